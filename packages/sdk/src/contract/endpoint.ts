@@ -1,0 +1,84 @@
+import type { z } from "zod";
+import type { ErrorCode } from "./errors.ts";
+import type { Permission } from "./scopes.ts";
+
+/**
+ * Who may call an endpoint.
+ * `public`: anyone. `key`: any live developer key. `dev`: no key, but only in dev mode and only from this machine.
+ */
+export type Access = "public" | "key" | "dev" | { readonly permission: Permission };
+
+/** A worked example: it must parse against the endpoint's schemas (a test checks) and appears in the docs. */
+export interface Example {
+  readonly summary: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+/**
+ * One endpoint, as plain data. The server's routing and validation, the SDK's methods, the CLI's commands,
+ * the OpenAPI document and the API reference all follow from it; nothing repeats these facts.
+ */
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Full path with `:name` for parameters. */
+  readonly path: `/${string}`;
+  /** Other paths of the SAME operation: same input, same meaning. */
+  readonly aliases?: readonly `/${string}`[];
+  readonly access: Access;
+  /** One line, imperative: OpenAPI summary, CLI help and SDK docs. */
+  readonly summary: string;
+  /** What a caller should know beyond the summary. */
+  readonly description?: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodObject;
+  /** The success status; 200 when absent. */
+  readonly status?: 200 | 201;
+  readonly output: z.ZodType;
+  /** Media type of the success answer when it is not JSON; `output` is then a string. */
+  readonly produces?: "text/html" | "text/plain" | "message/rfc822" | "application/octet-stream";
+  /** Codes it may answer beyond those every endpoint may: see COMMON_ERRORS. */
+  readonly errors?: readonly ErrorCode[];
+  /** Which rate bucket of the key it draws from; by default `read` for GET and `write` for the rest. */
+  readonly bucket?: "send" | "write" | "read";
+  readonly examples?: readonly Example[];
+}
+
+/** Declares an endpoint and keeps its exact type. */
+export const endpoint = <const E extends Endpoint>(e: E): E => e;
+
+/** Groups of endpoints: `contract.emails.send`. */
+export type Contract = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+/** Codes any endpoint may answer. */
+export const COMMON_ERRORS: readonly ErrorCode[] = ["validation_error", "rate_limited", "internal_error", "storage_unavailable"];
+
+type Names<P extends string> = P extends `${string}:${infer N}/${infer Rest}`
+  ? [N, ...Names<`/${Rest}`>]
+  : P extends `${string}:${infer N}`
+    ? [N]
+    : [];
+
+/** The names of a path's parameters, in order: `["id"]` for `/emails/:id`. */
+export type ParamNames<P extends string> = Names<P>;
+
+/** The parameters of a path as an object of strings. */
+export type Params<P extends string> = { [N in Names<P>[number]]: string };
+
+type Shape<S, Side extends "input" | "output"> = S extends z.ZodType ? (Side extends "input" ? z.input<S> : z.output<S>) : unknown;
+
+/** What a caller passes beside the path parameters: the query of a GET, the body otherwise. */
+export type CallInput<E extends Endpoint> = Shape<E["query"], "input"> & Shape<E["body"], "input">;
+
+/** What a handler receives: path parameters, query and body in one flat object, parsed. */
+export type HandlerInput<E extends Endpoint> = Params<E["path"]> & Shape<E["query"], "output"> & Shape<E["body"], "output">;
+
+/** What an endpoint answers. */
+export type Output<E extends Endpoint> = z.output<E["output"]>;
+
+/** What a handler returns: the answer before it is serialised. */
+export type HandlerOutput<E extends Endpoint> = z.input<E["output"]>;
+
+/** The parameter names of a path, at run time. */
+export const paramNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z]+)/g)].map((m) => m[1] as string);

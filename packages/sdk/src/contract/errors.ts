@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+/**
+ * Every error code the API can answer, with its HTTP status (SPEC 7) and what a person can do about it.
+ * One code has one status; `template_error` alone may also be a 500, when the fault is ours.
+ */
+export const ERRORS = {
+  validation_error: { status: 400, hint: "Correct the fields listed in details and send the request again." },
+  sender_not_verified: { status: 400, hint: "Verify the address or its domain first: mailsvc senders create --email you@example.com" },
+  recipient_suppressed: { status: 400, hint: "The recipient bounced, complained or unsubscribed; see: mailsvc suppressions list" },
+  email_suppressed: { status: 400, hint: "This address is on the suppression list; see: mailsvc suppressions list" },
+  missing_variables: { status: 400, hint: "Supply every variable named in details." },
+  template_error: { status: 400, hint: "Open the template, correct it and publish it again." },
+  unauthorized: { status: 401, hint: "Send a valid key: Authorization: Bearer ms_live_…" },
+  key_revoked: { status: 401, hint: "This key was revoked for good. Create another one: mailsvc keys create" },
+  insufficient_credits: { status: 402, hint: "Ask the brand to add credits." },
+  forbidden: { status: 403, hint: "Use a key that carries the permission named in the message." },
+  activation_paused: { status: 403, hint: "Stop calling until agent.resumed arrives; the same key works again then." },
+  not_found: { status: 404, hint: "Check the id; it may belong to another workspace." },
+  template_not_found: { status: 404, hint: "Check the slug and that the template is active." },
+  method_not_allowed: { status: 405, hint: "The Allow header lists the methods of this path." },
+  conflict: { status: 409, hint: "Read the current state and decide again." },
+  duplicate_contact: { status: 409, hint: "Update the existing contact instead." },
+  invalid_state: { status: 409, hint: "The resource has moved on; read it again to see its state." },
+  idempotency_key_reused: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
+  idempotency_in_progress: { status: 409, hint: "The first request with this key is still running; retry shortly." },
+  payload_too_large: { status: 413, hint: "Send a smaller body." },
+  unsupported_media_type: { status: 415, hint: "Send JSON with Content-Type: application/json." },
+  rate_limited: { status: 429, hint: "Wait for the seconds in Retry-After." },
+  internal_error: { status: 500, hint: "Retry; if it persists, report the request id." },
+  queue_failed: { status: 500, hint: "Nothing was queued. Retry with the same Idempotency-Key." },
+  storage_unavailable: { status: 503, hint: "The database cannot take writes at the moment; nothing was stored. Retry after Retry-After." },
+} as const satisfies Record<string, { status: number; hint: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+
+/** One fault inside a request: where (`to[3]`, `headers.X-Id`), a machine word for it, and a sentence. */
+export const ErrorDetail = z.object({
+  path: z.string().meta({ description: "Where the fault is, e.g. to[3]; empty for the request as a whole" }),
+  code: z.string(),
+  message: z.string(),
+});
+export type ErrorDetail = z.infer<typeof ErrorDetail>;
+
+/** The body of every answer that is not 2xx (SPEC 7). */
+export const ErrorBody = z
+  .object({
+    error: z.object({
+      code: z.enum(ERROR_CODES),
+      message: z.string(),
+      status: z.int(),
+      requestId: z.string(),
+      details: z.array(ErrorDetail),
+      hint: z.string(),
+    }),
+  })
+  .meta({ id: "Error" });
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+
+export const health = {
+  live: endpoint({
+    method: "GET",
+    path: "/healthz",
+    access: "public",
+    summary: "Say whether the process is up",
+    output: z.object({ status: z.literal("ok"), version: z.string() }),
+    examples: [{ summary: "Live" }],
+  }),
+  ready: endpoint({
+    method: "GET",
+    path: "/readyz",
+    access: "public",
+    summary: "Say whether it can take requests: the database answers and it is not shutting down",
+    output: z.object({ status: z.literal("ready"), version: z.string() }),
+    examples: [{ summary: "Ready" }],
+  }),
+  openapi: endpoint({
+    method: "GET",
+    path: "/openapi.json",
+    access: "public",
+    summary: "Get this API as an OpenAPI 3.1 document",
+    output: z.record(z.string(), z.unknown()),
+    examples: [{ summary: "Get" }],
+  }),
+};

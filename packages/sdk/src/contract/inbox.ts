@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+
+export const CapturedMail = z
+  .object({
+    id: z.string(),
+    /** The email this is the delivery of; null for a mail of the service itself, such as a confirmation. */
+    emailId: z.string().nullable(),
+    workspaceId: z.string().nullable(),
+    to: z.string(),
+    from: z.string(),
+    subject: z.string(),
+    size: z.int().meta({ description: "Bytes of the raw message" }),
+    receivedAt: Instant,
+  })
+  .meta({ id: "CapturedMail" });
+export type CapturedMail = z.infer<typeof CapturedMail>;
+
+export const CapturedMailDetail = CapturedMail.extend({
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+  attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
+}).meta({ id: "CapturedMailDetail" });
+
+const match = {
+  to: z.string().max(320).optional().meta({ description: "Recipient address, exactly" }),
+  from: z.string().max(320).optional().meta({ description: "Part of the From header" }),
+  subject: z.string().max(998).optional().meta({ description: "Part of the subject" }),
+  workspace: z.string().max(64).optional().meta({ description: "Only mail of this workspace" }),
+};
+
+const id = { id: "mail_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+export const inbox = {
+  list: endpoint({
+    method: "GET",
+    path: "/__dev/inbox",
+    access: "dev",
+    summary: "List captured mail, newest first",
+    query: z.object({ ...pageQuery, ...match }),
+    output: pageOf(CapturedMail),
+    examples: [{ summary: "What Ada got", query: { to: "ada@example.com" } }],
+  }),
+  wait: endpoint({
+    method: "GET",
+    path: "/__dev/inbox/wait",
+    access: "dev",
+    summary: "Wait until a matching mail is there and answer with it",
+    description:
+      "Mail that is already there counts, oldest first; with `after`, only mail captured after that one. Answers 404 when the time is over.",
+    query: z.object({
+      ...match,
+      after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),
+      timeout: z.coerce.number().min(0).max(120).default(10).meta({ description: "Seconds of real time to wait, at most 120" }),
+    }),
+    output: CapturedMailDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Wait for the welcome mail", query: { to: "ada@example.com", subject: "Welcome" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/__dev/inbox/:id",
+    access: "dev",
+    summary: "Get one captured mail, parsed",
+    output: CapturedMailDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  html: endpoint({
+    method: "GET",
+    path: "/__dev/inbox/:id/html",
+    access: "dev",
+    summary: "Get the HTML part of a captured mail",
+    output: z.string(),
+    produces: "text/html",
+    errors: ["not_found"],
+  }),
+  text: endpoint({
+    method: "GET",
+    path: "/__dev/inbox/:id/text",
+    access: "dev",
+    summary: "Get the text part of a captured mail",
+    output: z.string(),
+    produces: "text/plain",
+    errors: ["not_found"],
+  }),
+  raw: endpoint({
+    method: "GET",
+    path: "/__dev/inbox/:id/raw",
+    access: "dev",
+    summary: "Get the raw source of a captured mail",
+    output: z.string(),
+    produces: "message/rfc822",
+    errors: ["not_found"],
+  }),
+  clear: endpoint({
+    method: "DELETE",
+    path: "/__dev/inbox",
+    access: "dev",
+    summary: "Delete all captured mail",
+    output: z.object({ deleted: z.int() }),
+    examples: [{ summary: "Clear" }],
+  }),
+};

@@ -1,0 +1,27 @@
+import { clock, faults, world } from "./dev.ts";
+import { emails } from "./emails.ts";
+import type { Contract } from "./endpoint.ts";
+import { health } from "./health.ts";
+import { inbox } from "./inbox.ts";
+import { jobs } from "./jobs.ts";
+import { keys, me } from "./keys.ts";
+import { senders } from "./senders.ts";
+import { suppressions } from "./suppressions.ts";
+
+/** Every endpoint of the service, by noun and verb. */
+export const contract = { emails, senders, suppressions, keys, jobs, me, health, inbox, clock, world, faults } as const satisfies Contract;
+export type MailsvcContract = typeof contract;
+
+export * from "./address.ts";
+export * from "./dev.ts";
+export * from "./emails.ts";
+export * from "./endpoint.ts";
+export * from "./errors.ts";
+export * from "./health.ts";
+export * from "./inbox.ts";
+export * from "./jobs.ts";
+export * from "./keys.ts";
+export * from "./page.ts";
+export * from "./scopes.ts";
+export * from "./senders.ts";
+export * from "./suppressions.ts";

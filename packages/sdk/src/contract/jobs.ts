@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+
+export const JOB_STATES = ["ready", "running", "dead"] as const;
+
+export const Job = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    state: z.enum(JOB_STATES),
+    payload: z.record(z.string(), z.unknown()),
+    attempts: z.int(),
+    maxAttempts: z.int(),
+    runAt: Instant,
+    lastError: z.string().nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "Job" });
+export type Job = z.infer<typeof Job>;
+
+export const jobs = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/jobs",
+    access: { permission: "jobs:read" },
+    summary: "List background jobs: waiting, running, or dead after their last attempt",
+    query: z.object({ ...pageQuery, state: z.enum(JOB_STATES).optional().meta({ description: "Only jobs in this state" }) }),
+    output: pageOf(Job),
+    examples: [{ summary: "What gave up", query: { state: "dead" } }],
+  }),
+  retry: endpoint({
+    method: "POST",
+    path: "/api/v1/jobs/:id/retry",
+    access: { permission: "jobs:write" },
+    summary: "Give a dead job a fresh set of attempts",
+    output: Job,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Retry", params: { id: "42" } }],
+  }),
+};

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+import { PERMISSIONS } from "./scopes.ts";
+
+export const Key = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    permissions: z.array(z.enum(PERMISSIONS)),
+    /** The owner key carries every permission, those to come included. */
+    owner: z.boolean(),
+    /** The visible ends of the key, to tell keys apart: `ms_live_ab…wxyz`. */
+    preview: z.string(),
+    createdAt: Instant,
+    revokedAt: Instant.nullable(),
+  })
+  .meta({ id: "Key" });
+export type Key = z.infer<typeof Key>;
+
+export const Me = z.object({
+  workspace: z.object({ id: z.string(), name: z.string(), createdAt: Instant }),
+  key: Key,
+  server: z.object({ version: z.string(), dev: z.boolean(), mailer: z.string(), now: Instant }),
+});
+
+export const me = {
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/me",
+    access: "key",
+    summary: "Show the workspace, key and server you are talking to",
+    output: Me,
+    examples: [{ summary: "Who am I" }],
+  }),
+};
+
+export const keys = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/keys",
+    access: { permission: "keys:read" },
+    summary: "List API keys, newest first",
+    query: z.object({ ...pageQuery, revoked: z.stringbool().optional().meta({ description: "Only revoked keys, or only live ones" }) }),
+    output: pageOf(Key),
+    examples: [{ summary: "The live keys", query: { revoked: "false" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/keys",
+    access: { permission: "keys:write" },
+    summary: "Create an API key",
+    description:
+      "The key itself is in this answer and nowhere else: only its SHA-256 is stored. A key can pass on only permissions it has.",
+    body: z.strictObject({
+      name: z.string().trim().min(1).max(100).meta({ description: "What the key is for" }),
+      permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "What the key may do" }),
+    }),
+    status: 201,
+    output: Key.extend({ key: z.string().meta({ description: "The key, shown this once" }) }),
+    errors: ["forbidden"],
+    examples: [{ summary: "A key for one service", body: { name: "shop", permissions: ["transactional:send"] } }],
+  }),
+  revoke: endpoint({
+    method: "DELETE",
+    path: "/api/v1/keys/:id",
+    access: { permission: "keys:write" },
+    summary: "Revoke an API key for good",
+    description: "Revoking twice is harmless. The last live owner key of a workspace cannot be revoked.",
+    output: Key,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Revoke", params: { id: "key_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
+};

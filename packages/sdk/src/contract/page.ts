@@ -1,0 +1,31 @@
+import { z } from "zod";
+
+/** An instant on the wire: ISO 8601, UTC, milliseconds. */
+export const Instant = z.iso.datetime({ offset: true }).meta({ description: "ISO 8601 instant", examples: ["2026-01-31T09:30:00.000Z"] });
+
+/** Query fields of every list (SPEC 4): `page` counts from 1, `limit` is 1 to 100. `cursor` replaces `page` and stays stable under inserts. */
+export const pageQuery = {
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1).meta({ description: "Page number, from 1" }),
+  limit: z.coerce.number().int().min(1).max(100).default(20).meta({ description: "Items per page, 1 to 100" }),
+  cursor: z.string().max(200).optional().meta({ description: "Continue after this cursor (pagination.nextCursor); replaces page" }),
+};
+
+export const Pagination = z
+  .object({
+    page: z.int(),
+    limit: z.int(),
+    total: z.int(),
+    totalPages: z.int(),
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: "Pagination" });
+export type Pagination = z.infer<typeof Pagination>;
+
+/** The body of a list answer. */
+export const pageOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), pagination: Pagination });
+
+export interface Page<T> {
+  data: T[];
+  pagination: Pagination;
+}

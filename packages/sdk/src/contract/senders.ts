@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { AddressError, EmailAddress, toDomain } from "./address.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+
+export const DomainName = z
+  .string()
+  .max(255)
+  .superRefine((text, ctx) => {
+    try {
+      toDomain(text);
+    } catch (error) {
+      if (!(error instanceof AddressError)) throw error;
+      ctx.addIssue({ code: "custom", message: error.message, params: { code: "invalid_domain" } });
+    }
+  })
+  .meta({ description: "Domain name", examples: ["example.com"] });
+
+export const SENDER_STATUSES = ["PENDING", "VERIFIED"] as const;
+
+export const Sender = z
+  .object({
+    id: z.string(),
+    kind: z.enum(["address", "domain"]),
+    /** The address or the domain, in lower case; domains in ASCII. */
+    value: z.string(),
+    status: z.enum(SENDER_STATUSES),
+    /** For a pending domain: the TXT record to publish. */
+    dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
+    /** What the last check found, when it did not verify. */
+    lastError: z.string().nullable(),
+    createdAt: Instant,
+    verifiedAt: Instant.nullable(),
+  })
+  .meta({ id: "Sender" });
+export type Sender = z.infer<typeof Sender>;
+
+const id = { id: "snd_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+export const senders = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/senders",
+    access: { permission: "senders:read" },
+    summary: "List sender addresses and domains, newest first",
+    query: z.object({ ...pageQuery, status: z.enum(SENDER_STATUSES).optional().meta({ description: "Only senders in this state" }) }),
+    output: pageOf(Sender),
+    examples: [{ summary: "The verified ones", query: { status: "VERIFIED" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/senders",
+    access: { permission: "senders:write" },
+    summary: "Add a sender address or domain and start its verification",
+    description:
+      "An address is verified by a confirmation mail, a domain by a DNS TXT record. In dev mode both are verified at once. Adding one that exists answers 409 conflict.",
+    body: z
+      .strictObject({
+        email: EmailAddress.optional().meta({ description: "Address to send from" }),
+        domain: DomainName.optional().meta({ description: "Domain to send from, every address of it" }),
+      })
+      .refine((b) => (b.email === undefined) !== (b.domain === undefined), { message: "Give either email or domain.", path: ["email"] }),
+    status: 201,
+    output: Sender,
+    errors: ["conflict"],
+    examples: [
+      { summary: "An address", body: { email: "hello@acme.example" } },
+      { summary: "A domain", body: { domain: "acme.example" } },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/senders/:id",
+    access: { permission: "senders:read" },
+    summary: "Get one sender",
+    output: Sender,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  verify: endpoint({
+    method: "POST",
+    path: "/api/v1/senders/:id/verify",
+    access: { permission: "senders:write" },
+    summary: "Check the DNS record of a domain now, or send the confirmation mail again",
+    output: Sender,
+    errors: ["not_found"],
+    examples: [{ summary: "Verify", params: id }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/senders/:id",
+    access: { permission: "senders:write" },
+    summary: "Remove a sender; sends from it are refused from then on",
+    output: Sender,
+    errors: ["not_found"],
+    examples: [{ summary: "Remove", params: id }],
+  }),
+  confirmPage: endpoint({
+    method: "GET",
+    path: "/senders/confirm/:token",
+    access: "public",
+    summary: "Show the page behind the link of a confirmation mail",
+    description: "Opening the link changes nothing, because mail scanners open links; the button on the page confirms.",
+    output: z.string(),
+    produces: "text/html",
+    errors: ["not_found"],
+  }),
+  confirm: endpoint({
+    method: "POST",
+    path: "/senders/confirm/:token",
+    access: "public",
+    summary: "Confirm a sender address",
+    output: z.string(),
+    produces: "text/html",
+    errors: ["not_found"],
+  }),
+};
