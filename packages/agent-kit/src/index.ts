@@ -1,0 +1,1 @@
+export { SIGNATURE_HEADER, type SignedDelivery, verifySignature } from "./verify.ts";

@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+// Runs a target of this repository on the Node it pins, installing first when needed:
+//
+//   node scripts/bootstrap.mjs start            the demo: scripts/start.mjs
+//   node scripts/bootstrap.mjs test [args]      everything: scripts/test.mjs
+//   node scripts/bootstrap.mjs <file> [args]    any script
+//
+// It needs nothing but Node 20 and npm, so it has no imports beyond Node's own and no syntax that Node 20 lacks.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, "node_modules");
+const windows = process.platform === "win32";
+const pinnedNode = join(modules, "node", "bin", windows ? "node.exe" : "node");
+
+const readJson = (file) => {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return null;
+  }
+};
+
+/** True when node_modules holds what package-lock.json asks for. npm keeps its own list there; optional packages may be absent. */
+const installed = () => {
+  if (!existsSync(pinnedNode)) return false;
+  const wanted = readJson(join(root, "package-lock.json"));
+  const present = readJson(join(modules, ".package-lock.json"));
+  if (!wanted || !present) return false;
+  return Object.entries(wanted.packages).every(([path, entry]) => {
+    if (!path.startsWith("node_modules/") || entry.optional || entry.devOptional || entry.peer) return true;
+    const found = present.packages[path];
+    return found !== undefined && found.version === entry.version;
+  });
+};
+
+/** Runs a command until it ends; answers its exit code, 128 + n when signal n ended it. */
+const run = (command, args, options) =>
+  new Promise((done, failed) => {
+    const child = spawn(command, args, { cwd: root, stdio: "inherit", ...options });
+    // A terminal sends Ctrl-C to the child as well; passing it on would make it two.
+    const onInterrupt = () => process.stdin.isTTY || child.kill("SIGINT");
+    const onTerminate = () => child.kill("SIGTERM");
+    const onHangUp = () => child.kill("SIGHUP");
+    process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangUp);
+    const end = () => process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangUp);
+    child.on("error", (error) => {
+      end();
+      failed(error);
+    });
+    child.on("exit", (code, signal) => {
+      end();
+      done(signal ? 128 + (constants.signals[signal] || 0) : code);
+    });
+  });
+
+const install = () => {
+  const flags = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  console.error("Installing what package-lock.json lists (npm ci) …");
+  // What npm prints goes to stderr: stdout belongs to the target.
+  const stdio = ["inherit", 2, "inherit"];
+  const npm = process.env.npm_execpath;
+  return npm && /\.[cm]?js$/.test(npm)
+    ? run(process.execPath, [npm, ...flags], { stdio })
+    : run("npm", flags, { stdio, shell: windows });
+};
+
+const targets = { start: "scripts/start.mjs", test: "scripts/test.mjs" };
+
+const main = async () => {
+  const [target, ...args] = process.argv.slice(2);
+  if (target === undefined) {
+    console.error("Usage: node scripts/bootstrap.mjs start | test | <file> [arguments]");
+    return 2;
+  }
+  if (Number(process.versions.node.split(".")[0]) < 20) {
+    console.error(`Node 20 or newer is needed to install; this is ${process.version}.`);
+    return 2;
+  }
+  const file = resolve(root, targets[target] || target);
+  if (!existsSync(file)) {
+    console.error(`There is no ${file}.`);
+    return 2;
+  }
+  if (!installed()) {
+    const code = await install();
+    if (code !== 0) {
+      console.error("The installation failed. What npm said stands above; npm ci tries again.");
+      return code;
+    }
+    if (!existsSync(pinnedNode)) {
+      console.error(`npm installed no Node at ${pinnedNode}. Was it run with --ignore-scripts? Run npm ci without it.`);
+      return 1;
+    }
+  }
+  const key = Object.keys(process.env).find((name) => name.toUpperCase() === "PATH") || "PATH";
+  const path = [join(modules, ".bin"), process.env[key]].filter(Boolean).join(delimiter);
+  return run(pinnedNode, [file, ...args], { env: { ...process.env, [key]: path } });
+};
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  },
+);
