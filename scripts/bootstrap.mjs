@@ -64,9 +64,7 @@ const install = () => {
   // What npm prints goes to stderr: stdout belongs to the target.
   const stdio = ["inherit", 2, "inherit"];
   const npm = process.env.npm_execpath;
-  return npm && /\.[cm]?js$/.test(npm)
-    ? run(process.execPath, [npm, ...flags], { stdio })
-    : run("npm", flags, { stdio, shell: windows });
+  return npm && /\.[cm]?js$/.test(npm) ? run(process.execPath, [npm, ...flags], { stdio }) : run("npm", flags, { stdio, shell: windows });
 };
 
 const targets = { start: "scripts/start.mjs", test: "scripts/test.mjs" };
