@@ -1,0 +1,133 @@
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { errorsOf, openApi } from "./openapi.ts";
+import { schemaCollector } from "./schemas.ts";
+
+type Json = Record<string, unknown>;
+const document = openApi(contract) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+const endpoints = Object.entries(contract).flatMap(([noun, verbs]) =>
+  Object.entries(verbs as Record<string, Endpoint>).map(([verb, e]) => ({ id: `${noun}.${verb}`, e })),
+);
+const braces = (path: string) => path.replace(/:([A-Za-z]+)/g, "{$1}");
+
+const refs = (value: unknown): string[] => {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (key === "$ref" ? [inner as string] : refs(inner)));
+};
+const follow = (ref: string): unknown =>
+  ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
+
+describe("the document", () => {
+  test("holds every endpoint of the contract under its path and each alias", () => {
+    for (const { id, e } of endpoints) {
+      expect(document.paths[e.path.replace(/:([A-Za-z]+)/g, "{$1}")]?.[e.method.toLowerCase()], id).toMatchObject({ operationId: id });
+      for (const alias of e.aliases ?? []) {
+        expect(document.paths[braces(alias)]?.[e.method.toLowerCase()], alias).toMatchObject({ "x-alias-of": id });
+      }
+    }
+    const expected = endpoints.reduce((sum, { e }) => sum + 1 + (e.aliases?.length ?? 0), 0);
+    expect(operations).toHaveLength(expected);
+  });
+
+  test("has no reference that leads nowhere", () => {
+    const all = refs(document);
+    expect(all.length).toBeGreaterThan(100);
+    expect(all.filter((ref) => !ref.startsWith("#/") || follow(ref) === undefined)).toEqual([]);
+  });
+
+  test("gives every operation an id of its own", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("declares each path parameter, and no parameter twice", () => {
+    for (const { path, operation } of operations) {
+      const parameters = ((operation.parameters ?? []) as Json[]).filter((p) => p.$ref === undefined);
+      const inPath = parameters.filter((p) => p.in === "path").map((p) => p.name);
+      expect(inPath, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]));
+      const keys = parameters.map((p) => `${p.in} ${p.name}`);
+      expect(new Set(keys).size, path).toBe(keys.length);
+    }
+  });
+
+  test("uses only the parts of OpenAPI 3.1 that exist", () => {
+    const allowed = ["openapi", "info", "jsonSchemaDialect", "servers", "tags", "paths", "components"];
+    expect(Object.keys(document)).toEqual(allowed);
+    const fields = /^(operationId|tags|summary|description|security|parameters|requestBody|responses|x-.+)$/;
+    for (const { operation } of operations) expect(Object.keys(operation).filter((key) => !fields.test(key))).toEqual([]);
+    for (const name of Object.keys(document.components.schemas as Json)) expect(name).toMatch(/^[A-Za-z0-9._-]+$/);
+  });
+
+  test("asks for the key and permission the contract asks for", () => {
+    expect(document.paths["/api/v1/send"]?.post).toMatchObject({ security: [{ developerKey: ["transactional:send"] }] });
+    expect(document.paths["/api/v1/me"]?.get).toMatchObject({ security: [{ developerKey: [] }] });
+    expect(document.paths["/healthz"]?.get).toMatchObject({ security: [] });
+    expect(document.paths["/__dev/clock"]?.get).toMatchObject({ security: [] });
+  });
+
+  test("offers Idempotency-Key where something changes under a key, and nowhere else", () => {
+    const offering = operations.filter(({ operation }) => refs(operation.parameters).includes("#/components/parameters/Idempotency-Key"));
+    expect(offering.map(({ method, path }) => `${method} ${path}`)).toContain("post /api/v1/send");
+    for (const { method, path } of offering) {
+      expect(method, path).not.toBe("get");
+      expect(path).toMatch(/^\/api\//);
+    }
+  });
+
+  test("groups the error codes of an operation by status", () => {
+    const responses = document.paths["/api/v1/send"]?.post?.responses as Record<string, Json>;
+    expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "409", "413", "415", "429", "500", "503"]);
+    expect(responses["500"]?.description).toBe("internal_error, queue_failed");
+    expect(Object.keys(responses["429"]?.headers as Json)).toContain("Retry-After");
+  });
+
+  test("names requests with their required fields and leaves defaults optional", () => {
+    expect(document.components.schemas).toMatchObject({
+      SendRequest: { required: ["to", "from", "subject"], additionalProperties: false },
+    });
+    const create = document.paths["/api/v1/suppressions"]?.post?.requestBody as Json;
+    expect(create).toMatchObject({ content: { "application/json": { schema: { required: ["email"] } } } });
+  });
+});
+
+test("an endpoint answers the common errors, those of its access and its own, and no others", () => {
+  const live = contract.health.live as Endpoint;
+  expect(errorsOf(live)).toEqual(["validation_error", "rate_limited", "internal_error", "storage_unavailable"]);
+  expect(errorsOf(contract.emails.get)).toContain("not_found");
+  expect(errorsOf(contract.emails.get)).toContain("forbidden");
+  expect(errorsOf(contract.emails.get)).not.toContain("idempotency_key_reused");
+  expect(errorsOf(contract.me.get)).not.toContain("forbidden");
+});
+
+describe("named schemas", () => {
+  test("are listed once and referred to", () => {
+    const { named, convert } = schemaCollector();
+    const Item = z.object({ a: z.string() }).meta({ id: "Item" });
+    expect(convert(Item, "output")).toEqual({ $ref: "#/components/schemas/Item" });
+    expect(convert(z.array(Item), "output")).toEqual({ type: "array", items: { $ref: "#/components/schemas/Item" } });
+    expect(Object.keys(named)).toEqual(["Item"]);
+  });
+
+  test("that read differently on the way in get a second name", () => {
+    const { named, convert } = schemaCollector();
+    const Item = z.object({ a: z.string().default("x") }).meta({ id: "Item" });
+    convert(Item, "output");
+    expect(convert(Item, "input")).toEqual({ $ref: "#/components/schemas/ItemInput" });
+    expect(named).toMatchObject({ Item: { required: ["a"] }, ItemInput: { properties: { a: { default: "x" } } } });
+  });
+
+  test("that differ under one name are an error", () => {
+    const { convert } = schemaCollector();
+    const item = (type: z.ZodType) => z.object({ a: type }).meta({ id: "Item" });
+    convert(item(z.string()), "output");
+    convert(item(z.number()), "output");
+    expect(() => convert(item(z.boolean()), "output")).toThrow("Two schemas are called ItemOutput.");
+  });
+});

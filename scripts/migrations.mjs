@@ -1,0 +1,52 @@
+// Brings the migrations of both databases up to the tables in packages/server/src, through drizzle-kit.
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const server = join(root, "packages/server");
+const kit = join(root, "node_modules/drizzle-kit/bin.cjs");
+
+export const dialects = [
+  { name: "sqlite", dialect: "sqlite" },
+  { name: "pg", dialect: "postgresql" },
+];
+
+/** Writes the missing migration of a database into `out`, if its tables have changed. A question of drizzle-kit fails it: answer it by hand. */
+export const generateMigrations = async ({ name, dialect }, out) => {
+  const child = promisify(execFile)(
+    process.execPath,
+    [kit, "generate", `--dialect=${dialect}`, `--schema=./src/db/schema.${name}.ts`, `--out=${relative(server, out)}`],
+    { cwd: server, timeout: 60_000 },
+  );
+  child.child.stdin?.end();
+  const { stdout, stderr } = await child;
+  if (!/No schema changes|migration file/.test(stdout)) throw new Error(`drizzle-kit, ${name}:\n${stdout}${stderr}`);
+};
+
+export const migrationsOf = (name) => join(server, "migrations", name);
+
+/** Files, with their texts, that a run would change or add; empty when nothing is stale. */
+export const staleMigrations = async (kind) => {
+  // Inside the package: drizzle-kit takes relative paths only.
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const copy = mkdtempSync(join(root, "node_modules/.cache/migrations-"));
+  try {
+    const committed = migrationsOf(kind.name);
+    cpSync(committed, copy, { recursive: true });
+    await generateMigrations(kind, copy);
+    const same = (file) => {
+      try {
+        return readFileSync(join(copy, file), "utf8") === readFileSync(join(committed, file), "utf8");
+      } catch {
+        return false;
+      }
+    };
+    const files = readdirSync(copy, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.map((entry) => relative(copy, join(entry.parentPath, entry.name))).filter((file) => !same(file));
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,190 @@
+// The API reference, docs/reference.md, written from the OpenAPI document.
+
+const deref = (document, schema) =>
+  schema?.$ref
+    ? schema.$ref
+        .slice(2)
+        .split("/")
+        .reduce((node, key) => node[key], document)
+    : (schema ?? {});
+
+const anchor = (name) => name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+const nameOf = (ref) => ref.split("/").at(-1);
+const cell = (text) =>
+  String(text ?? "")
+    .replaceAll("|", "\\|")
+    .replaceAll("<", "&lt;")
+    .replaceAll("\n", " ");
+const row = (...cells) => `| ${cells.map(cell).join(" | ")} |`;
+const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows.map((r) => row(...r)), ""];
+
+/** A JSON Schema's type in a few characters. */
+const typeOf = (schema) => {
+  if (schema.$ref) return `[${nameOf(schema.$ref)}](#${anchor(nameOf(schema.$ref))})`;
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(" or ");
+  if (schema.type === "array") return `${typeOf(schema.items ?? {})}[]`;
+  if (schema.format === "date-time") return "date-time";
+  if (schema.type === "object" && schema.properties) return `object { ${Object.keys(schema.properties).join(", ")} }`;
+  if (Array.isArray(schema.type)) return schema.type.join(" or ");
+  return schema.type ?? "any";
+};
+
+/** What a value must obey beyond its type, as far as its description does not say so already. */
+const limitsOf = (schema) => {
+  const said = (n) => schema.description?.includes(String(n)) || schema.description?.includes(Number(n).toLocaleString("en"));
+  const limit = (n, text) => n !== undefined && !said(n) && text;
+  return [
+    schema.minLength > 1 && limit(schema.minLength, `at least ${schema.minLength} characters`),
+    limit(schema.maxLength, `at most ${schema.maxLength} characters`),
+    limit(schema.minimum, `from ${schema.minimum}`),
+    limit(schema.exclusiveMinimum, `above ${schema.exclusiveMinimum}`),
+    limit(schema.maximum, `up to ${schema.maximum}`),
+    limit(schema.maxItems, `at most ${schema.maxItems}`),
+    schema.default !== undefined && `default \`${JSON.stringify(schema.default)}\``,
+  ]
+    .filter(Boolean)
+    .join(", ");
+};
+
+const sentence = (...parts) => {
+  const text = parts
+    .filter(Boolean)
+    .map((part) => part.replace(/\.$/, ""))
+    .join("; ");
+  return text === "" ? "" : `${text[0].toUpperCase()}${text.slice(1)}.`;
+};
+
+const fieldRows = (schema) =>
+  Object.entries(schema.properties ?? {}).map(([name, field]) => [
+    `\`${name}\``,
+    typeOf(field),
+    schema.required?.includes(name) ? "yes" : "",
+    sentence(field.description, limitsOf(field)),
+  ]);
+
+const outputLines = (schema) => {
+  const shapes = schema.anyOf ?? [schema];
+  return shapes.flatMap((shape) => {
+    if (shape.$ref) return [`Answers ${typeOf(shape)}.`, ""];
+    if (shape.type !== "object" || !shape.properties) return [`Answers ${typeOf(shape)}.`, ""];
+    return ["Answers:", "", ...table(["Field", "Type", "Required", "Meaning"], fieldRows(shape))];
+  });
+};
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+const curl = (document, method, path, operation) => {
+  const parameters = (operation.parameters ?? []).map((p) => deref(document, p));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => parameters.find((p) => p.name === name)?.example ?? `<${name}>`);
+  const query = new URLSearchParams(
+    parameters.filter((p) => p.in === "query" && p.example !== undefined).map((p) => [p.name, String(p.example)]),
+  ).toString();
+  const body = Object.values(operation.requestBody?.content["application/json"].examples ?? {})[0]?.value;
+  const url = `"$MAILSVC_URL${filled}${query === "" ? "" : `?${query}`}"`;
+  return [
+    `curl${method === "get" ? "" : ` -X ${method.toUpperCase()}`} ${url}`,
+    operation.security.length > 0 && '  -H "Authorization: Bearer $MAILSVC_API_KEY"',
+    body !== undefined && '  -H "Content-Type: application/json"',
+    body !== undefined && `  -d ${quoted(JSON.stringify(body))}`,
+  ]
+    .filter(Boolean)
+    .join(" \\\n");
+};
+
+const operationLines = (document, method, path, operation, aliases) => {
+  const parameters = (operation.parameters ?? []).map((p) => deref(document, p));
+  const rows = parameters.map((p) => [
+    `\`${p.name}\``,
+    p.in,
+    typeOf(p.schema),
+    p.required ? "yes" : "",
+    sentence(p.description, limitsOf({ ...p.schema, description: p.description })),
+  ]);
+  const body = deref(document, operation.requestBody?.content["application/json"].schema);
+  const [status, success] = Object.entries(operation.responses).find(([code]) => code < "300");
+  const [media, { schema }] = Object.entries(success.content)[0];
+  const errors = Object.entries(operation.responses)
+    .filter(([code]) => code >= "300")
+    .map(([code, { description }]) => [
+      code,
+      description
+        .split(", ")
+        .map((c) => `[\`${c}\`](#errors)`)
+        .join(", "),
+    ]);
+  return [
+    `### ${operation.operationId}`,
+    "",
+    `${operation.summary}.`,
+    "",
+    "```http",
+    `${method.toUpperCase()} ${path}`,
+    ...aliases.map((alias) => `${method.toUpperCase()} ${alias}`),
+    "```",
+    "",
+    operation.description,
+    "",
+    ...(rows.length > 0 ? table(["Parameter", "In", "Type", "Required", "Meaning"], rows) : []),
+    ...(operation.requestBody ? ["Body:", "", ...table(["Field", "Type", "Required", "Meaning"], fieldRows(body))] : []),
+    `Status ${status}${media === "application/json" ? "" : `, \`${media}\``}. ${outputLines(schema).join("\n")}`,
+    "Errors:",
+    "",
+    ...table(["Status", "Codes"], errors),
+    "```sh",
+    curl(document, method, path, operation),
+    "```",
+    "",
+  ];
+};
+
+/** The whole page, as Markdown. */
+export const reference = (document) => {
+  const all = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const aliasesOf = (id) => all.filter(({ operation }) => operation["x-alias-of"] === id).map(({ path }) => path);
+  const own = all.filter(({ operation }) => operation["x-alias-of"] === undefined);
+  const errors = Object.entries(document.components.examples).map(([code, { value }]) => [
+    `\`${code}\``,
+    value.error.status,
+    value.error.hint,
+  ]);
+  const lines = [
+    "# API reference",
+    "",
+    "Written by `npm run generate` from the contract in `packages/sdk/src/contract`; edit that, not this page.",
+    "The same facts for machines: [openapi.json](../openapi.json).",
+    "",
+    ...document.tags.map(({ name }) => {
+      const ids = own.filter(({ operation }) => operation.tags[0] === name).map(({ operation }) => operation.operationId);
+      return `- [${name}](#${name}): ${ids.map((id) => `[${id.slice(name.length + 1)}](#${id.toLowerCase().replaceAll(".", "")})`).join(", ")}`;
+    }),
+    "- [Objects](#objects), [Errors](#errors)",
+    "",
+    ...document.tags.flatMap(({ name }) => [
+      `## ${name}`,
+      "",
+      ...own
+        .filter(({ operation }) => operation.tags[0] === name)
+        .flatMap(({ path, method, operation }) => operationLines(document, method, path, operation, aliasesOf(operation.operationId))),
+    ]),
+    "## Objects",
+    "",
+    ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [
+      `### ${name}`,
+      "",
+      ...table(["Field", "Type", "Required", "Meaning"], fieldRows(schema)),
+    ]),
+    "## Errors",
+    "",
+    "Every answer that is not 2xx has the body [Error](#error). The code is the contract; messages may change.",
+    "",
+    ...table(["Code", "Status", "What to do"], errors),
+  ];
+  return `${lines
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trimEnd()}\n`;
+};

@@ -1,0 +1,65 @@
+import { contract, type Endpoint, ERRORS, PERMISSIONS, paramNames } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+
+const endpoints = Object.entries(contract).flatMap(([noun, verbs]) =>
+  Object.entries(verbs as Record<string, Endpoint>).map(([verb, e]) => [`${noun}.${verb}`, e] as const),
+);
+const pathsOf = (e: Endpoint): string[] => [e.path, ...(e.aliases ?? [])];
+
+test("no two endpoints answer the same method and path, whatever their parameters are called", () => {
+  const routes = endpoints.flatMap(([, e]) => pathsOf(e).map((path) => `${e.method} ${path.replace(/:[A-Za-z]+/g, ":")}`));
+  expect(routes.filter((route, i) => routes.indexOf(route) !== i)).toEqual([]);
+});
+
+describe.each(endpoints)("%s", (_id, e) => {
+  test("has paths that are well formed, with each parameter once", () => {
+    for (const path of pathsOf(e)) {
+      expect(path).toMatch(/^(?:\/(?:[A-Za-z0-9_.-]+|:[A-Za-z]+))+$/);
+      const names = paramNames(path);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test("has the same parameters in its path and its aliases", () => {
+    for (const alias of e.aliases ?? []) expect(paramNames(alias).sort()).toEqual(paramNames(e.path).sort());
+  });
+
+  test("uses no name twice among path, query and body", () => {
+    const names = [...paramNames(e.path), ...Object.keys(e.query?.shape ?? {}), ...Object.keys(e.body?.shape ?? {})];
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+  });
+
+  test("takes no body with GET", () => {
+    expect(e.method === "GET" && e.body !== undefined).toBe(false);
+  });
+
+  test("has a summary of one line, without a full stop", () => {
+    expect(e.summary).toMatch(/^[A-Z][^\n]{3,100}[^.\s]$/);
+    expect(e.description ?? "x").not.toBe("");
+  });
+
+  test("names only errors and permissions that exist, each error once", () => {
+    const errors = e.errors ?? [];
+    expect(errors.filter((code) => !(code in ERRORS))).toEqual([]);
+    expect(new Set(errors).size).toBe(errors.length);
+    if (typeof e.access === "object") expect(PERMISSIONS).toContain(e.access.permission);
+  });
+
+  test("says not_found when it names one thing by its id", () => {
+    if (paramNames(e.path).length > 0) expect(e.errors).toContain("not_found");
+    else expect(e.path).not.toContain(":");
+  });
+
+  test("has examples that parse, with every path parameter", () => {
+    const examples = e.examples ?? [];
+    expect(examples.length > 0 || e.body === undefined, "an endpoint with a body needs an example").toBe(true);
+    for (const { summary, params = {}, query, body } of examples) {
+      expect(summary).not.toBe("");
+      expect(Object.keys(params).sort()).toEqual(paramNames(e.path).sort());
+      if (e.query) expect(e.query.safeParse(query ?? {}).error, summary).toBeUndefined();
+      else expect(query).toBeUndefined();
+      if (e.body) expect(e.body.safeParse(body).error, summary).toBeUndefined();
+      else expect(body).toBeUndefined();
+    }
+  });
+});

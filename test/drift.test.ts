@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { generated } from "../scripts/generated.mjs";
+import { dialects, staleMigrations } from "../scripts/migrations.mjs";
+
+const committed = (file: string): string => {
+  try {
+    return readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  } catch {
+    return "";
+  }
+};
+
+test.each(Object.entries(generated()))("%s says what the contract says (else: npm run generate)", (file, text) => {
+  expect(committed(file) === text, `${file} is stale. Run npm run generate and commit it.`).toBe(true);
+});
+
+test.each(dialects)("the $name migrations make the tables of the code (else: npm run generate)", async (kind) => {
+  expect(await staleMigrations(kind)).toEqual([]);
+});
