@@ -68,14 +68,17 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
   });
 };
 
-const tsc = (name) =>
-  promisify(execFile)(process.execPath, [
-    join(root, "node_modules/typescript/bin/tsc"),
-    "-p",
-    join(root, "packages", name, "tsconfig.build.json"),
-  ]).catch((error) => {
+/** Declarations go by way of a cache, since a source may read its package.json, one folder up. */
+const declare = async (name) => {
+  const cache = join(root, "node_modules/.cache/mailsvc/types", name);
+  rmSync(cache, { recursive: true, force: true });
+  const project = join(root, "packages", name, "tsconfig.build.json");
+  const args = [join(root, "node_modules/typescript/bin/tsc"), "-p", project, "--outDir", cache];
+  await promisify(execFile)(process.execPath, args).catch((error) => {
     throw new Error(`Declarations of ${name}:\n${error.stdout || error.message}`);
   });
+  cpSync(join(cache, "src"), dist(name), { recursive: true });
+};
 
 /** Sources import each other as `.ts`; what is shipped beside their declarations is `.js`. */
 const nameJavaScript = (name) => {
@@ -127,7 +130,7 @@ const main = async () => {
   const declared = (async () => {
     // Each package reads the declarations of those before it.
     for (const name of ["sdk", "agent-kit", "server"]) {
-      await tsc(name);
+      await declare(name);
       nameJavaScript(name);
     }
   })();

@@ -1,0 +1,215 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+// The import rules of ARCHITECTURE.md, as tables. A file belongs to the first zone whose pattern fits its path.
+const S = "packages/server/src";
+const ZONES: [zone: string, path: RegExp][] = [
+  ["contract", /^packages\/sdk\/src\/contract\//],
+  ["sdk", /^packages\/sdk\/src\//],
+  ["agent-kit", /^packages\/agent-kit\/src\//],
+  ["cli", /^packages\/cli\/src\//],
+  ["testing", /^packages\/server\/src\/testing(\/|\.ts$)/],
+  ["lib", /^packages\/server\/src\/lib\//],
+  ["db", /^packages\/server\/src\/db\//],
+  ["queue", /^packages\/server\/src\/queue\//],
+  ["mail", /^packages\/server\/src\/mail\//],
+  ["http", /^packages\/server\/src\/http\//],
+  ["root", /^packages\/server\/src\/[^/]+$/],
+  ["feature", /^packages\/server\/src\/[^/]+\//],
+];
+
+/** Which zones a zone's files may import; `types` for what may be known but not used. Always its own. */
+const MAY: Record<string, { use: string[]; types?: string[] }> = {
+  contract: { use: [] },
+  sdk: { use: ["contract"] },
+  "agent-kit": { use: [] },
+  cli: { use: [] },
+  lib: { use: [] },
+  db: { use: ["lib"] },
+  queue: { use: ["lib"], types: ["db"] },
+  mail: { use: ["lib"], types: ["db"] },
+  http: { use: ["lib", "db"], types: ["queue", "root"] },
+  feature: { use: ["lib", "db", "queue", "mail"], types: ["http", "root"] },
+  root: { use: ["lib", "db", "queue", "mail", "http", "feature"] },
+  testing: { use: ["lib", "db", "queue", "mail", "http", "feature", "root"] },
+};
+
+/** Single files beyond the table above, with the reason. */
+const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
+  [/\/db\/tables\.ts$/, /\/tables\.ts$/, "the one list of all tables"],
+  [/\/db\/schema\.\w+\.ts$/, /\/tables\.ts$/, "the list again, for drizzle-kit"],
+  [/\/http\//, /\/keys\/(ring|secret)\.ts$/, "authentication looks keys up"],
+  [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
+  [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
+];
+
+/** Files of a feature that others may import, beside `<feature>.ts`. */
+const DOORS = /\/keys\/(ring|secret)\.ts$/;
+
+/** Packages that only some files may import. What is not listed is free, but for `contract` and `lib`. */
+const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
+  [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"]],
+  [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/main\.ts$/],
+  [/^nodemailer(\/|$)/, ["mail"]],
+  [/^graphile-worker$/, ["queue"]],
+  [/^(commander|ink|react)(\/|$)/, ["cli"]],
+  [/^@mailsvc\/sdk$/, ["agent-kit", "cli", "testing"]],
+  [/^@mailsvc\/agent-kit$/, ["cli"]],
+  [/^@mailsvc\/server/, []],
+];
+const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract)$/ };
+
+type Import = { to: string; typeOnly: boolean; lazy: boolean };
+const IMPORT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|(typeof\s+)?\bimport\(\s*"([^"]+)"\s*\)(\s*\.[A-Z])?/gm;
+
+const importsOf = (path: string, source: string): Import[] =>
+  [...source.matchAll(IMPORT)].map(([, type, fixed, typeOf, lazy, typeName]) => {
+    const to = (fixed ?? lazy) as string;
+    return {
+      to: to.startsWith(".") ? posix.join(posix.dirname(path), to) : to,
+      typeOnly: Boolean(type ?? typeOf ?? typeName),
+      lazy: lazy !== undefined,
+    };
+  });
+
+const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) => pattern.test(path))?.[0];
+const featureOf = (path: string): string => path.slice(S.length + 1).split("/")[0] as string;
+/** `<feature>.ts` of a feature folder, or one of its listed doors. */
+const isOpen = (path: string): boolean => posix.basename(path, ".ts") === posix.basename(posix.dirname(path)) || DOORS.test(path);
+
+const fileFault = (from: string, { to, typeOnly }: Import): string | null => {
+  const [a, b] = [zoneOf(from) as string, zoneOf(to)];
+  if (b === undefined) return posix.dirname(to) === from.split("/src/")[0] ? null : "leaves the packages";
+  if (EXTRA.some(([f, t]) => f.test(from) && t.test(to))) return null;
+  if (a === "feature" && b === "feature") {
+    return featureOf(from) === featureOf(to) || isOpen(to) ? null : "reaches into another feature past its <feature>.ts";
+  }
+  const { use, types = [] } = MAY[a] as { use: string[]; types?: string[] };
+  if (a === b || use.includes(b)) return null;
+  if (types.includes(b)) return typeOnly ? null : `may import only types from ${b}`;
+  return `${a} may not import ${b}`;
+};
+
+const packageFault = (from: string, { to, typeOnly, lazy }: Import): string | null => {
+  const zone = zoneOf(from) as string;
+  if (ONLY[zone] && !ONLY[zone].test(to)) return `${zone} may not import ${to}`;
+  if (zone === "cli" && /^@mailsvc\/server/.test(to)) return lazy || typeOnly ? null : "the server is loaded lazily, with import()";
+  const owner = OWNED.find(([pattern]) => pattern.test(to));
+  if (owner === undefined || owner[1].includes(zone) || owner[2]?.test(from)) return null;
+  return `only ${[...owner[1], owner[2]?.source].filter(Boolean).join(", ") || "nothing here"} may import ${to}`;
+};
+
+/** The first cycle of value imports through each file; types alone make none, they are gone at run time. */
+const cycles = (files: ReadonlyMap<string, string>): string[] => {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) {
+      found.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(" -> ")}`);
+      return;
+    }
+    if (done.has(path)) return;
+    const next = importsOf(path, files.get(path) ?? "").filter((i) => !i.typeOnly && !i.lazy && files.has(i.to));
+    for (const { to } of next) visit(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of files.keys()) visit(path, []);
+  return found;
+};
+
+const violations = (files: ReadonlyMap<string, string>): string[] => [
+  ...[...files].flatMap(([path, source]) => {
+    const lines = source.split("\n").length;
+    return [
+      ...(lines > 501 ? [`${path}: longer than 500 lines`] : []),
+      ...(/(^|\/)(utils?|helpers?|common|misc)\.[a-z]+$/.test(path) ? [`${path}: name the file after what it holds`] : []),
+    ];
+  }),
+  ...[...files]
+    .filter(([path]) => zoneOf(path) && !/\.(test|laws)\.tsx?$/.test(path))
+    .flatMap(([path, source]) =>
+      importsOf(path, source).flatMap((i) => {
+        const fault = i.to.startsWith("packages/") ? fileFault(path, i) : packageFault(path, i);
+        return fault === null ? [] : [`${path} -> ${i.to}: ${fault}`];
+      }),
+    ),
+  ...cycles(files),
+];
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const sources = new Map(
+  globSync("{packages/*/{src,bin},scripts,test,bench,examples}/**/*.{ts,tsx,mjs}", {
+    cwd: root,
+    exclude: ["**/node_modules/**", "**/dist/**"],
+  })
+    .map((path) => path.replaceAll("\\", "/"))
+    .sort()
+    .map((path) => [path, readFileSync(`${root}/${path}`, "utf8")]),
+);
+
+test("the code keeps the rules", () => {
+  expect(sources.size).toBeGreaterThan(40);
+  expect(violations(sources)).toEqual([]);
+});
+
+describe("the rules notice", () => {
+  const cases: [string, Record<string, string>, string][] = [
+    [
+      "a contract that imports more than zod",
+      { "packages/sdk/src/contract/a.ts": 'import { x } from "undici";' },
+      "contract may not import undici",
+    ],
+    ["a server that imports the client", { [`${S}/keys/keys.ts`]: 'import { Mailsvc } from "@mailsvc/sdk";' }, "may import @mailsvc/sdk"],
+    [
+      "a CLI that loads the server at once",
+      { "packages/cli/src/serve.ts": 'import { main } from "@mailsvc/server/main";' },
+      "loaded lazily",
+    ],
+    ["an SDK that imports the server", { "packages/sdk/src/a.ts": 'import { x } from "@mailsvc/server";' }, "may import @mailsvc/server"],
+    ["a driver outside db/", { [`${S}/keys/store.ts`]: 'import Database from "better-sqlite3";' }, "only db may import better-sqlite3"],
+    ["a dialect outside db/", { [`${S}/keys/store.ts`]: 'import { x } from "drizzle-orm/sqlite-core";' }, "only db may import"],
+    ["h3 outside http/", { [`${S}/keys/handlers.ts`]: 'import { H3 } from "h3";' }, "may import h3"],
+    ["a dynamic import of h3", { [`${S}/keys/handlers.ts`]: 'const x = await import("h3");' }, "may import h3"],
+    ["lib that imports db", { [`${S}/lib/a.ts`]: 'import type { Db } from "../db/db.ts";' }, "lib may not import db"],
+    ["a queue that uses db", { [`${S}/queue/a.ts`]: 'import { open } from "../db/sqlite.ts";' }, "only types from db"],
+    [
+      "http that knows a feature",
+      { [`${S}/http/a.ts`]: 'import { send } from "../transactional/transactional.ts";' },
+      "http may not import feature",
+    ],
+    ["a feature in another's store", { [`${S}/keys/keys.ts`]: 'import { x } from "../senders/store.ts";' }, "past its <feature>.ts"],
+    ["a re-export", { [`${S}/keys/keys.ts`]: 'export {\n  x,\n} from "../senders/store.ts";' }, "past its <feature>.ts"],
+    ["a way out of the packages", { [`${S}/keys/keys.ts`]: 'import x from "../../../sdk/test/x.ts";' }, "leaves the packages"],
+    ["a cycle", { [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";', [`${S}/lib/b.ts`]: 'import { a } from "./a.ts";' }, "cycle: "],
+    ["a giant", { [`${S}/lib/a.ts`]: "\n".repeat(501) }, "longer than 500 lines"],
+    ["a drawer for everything", { [`${S}/lib/utils.ts`]: "" }, "name the file after what it holds"],
+  ];
+  test.each(cases)("%s", (_name, files, message) => {
+    expect(violations(new Map(Object.entries(files))).join("\n")).toContain(message);
+  });
+
+  test("nothing where all is well", () => {
+    const files = {
+      [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";',
+      [`${S}/lib/b.ts`]: 'import type { A } from "./a.ts";\n// import { x } from "../db/db.ts"',
+      [`${S}/queue/a.ts`]: 'import type { Tx } from "../db/db.ts";',
+      [`${S}/keys/keys.ts`]: 'import { x } from "../senders/senders.ts";\nimport { eq } from "drizzle-orm";',
+      "packages/sdk/src/version.ts": 'import pkg from "../package.json" with { type: "json" };',
+      "packages/cli/src/serve.ts": 'const { main } = await import("@mailsvc/server/main");',
+    };
+    expect(violations(new Map(Object.entries(files)))).toEqual([]);
+  });
+});
+
+test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {
+  const entries = ["sdk/src/index.ts", "agent-kit/src/index.ts", "server/src/index.ts", "server/src/testing.ts", "server/src/lib/clock.ts"];
+  const code = `
+    const before = process.eventNames().length;
+    for (const file of ${JSON.stringify(entries.map((e) => `${root}packages/${e}`).filter(existsSync))}) await import(file);
+    console.log(JSON.stringify({ listeners: process.eventNames().length - before, timers: process.getActiveResourcesInfo().filter((r) => /Timeout|Immediate|TCP|FSEvent/.test(r)) }));`;
+  const args = ["--import", `${root}scripts/sources.mjs`, "--input-type=module", "-e", code];
+  expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe('{"listeners":0,"timers":[]}\n');
+});
