@@ -1,0 +1,67 @@
+import { abortErrorOf, attempt, summaryOf } from "./attempt.ts";
+import { within } from "./cutoff.ts";
+import { isMailsvcError, type MailsvcError, type RequestSummary } from "./errors.ts";
+import type { Settings } from "./options.ts";
+import type { Answer } from "./promise.ts";
+import { type CallRequest, type PreparedRequest, prepare } from "./request.ts";
+import { delayMs, isTransient } from "./retry.ts";
+import type { Incoming } from "./transport.ts";
+
+/** One call: what to send, and how to read what comes back. */
+export interface Call<T> extends CallRequest {
+  /** Takes the data out of a whole answer. May throw a MailsvcError. */
+  readonly read: (answer: Incoming, request: RequestSummary) => T;
+  /** Whether an answer that is not 2xx is given to `read` as well, once retrying is over, instead of being thrown. */
+  readonly returnErrors?: boolean;
+}
+
+/** Makes a call, with its retries, under its time limits. */
+export type Exchange = <T>(call: Call<T>) => Promise<Answer<T>>;
+
+const pause = async (ms: number, request: PreparedRequest, { runtime }: Settings, attempts: number): Promise<void> => {
+  const ending = await within(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(ms, signal));
+  if ("cut" in ending) throw abortErrorOf(request, attempts);
+};
+
+/** Builds the function that makes a client's calls. */
+export const createExchange = (settings: Settings): Exchange => {
+  const { runtime } = settings;
+  return async <T>(call: Call<T>): Promise<Answer<T>> => {
+    const request = prepare(call, settings);
+    const deadline = runtime.now() + request.timeoutMs;
+    const finish = (answer: Incoming, attempts: number): Answer<T> => ({
+      data: call.read(answer, summaryOf(request, attempts)),
+      status: answer.status,
+      headers: answer.headers,
+      requestId: answer.headers["x-request-id"] ?? null,
+      attempts,
+      idempotencyKey: request.idempotencyKey,
+      idempotencyReplayed: answer.headers["idempotency-replayed"] === "true",
+    });
+
+    let before: MailsvcError | undefined;
+    for (let number = 1; ; number += 1) {
+      if (request.signal?.aborted) throw abortErrorOf(request, number - 1);
+      let answer: Incoming | undefined;
+      try {
+        const outcome = await attempt(request, settings, { number, deadline, before });
+        answer = outcome.answer;
+        if (outcome.failure === undefined) return finish(answer, number);
+        before = outcome.failure;
+      } catch (error) {
+        if (!isMailsvcError(error)) throw error;
+        answer = undefined;
+        before = error;
+      }
+      const wait =
+        request.repeatable && number <= request.maxRetries && isTransient(before) ? delayMs(before, number, runtime.random) : null;
+      // A wait that ends after the deadline could only turn a telling error into a timeout.
+      if (wait === null || runtime.now() + wait >= deadline) {
+        if (answer !== undefined && call.returnErrors) return finish(answer, number);
+        throw before;
+      }
+      settings.onRetry?.({ request: summaryOf(request, number), error: before, delayMs: wait });
+      await pause(wait, request, settings, number);
+    }
+  };
+};

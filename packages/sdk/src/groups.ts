@@ -1,0 +1,93 @@
+import { checkData, readJson, readText } from "./body.ts";
+import { type Contract, type Endpoint, type Page, Pagination, paramNames } from "./contract/index.ts";
+import { UsageError } from "./errors.ts";
+import type { Call, Exchange } from "./exchange.ts";
+import type { Methods } from "./methods.ts";
+import type { CallOptions, Settings } from "./options.ts";
+import { PagePromise } from "./paginate.ts";
+import { APIPromise } from "./promise.ts";
+import { fillPath, jsonBody, queryString } from "./target.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isPage = ({ output }: Endpoint): boolean => "shape" in output && (output.shape as Fields).pagination === Pagination;
+
+/** A query field `timeout` is, across the contract, how many seconds the server may hold the answer back. */
+const holdMs = ({ query }: Endpoint, input: Fields): number => {
+  const seconds = query?.shape.timeout?.safeParse(input.timeout);
+  return seconds?.success && typeof seconds.data === "number" ? seconds.data * 1000 : 0;
+};
+
+/** Parts the input into query and body: the query of a GET, the body otherwise; fields of a declared query go there. */
+const parted = ({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } => {
+  if (method === "GET" || !body) return { query: input, body: undefined };
+  const inQuery = (name: string): boolean => Object.hasOwn(query?.shape ?? {}, name);
+  const entries = Object.entries(input);
+  return {
+    query: Object.fromEntries(entries.filter(([name]) => inQuery(name))),
+    body: Object.fromEntries(entries.filter(([name]) => !inQuery(name))),
+  };
+};
+
+const optionsOf = (value: unknown, label: string): CallOptions => {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null) throw new UsageError({ message: `${label}: the options must be an object.` });
+  return value;
+};
+
+const inputOf = (value: unknown, label: string): Fields => {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError({ message: `${label}: the input must be an object.` });
+  }
+  return value as Fields;
+};
+
+const callOf = (endpoint: Endpoint, label: string, params: readonly unknown[], input: Fields, options: CallOptions, settings: Settings) => {
+  const { method, access, produces } = endpoint;
+  const open = access === "public" || access === "dev";
+  const { query, body } = parted(endpoint, input);
+  const call: Call<unknown> = {
+    method,
+    target: fillPath(endpoint.path, params, label) + queryString(query, label),
+    body: body && jsonBody(body, label),
+    accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
+    authorize: !open,
+    // Keys are remembered per workspace. Where there is none, such as on the clock, a repeat would act twice.
+    keyed: !open,
+    holdMs: holdMs(endpoint, input),
+    options,
+    read: (answer, request) => {
+      const data = produces === undefined ? readJson(answer, request) : readText(answer);
+      checkData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
+      return data;
+    },
+  };
+  return call;
+};
+
+const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings) => {
+  const count = paramNames(endpoint.path).length;
+  const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
+  const paged = isPage(endpoint);
+  return (...args: readonly unknown[]) => {
+    // Async, so that faults in the arguments reject like every other failure.
+    const send = async (more: Fields) => {
+      const input = takesInput ? inputOf(args[count], label) : {};
+      const options = optionsOf(args[takesInput ? count + 1 : count], label);
+      return exchange(callOf(endpoint, label, args.slice(0, count), { ...input, ...more }, options, settings));
+    };
+    if (!paged) return new APIPromise(send({}));
+    const page = send as (more: Fields) => ReturnType<typeof exchange<Page<unknown>>>;
+    return new PagePromise(page({}), (cursor) => page({ page: undefined, cursor }));
+  };
+};
+
+/** Builds the methods of a contract over an exchange. */
+export const groupsOf = <C extends Contract>(contract: C, exchange: Exchange, settings: Settings): Methods<C> => {
+  const groups = Object.entries(contract).map(([noun, endpoints]) => {
+    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [verb, methodOf(endpoint, `${noun}.${verb}`, exchange, settings)]);
+    return [noun, Object.freeze(Object.fromEntries(methods))];
+  });
+  return Object.fromEntries(groups) as Methods<C>;
+};

@@ -1,0 +1,45 @@
+import { UsageError } from "./errors.ts";
+
+/** Headers to send, name to value; undefined removes one. */
+export type HeaderInput = Readonly<Record<string, string | undefined>>;
+
+const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+// Visible ASCII, space and tab: what every HTTP implementation takes.
+const VALUE = /^[\t\x20-\x7e]*$/;
+const SENSITIVE = /^(?:authorization|proxy-authorization|cookie|x-api-key)$/;
+
+/** Checks one header; `label` names it in the message, the value never appears. Throws UsageError. */
+export const checkHeader = (name: string, value: unknown, label = `The header ${name}`): void => {
+  if (!NAME.test(name)) throw new UsageError({ message: "A header name may hold letters, digits and dashes only." });
+  if (typeof value !== "string" || !VALUE.test(value)) {
+    throw new UsageError({ message: `${label} must be a text of plain ASCII without line breaks.` });
+  }
+};
+
+/** Lays headers over each other, later ones winning, names in lower case. Throws UsageError. */
+export const mergeHeaders = (...layers: (HeaderInput | undefined)[]): Record<string, string> => {
+  const merged: Record<string, string> = {};
+  for (const layer of layers) {
+    for (const [name, value] of Object.entries(layer ?? {})) {
+      if (value === undefined) delete merged[name.toLowerCase()];
+      else {
+        checkHeader(name, value);
+        merged[name.toLowerCase()] = value;
+      }
+    }
+  }
+  return merged;
+};
+
+/** The values among headers that must never be shown, the key behind `Bearer ` included. */
+export const secretsOf = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers)
+    .filter(([name]) => SENSITIVE.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^\w+ /, "")])
+    .filter((secret) => secret.length >= 4);
+
+/** A function that blacks secrets out of a text. */
+export const redactor =
+  (secrets: readonly string[]) =>
+  (text: string): string =>
+    secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);

@@ -1,0 +1,57 @@
+import type { z } from "zod";
+import type { Contract, Endpoint, Output, Page, ParamNames } from "./contract/index.ts";
+import type { CallOptions } from "./options.ts";
+import type { PagePromise } from "./paginate.ts";
+import type { APIPromise } from "./promise.ts";
+
+/** How path parameters are called in an editor's hints. */
+export interface PathArguments {
+  id: [id: string];
+  token: [token: string];
+}
+
+type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]
+  ? [...(N extends keyof PathArguments ? PathArguments[N] : [param: string]), ...PathArgs<Rest>]
+  : [];
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Query fields come as text on the wire, so a field takes what it is turned into as well: numbers, true and false. */
+type QueryFields<In, Out> = Mutable<{
+  [K in keyof In]: unknown extends In[K] ? (K extends keyof Out ? Out[K] : never) : In[K] | (K extends keyof Out ? Out[K] : never);
+}>;
+
+type QueryInput<Q> = Q extends z.ZodType ? QueryFields<z.input<Q>, z.output<Q>> : unknown;
+type BodyInput<B> = B extends z.ZodType ? z.input<B> : unknown;
+
+/** What a call takes beside its path parameters: the query of a GET, the body otherwise. `unknown` when it takes nothing. */
+export type InputOf<E extends Endpoint> = QueryInput<E["query"]> & BodyInput<E["body"]>;
+
+/** The input as an argument: absent without fields, optional when every field is. */
+type InputArgs<I> = unknown extends I ? [] : Record<never, never> extends I ? [input?: I] : [input: I];
+
+/** The arguments of a method: path parameters in order, the input, options. */
+export type MethodArgs<E extends Endpoint, I = InputOf<E>> = [...PathArgs<ParamNames<E["path"]>>, ...InputArgs<I>, options?: CallOptions];
+
+type Single<E extends Endpoint> = Extract<Output<E>, { id: unknown }>;
+type Batch<E extends Endpoint> = Extract<Output<E>, { ids: unknown }>;
+
+/** A send answers one recipient with an id and an array of them with ids (SPEC 2), so the argument tells which it is. */
+export interface SendMethod<E extends Endpoint> {
+  (...args: MethodArgs<E, InputOf<E> & { to: string }>): APIPromise<Single<E>>;
+  (...args: MethodArgs<E, InputOf<E> & { to: string[] }>): APIPromise<Batch<E>>;
+  (...args: MethodArgs<E>): APIPromise<Output<E>>;
+}
+
+/** The method of an endpoint. */
+export type Method<E extends Endpoint> =
+  Output<E> extends Page<infer Item>
+    ? (...args: MethodArgs<E>) => PagePromise<Item>
+    : [Single<E>, Batch<E>] extends [never, unknown] | [unknown, never]
+      ? (...args: MethodArgs<E>) => APIPromise<Output<E>>
+      : SendMethod<E>;
+
+/** The methods of a contract, by noun and verb. */
+export type Methods<C extends Contract> = {
+  readonly [Noun in keyof C]: { readonly [Verb in keyof C[Noun]]: Method<C[Noun][Verb]> };
+};

@@ -1,0 +1,74 @@
+import { UsageError } from "./errors.ts";
+import { checkHeader, mergeHeaders } from "./headers.ts";
+import { type CallOptions, limitOf, retriesOf, type Settings } from "./options.ts";
+
+/** What a call asks for, before the client's settings are laid over it. */
+export interface CallRequest {
+  readonly method: string;
+  /** Path and query, as they go on the wire behind the base URL. */
+  readonly target: string;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly accept: string;
+  /** Whether the key is shown; public and dev endpoints need none. */
+  readonly authorize: boolean;
+  /** Whether the server remembers Idempotency-Keys here, so that a write gets one unasked. */
+  readonly keyed: boolean;
+  /** How long the server itself may hold the answer back; comes on top of time limits the call does not set itself. */
+  readonly holdMs: number;
+  readonly options: CallOptions;
+}
+
+/** The same with everything decided: each attempt sends exactly this, the key aside. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly authorize: boolean;
+  readonly idempotencyKey: string | null;
+  /** Whether sending it twice has the effect of sending it once. */
+  readonly repeatable: boolean;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly maxRetries: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const idempotencyKeyOf = ({ method, keyed, options }: CallRequest, given: string | undefined, settings: Settings): string | null => {
+  if (READS.has(method)) return null;
+  const key = options.idempotencyKey ?? given ?? (keyed && settings.idempotencyKey !== false && settings.idempotencyKey());
+  if (key === false) return null;
+  checkHeader("idempotency-key", key, "The idempotency key");
+  if (key.trim() === "") throw new UsageError({ message: "The idempotency key is empty." });
+  return key;
+};
+
+/** Lays the client's settings over a call. Throws UsageError. */
+export const prepare = (call: CallRequest, settings: Settings): PreparedRequest => {
+  const { method, target, body, options, holdMs } = call;
+  const limit = (name: "timeoutMs" | "attemptTimeoutMs"): number => {
+    const own = options[name];
+    return own === undefined ? settings[name] + holdMs : limitOf(name, own);
+  };
+  const type = body === undefined ? {} : { "content-type": "application/json" };
+  const merged = mergeHeaders({ accept: call.accept }, type, settings.headers, options.headers);
+  const { "idempotency-key": given, ...headers } = merged;
+  const idempotencyKey = idempotencyKeyOf(call, given, settings);
+  return {
+    method,
+    path: target.split("?", 1)[0] ?? target,
+    url: settings.baseUrl + target,
+    headers: idempotencyKey === null ? headers : { ...headers, "idempotency-key": idempotencyKey },
+    body,
+    authorize: call.authorize && headers.authorization === undefined,
+    idempotencyKey,
+    repeatable: READS.has(method) || idempotencyKey !== null,
+    timeoutMs: limit("timeoutMs"),
+    attemptTimeoutMs: limit("attemptTimeoutMs"),
+    maxRetries: retriesOf(options.maxRetries ?? settings.maxRetries),
+    signal: options.signal,
+  };
+};
