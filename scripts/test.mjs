@@ -1,0 +1,68 @@
+// Everything that has to hold: the build, lint, types and every test. Runs all of it even when a part fails, and ends
+// with the count. Arguments go to vitest: npm test -- packages/sdk
+//
+// The count is also left in node_modules/.cache/mailsvc/results.json.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const cache = join(root, "node_modules/.cache/mailsvc");
+const resultsFile = join(cache, "results.json");
+const vitestFile = join(cache, "vitest.json");
+const bin = (path) => join(root, "node_modules", path);
+
+const node = (args) =>
+  new Promise((done) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+    child.on("error", () => done(1));
+    child.on("exit", (code, signal) => done(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1)));
+  });
+
+const stages = [
+  { name: "build", args: [join(root, "scripts/build.mjs")] },
+  { name: "lint", args: [bin("@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."] },
+  { name: "types", args: [bin("typescript/bin/tsc"), "--noEmit"] },
+];
+
+/** Counts of vitest's own report; a run that left none, or failed beyond its tests, is one more failure. */
+const countTests = (code) => {
+  try {
+    const report = JSON.parse(readFileSync(vitestFile, "utf8"));
+    const broken = report.testResults.filter(
+      (file) => file.status === "failed" && file.assertionResults.every((t) => t.status !== "failed"),
+    );
+    const failed = report.numFailedTests + broken.length;
+    return { passed: report.numPassedTests, failed: code !== 0 && failed === 0 ? 1 : failed };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+};
+
+const main = async () => {
+  mkdirSync(cache, { recursive: true });
+  for (const file of [resultsFile, vitestFile]) rmSync(file, { force: true });
+  let passed = 0;
+  let failed = 0;
+  const parts = [];
+  for (const { name, args } of stages) {
+    console.log(`\n> ${name}`);
+    const ok = (await node(args)) === 0;
+    ok ? passed++ : failed++;
+    parts.push(`${name} ${ok ? "passed" : "failed"}`);
+  }
+  console.log("\n> tests");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${vitestFile}`];
+  const tests = countTests(await node([bin("vitest/vitest.mjs"), "run", ...reporters, ...process.argv.slice(2)]));
+  parts.push(`tests ${tests.passed} passed, ${tests.failed} failed`);
+  passed += tests.passed;
+  failed += tests.failed;
+  writeFileSync(resultsFile, JSON.stringify({ passed, failed }));
+  console.log(`\n${parts.join(" · ")}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+};
+
+await main();
