@@ -30,6 +30,8 @@ export interface OutgoingMail {
   date: number;
   /** Which try this is, from 1. It changes nothing in the message: every attempt has the same bytes. */
   attempt: number;
+  /** Whose it is, for mailers that keep what they take; it is not part of the message. */
+  origin?: { workspaceId: string; emailId: string | null };
 }
 
 /** What the other side said, for people: `smtpCode` 550, `enhancedCode` "5.1.1". */

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import MailComposer from "nodemailer/lib/mail-composer";
+import type { DkimSigner } from "./dkim.ts";
+import { customHeader, mailboxHeader, mailDate, textHeader } from "./header.ts";
+import type { MailAttachment, OutgoingMail } from "./mailer.ts";
+
+const crlf = (text: string): string => text.replace(/\r\n|\r|\n/g, "\r\n");
+
+/**
+ * Transfer encoding of a text part. 7bit only for what no relay on the way has a reason to touch: short ASCII lines
+ * without blanks at their ends, and no "From " that an mbox would turn into ">From ".
+ */
+const transferEncoding = (text: string): "7bit" | "quoted-printable" | "base64" => {
+  if (/^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{77}|[ \t](?:\r|$)|(?:^|\n)From /.test(text)) return "7bit";
+  const beyond = text.match(/[^\x20-\x7e\r\n\t]/gu)?.length ?? 0;
+  return beyond * 3 < text.length ? "quoted-printable" : "base64";
+};
+
+const textPart = (contentType: string, text: string) => {
+  const content = crlf(text);
+  return { contentType: `${contentType}; charset=utf-8`, content, contentTransferEncoding: transferEncoding(content) };
+};
+
+const filePart = (file: MailAttachment) => ({
+  filename: file.filename,
+  contentType: file.contentType,
+  contentDisposition: file.contentId === null ? ("attachment" as const) : ("inline" as const),
+  content: Buffer.from(file.content.buffer, file.content.byteOffset, file.content.byteLength),
+  ...(file.contentId === null ? {} : { cid: file.contentId }),
+});
+
+/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
+const boundaryOf = (mail: OutgoingMail): string =>
+  createHash("sha256")
+    .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
+    .digest("hex")
+    .slice(0, 32);
+
+// Of what the composer puts at the top only the MIME headers are kept: all others are written here.
+const isMimeHeader = (line: string): boolean => /^(?:mime-version|content-[a-z-]+):/i.test(line);
+
+/**
+ * The message as it goes over the wire (RFC 5322, MIME), CRLF line ends, not dot-stuffed; signed when `dkim` is given.
+ * The same mail gives the same bytes, whichever attempt it is. Line ends of texts become CRLF; all else is read back as
+ * it was. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
+ */
+export const composeMime = async (mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> => {
+  if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
+  const from = parseMailbox(mail.from);
+  const built = await new MailComposer({
+    alternatives: [
+      ...(mail.text === null ? [] : [textPart("text/plain", mail.text)]),
+      ...(mail.html === null ? [] : [textPart("text/html", mail.html)]),
+    ],
+    attachments: mail.attachments.map(filePart),
+    baseBoundary: boundaryOf(mail),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+    .compile()
+    .build();
+  const end = built.indexOf("\r\n\r\n");
+  const mimeHeaders = built
+    .toString("utf8", 0, end)
+    .split(/\r\n(?![ \t])/)
+    .filter(isMimeHeader);
+  const head = [
+    mailboxHeader("From", from),
+    mailboxHeader("To", parseMailbox(mail.to)),
+    ...(mail.replyTo === null ? [] : [mailboxHeader("Reply-To", parseMailbox(mail.replyTo))]),
+    textHeader("Subject", mail.subject),
+    `Date: ${mailDate(mail.date)}`,
+    // Never folded: some readers lose a Message-ID that starts on the second line.
+    `Message-ID: ${mail.messageId}`,
+    ...Object.entries(mail.headers).map(([name, value]) => customHeader(name, value)),
+    ...mimeHeaders,
+  ].join("\r\n");
+  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), built.subarray(end + 4)]);
+  return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
+};

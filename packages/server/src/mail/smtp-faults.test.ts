@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type Script, type ScriptedPeer, type Step, scriptedPeer } from "../../test/smtp-peer.ts";
+import { realTime } from "../lib/clock.ts";
+import { sampleMail } from "./mailer.laws.ts";
+import type { Mailer, OutgoingMail } from "./mailer.ts";
+import { smtpMailer } from "./smtp.ts";
+
+const PIPELINING: Step = { reply: "250-peer\r\n250-PIPELINING\r\n250 8BITMIME" };
+const reply = (text: string): Step => ({ reply: text });
+const hangUp: Step = { hangUp: "" };
+const silence: Step = { silence: true };
+
+// Too big for the buffers on the way: most of it is still here when the connection goes.
+const big: Partial<OutgoingMail> = {
+  attachments: [{ filename: "big.bin", contentType: "application/octet-stream", contentId: null, content: new Uint8Array(12 << 20) }],
+};
+
+describe("What the SMTP mailer makes of a peer's behaviour", () => {
+  const opened: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((thing) => thing.close()));
+  });
+
+  const open = async (options: string, ...scripts: Script[]): Promise<{ peer: ScriptedPeer; mailer: Mailer }> => {
+    const peer = await scriptedPeer(...scripts);
+    const mailer = smtpMailer({ url: `smtp://127.0.0.1:${peer.port}?pool=1&${options}`, time: realTime });
+    opened.push(peer, mailer);
+    return { peer, mailer };
+  };
+
+  const refusals: [keyof Script, string, { outcome: string; smtpCode: number; enhancedCode: string | null }][] = [
+    ["MAIL", "450 4.7.1 try later", { outcome: "deferred", smtpCode: 450, enhancedCode: "4.7.1" }],
+    ["MAIL", "553 5.1.8 bad sender", { outcome: "bounced", smtpCode: 553, enhancedCode: "5.1.8" }],
+    ["MAIL", "530 5.7.0 log in first", { outcome: "deferred", smtpCode: 530, enhancedCode: "5.7.0" }],
+    ["RCPT", "452 4.2.2 mailbox full", { outcome: "deferred", smtpCode: 452, enhancedCode: "4.2.2" }],
+    ["RCPT", "550 5.1.1 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1" }],
+    ["RCPT", "550 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: null }],
+    ["RCPT", "550-5.1.1 no such user\r\n550 5.1.1 really", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1" }],
+    ["RCPT", "421 4.3.2 shutting down", { outcome: "deferred", smtpCode: 421, enhancedCode: "4.3.2" }],
+    ["DATA", "451 4.3.0 not now", { outcome: "deferred", smtpCode: 451, enhancedCode: "4.3.0" }],
+    ["DATA", "554 5.5.1 no valid recipients", { outcome: "bounced", smtpCode: 554, enhancedCode: "5.5.1" }],
+    ["DATA", "503 5.5.1 out of sequence", { outcome: "deferred", smtpCode: 503, enhancedCode: "5.5.1" }],
+    ["dot", "451 4.3.1 disk full", { outcome: "deferred", smtpCode: 451, enhancedCode: "4.3.1" }],
+    ["dot", "554 5.7.1 looks like spam", { outcome: "bounced", smtpCode: 554, enhancedCode: "5.7.1" }],
+    ["dot", "421 4.3.2 shutting down", { outcome: "deferred", smtpCode: 421, enhancedCode: "4.3.2" }],
+  ];
+  for (const pipelining of [false, true]) {
+    test.each(refusals)(
+      `${pipelining ? "pipelined" : "step by step"}: %s answered with "%s"`,
+      async (step, text, { outcome, ...codes }) => {
+        const { mailer } = await open("", { ...(pipelining ? { EHLO: PIPELINING } : {}), [step]: reply(text) });
+        expect(await mailer.send(sampleMail())).toMatchObject({ outcome, error: codes });
+      },
+    );
+  }
+
+  test.each<[string, Script]>([
+    ["5xx at the greeting", { greeting: reply("554 5.7.1 you are on a blocklist") }],
+    ["4xx at the greeting", { greeting: reply("421 4.3.2 too many connections") }],
+    ["5xx at EHLO and HELO", { EHLO: reply("550 5.7.1 go away"), HELO: reply("550 5.7.1 go away") }],
+    ["nonsense at the greeting", { greeting: reply("HTTP/1.1 400 Bad Request") }],
+    ["hanging up at the greeting", { greeting: hangUp }],
+    ["hanging up at EHLO", { EHLO: hangUp }],
+    ["hanging up at MAIL", { MAIL: hangUp }],
+    ["hanging up at RCPT", { RCPT: hangUp }],
+    ["hanging up at RCPT with half an answer", { RCPT: { hangUp: "550 5.1.1 no" } }],
+    ["hanging up at DATA", { DATA: hangUp }],
+    ["nonsense at RCPT", { RCPT: reply("what?") }],
+  ])("defers on %s", async (_, script) => {
+    const { peer, mailer } = await open("", script);
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "deferred" });
+    expect(peer.messages).toBe(0);
+  });
+
+  test.each<[string, Script]>([
+    ["at the greeting", { greeting: silence }],
+    ["at EHLO", { EHLO: silence }],
+    ["at RCPT", { RCPT: silence }],
+    ["at DATA", { DATA: silence }],
+  ])("defers when the peer falls silent %s", async (_, script) => {
+    const { mailer } = await open("greeting=1&timeout=1", script);
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "deferred", error: { smtpCode: null } });
+  });
+
+  test("defers when nobody listens, and says so", async () => {
+    const { peer, mailer } = await open("", {});
+    await peer.close();
+    expect(await mailer.send(sampleMail())).toMatchObject({
+      outcome: "deferred",
+      error: { message: expect.stringContaining("ECONNREFUSED") },
+    });
+    expect(await mailer.check()).toContain("ECONNREFUSED");
+  });
+
+  test.each<[string, Step]>([
+    ["hangs up", hangUp],
+    ["falls silent", silence],
+    ["hangs up in the middle of its answer", { hangUp: "250 2.0.0 queu" }],
+    ["hangs up in the middle of a refusal", { hangUp: "554 5.7.1 sp" }],
+  ])("does not know when the peer %s after the final dot", async (_, dot) => {
+    const { peer, mailer } = await open("timeout=1", { dot });
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "unknown" });
+    expect(peer.messages).toBe(1);
+  });
+
+  test("defers when the connection is lost while the message is being written", async () => {
+    const { peer, mailer } = await open("", { during: hangUp });
+    expect(await mailer.send(sampleMail(big))).toMatchObject({ outcome: "deferred" });
+    expect(peer.messages).toBe(0);
+  });
+
+  test("takes a refusal while the message is being written, and starts afresh for the next", async () => {
+    const { peer, mailer } = await open("", { during: reply("552 5.3.4 too big") }, {});
+    expect(await mailer.send(sampleMail(big))).toMatchObject({ outcome: "bounced", error: { smtpCode: 552 } });
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect(peer.messages).toBe(1);
+  });
+
+  test("does not take a 250 that comes before the message is complete", async () => {
+    const { mailer } = await open("", { during: reply("250 2.0.0 queued") });
+    expect(await mailer.send(sampleMail(big))).toMatchObject({
+      outcome: "deferred",
+      error: { message: expect.stringContaining("before the message was complete") },
+    });
+  });
+
+  test("never sends a message twice by itself: not after the dot, and once over a new connection before it", async () => {
+    const lost = await open("", { dot: hangUp });
+    expect(await lost.mailer.send(sampleMail())).toMatchObject({ outcome: "unknown" });
+    expect(lost.peer.messages).toBe(1);
+    const { peer, mailer } = await open("", { RSET: reply("250 ok") }, {});
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect(peer.messages).toBe(2);
+  });
+
+  test("opens a new connection when resetting the old one fails", async () => {
+    const { peer, mailer } = await open("", { RCPT: reply("550 5.1.1 no"), RSET: reply("500 what?") }, {});
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "bounced" });
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect(peer.commands.filter((command) => command.startsWith("EHLO"))).toHaveLength(2);
+  });
+
+  test("sends no password after STARTTLS was offered and refused", async () => {
+    const { peer, mailer } = await open("", {});
+    const login = smtpMailer({ url: `smtp://u:p@127.0.0.1:${peer.port}`, time: realTime });
+    const offer = await scriptedPeer({ EHLO: reply("250-peer\r\n250-STARTTLS\r\n250 AUTH PLAIN") });
+    const stripped = smtpMailer({ url: `smtp://u:p@127.0.0.1:${offer.port}`, time: realTime });
+    opened.push(login, offer, stripped);
+    expect(await stripped.send(sampleMail())).toMatchObject({ outcome: "deferred" });
+    expect(offer.commands.some((command) => command.startsWith("AUTH"))).toBe(false);
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+  });
+
+  test("makes a peer's words harmless and short", async () => {
+    const { mailer } = await open("", { RCPT: reply(`550 5.1.1 \u001b[31mred\u0007 \u009b ${"x".repeat(5000)}`) });
+    const receipt = await mailer.send(sampleMail());
+    if (!("error" in receipt)) throw new Error("It was not refused.");
+    expect(receipt.error.message).toMatch(/^550 5\.1\.1 \[31mred x+$/);
+    expect(receipt.error.message).toHaveLength(500);
+  });
+
+  test("gives up on an answer without an end", async () => {
+    const { mailer } = await open("", { RCPT: { reply: `550-${"x".repeat(2 << 20)}` } });
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "deferred" });
+  });
+});

@@ -1,0 +1,129 @@
+import type { Clock, Timer } from "../lib/clock.ts";
+import type { Receipt } from "./mailer.ts";
+import { deferred } from "./smtp-reply.ts";
+import { type Envelope, openSession, type SmtpSession } from "./smtp-session.ts";
+import type { SmtpTarget } from "./smtp-url.ts";
+
+/** Keeps connections to one next hop and never more than its limit. */
+export interface SmtpPool {
+  readonly maxConnections: number;
+  send(envelope: Envelope, message: Buffer): Promise<Receipt>;
+  /** Null when the next hop lets us in, else why not. */
+  check(): Promise<string | null>;
+  /** Lets messages under way finish, for ten seconds, then cuts them; what waits is deferred. */
+  close(): Promise<void>;
+}
+
+// Servers close idle clients after five minutes, some under load after ten seconds.
+const IDLE_MS = 30_000;
+const CLOSE_MS = 10_000;
+const CLOSED = deferred("The mailer is closed.");
+
+const isSession = (opened: SmtpSession | Receipt): opened is SmtpSession => "send" in opened;
+
+/**
+ * A pool of our own on nodemailer's SMTP client: its pool neither says how far a message had come when the connection was
+ * lost nor which extensions a connection has.
+ */
+export const smtpPool = (target: SmtpTarget, time: Clock["real"]): SmtpPool => {
+  const { maxConnections = 5, maxMessages = 100 } = target;
+  const idle = new Map<SmtpSession, Timer>();
+  const busy = new Set<SmtpSession>();
+  const waiting: (() => void)[] = [];
+  let free = maxConnections;
+  let closed = false;
+  let drained = (): void => {};
+
+  // A slot stands for one connection: it is given back when the connection is idle again or gone.
+  const takeSlot = (): Promise<void> => {
+    if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+    free -= 1;
+    return Promise.resolve();
+  };
+  const giveSlot = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+    if (free === maxConnections) drained();
+  };
+
+  const leaveIdle = (): SmtpSession | undefined => {
+    for (const [session, timer] of idle) {
+      timer.cancel();
+      idle.delete(session);
+      if (session.alive) return session;
+    }
+    return undefined;
+  };
+
+  const park = async (session: SmtpSession, clean: boolean): Promise<void> => {
+    const usable = session.alive && session.messages < maxMessages && !closed && (clean || (await session.reset()));
+    busy.delete(session);
+    if (!usable || closed) await session.quit();
+    else {
+      const leave = (): void => {
+        idle.delete(session);
+        void session.quit();
+      };
+      idle.set(session, time.after(IDLE_MS, leave));
+    }
+    giveSlot();
+  };
+
+  const attempt = async (envelope: Envelope, message: Buffer, kept: SmtpSession | undefined): Promise<Receipt> => {
+    const session = kept ?? (await openSession(target, time));
+    if (!isSession(session)) {
+      giveSlot();
+      return session;
+    }
+    busy.add(session);
+    if (closed) {
+      void park(session, true);
+      return CLOSED;
+    }
+    const { receipt, stale } = await session.send(envelope, message);
+    if (stale && !closed) {
+      busy.delete(session);
+      return attempt(envelope, message, undefined);
+    }
+    void park(session, receipt.outcome === "sent");
+    return receipt;
+  };
+
+  return {
+    maxConnections,
+    send: async (envelope, message) => {
+      await takeSlot();
+      if (closed) {
+        giveSlot();
+        return CLOSED;
+      }
+      return attempt(envelope, message, leaveIdle());
+    },
+    check: async () => {
+      // Not in a slot: whether the next hop answers must not depend on how busy it is with our mail.
+      const opened = await openSession(target, time);
+      if (!isSession(opened)) return "error" in opened ? opened.error.message : null;
+      await opened.quit();
+      return null;
+    },
+    close: async () => {
+      closed = true;
+      const gone = [...idle].map(([session, timer]) => {
+        timer.cancel();
+        return session.quit();
+      });
+      idle.clear();
+      for (const next of waiting.splice(0)) {
+        free -= 1;
+        next();
+      }
+      const late = time.after(CLOSE_MS, () => {
+        for (const session of busy) session.abort("The mailer was closed.");
+      });
+      if (free < maxConnections) await new Promise<void>((resolve) => (drained = resolve));
+      late.cancel();
+      await Promise.all(gone);
+    },
+  };
+};

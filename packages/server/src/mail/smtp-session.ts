@@ -1,0 +1,160 @@
+import { Readable } from "node:stream";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Clock } from "../lib/clock.ts";
+import type { Receipt } from "./mailer.ts";
+import { acceptedText, deferred, failureReceipt, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
+import type { SmtpTarget } from "./smtp-url.ts";
+
+export interface Envelope {
+  from: string;
+  to: string;
+}
+
+/** How one message went over a session. */
+export interface Sent {
+  receipt: Receipt;
+  /** The session was dead before a byte of the message left: the same message may go out over another one. */
+  stale: boolean;
+}
+
+/** One connection to the next hop, greeted, encrypted and logged in as configured. */
+export interface SmtpSession {
+  /** False once the connection is gone. */
+  readonly alive: boolean;
+  readonly messages: number;
+  /** One message at a time. */
+  send(envelope: Envelope, message: Buffer): Promise<Sent>;
+  /** Makes the session fit for the next message; false when it is not. */
+  reset(): Promise<boolean>;
+  /** Says QUIT; done when the connection is closed, within two seconds. */
+  quit(): Promise<void>;
+  /** Cuts the connection; a message under way ends with what is known about it. */
+  abort(why: string): void;
+}
+
+// Not in the published types. The pinned version has both; the tests of SMTPUTF8 and AUTH stand guard.
+type Connection = SMTPConnection & { readonly allowsAuth: boolean; readonly _supportedExtensions: readonly string[] };
+
+const SECOND = 1000;
+const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
+// RFC 5321 4.5.3.2.6 gives a server ten minutes for its answer. The limit is on the whole message, because a peer that
+// sends a byte now and then never meets the socket timeout.
+const MESSAGE_MS = 600 * SECOND;
+const QUIT_MS = 2 * SECOND;
+const CHUNK = 64 * 1024;
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
+// Bodies are always encoded down to ASCII; a local part beyond ASCII stands in the headers as it is.
+const hasUtf8Headers = (message: Buffer): boolean => message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
+
+function* chunks(message: Buffer): Generator<Buffer> {
+  for (let at = 0; at < message.length; at += CHUNK) yield message.subarray(at, at + CHUNK);
+}
+
+const sessionOf = (connection: Connection, time: Clock["real"]): SmtpSession => {
+  let messages = 0;
+  let cut = (_why: string): void => {};
+
+  const send = (envelope: Envelope, message: Buffer): Promise<Sent> =>
+    new Promise((resolve) => {
+      if (!(isAscii(envelope.from) && isAscii(envelope.to)) && !connection._supportedExtensions.includes("SMTPUTF8")) {
+        resolve({ receipt: utf8Refused, stale: false });
+        return;
+      }
+      const reused = messages > 0;
+      messages += 1;
+      // nodemailer does not tell whether the final dot is out. It writes it when this stream ends, and reads from it only
+      // after the server has said 354: `end` is the moment after which the message may have arrived.
+      const source = Readable.from(chunks(message), { objectMode: false });
+      let phase: Phase = "message";
+      source.once("end", () => {
+        phase = "answer";
+      });
+      const settle = (receipt: Receipt, stale: boolean): void => {
+        deadline.cancel();
+        cut = () => {};
+        // Half a message cannot be taken back: what follows on this connection would be read as the rest of it.
+        if (phase === "message" && source.readableDidRead) connection.close();
+        resolve({ receipt, stale });
+      };
+      const fail = (failure: SmtpFailure): void => {
+        const lost = failure.code === "ECONNECTION" || failure.code === "ESOCKET" || failure.responseCode === 421;
+        settle(failureReceipt(failure, phase), reused && lost && !source.readableDidRead);
+      };
+      cut = (why) => {
+        fail({ message: why });
+        connection.close();
+      };
+      const deadline = time.after(MESSAGE_MS, () => cut(`The mail server took longer than ${MESSAGE_MS / SECOND} s for one message.`));
+      const options = { from: envelope.from, to: [envelope.to], size: message.length, use8BitMime: hasUtf8Headers(message) };
+      connection.send(options, source, (error, info) => {
+        if (error) fail(error);
+        else if (phase === "message") settle(deferred(`The mail server answered before the message was complete: ${info.response}`), false);
+        else settle({ outcome: "sent", response: acceptedText(info.response) }, false);
+      });
+    });
+
+  return {
+    get alive() {
+      return !connection.destroyed;
+    },
+    get messages() {
+      return messages;
+    },
+    send,
+    reset: () =>
+      new Promise((resolve) => {
+        if (connection.destroyed) return resolve(false);
+        connection.once("end", () => resolve(false));
+        connection.reset((error) => resolve(!error));
+      }),
+    quit: () =>
+      new Promise((resolve) => {
+        if (connection.destroyed) return resolve();
+        const late = time.after(QUIT_MS, () => connection.close());
+        connection.once("end", () => {
+          late.cancel();
+          resolve();
+        });
+        connection.quit();
+      }),
+    abort: (why) => {
+      cut(why);
+      connection.close();
+    },
+  };
+};
+
+/** Connects, secures and logs in. A failure is always `deferred`: it says nothing about any recipient. */
+export const openSession = (target: SmtpTarget, time: Clock["real"]): Promise<SmtpSession | Receipt> =>
+  new Promise((resolve) => {
+    const connection = new SMTPConnection({
+      host: target.host,
+      port: target.port,
+      secure: target.implicitTls,
+      ignoreTLS: target.tls === "off",
+      requireTLS: target.tls === "required" && !target.implicitTls,
+      opportunisticTLS: target.tls === "opportunistic",
+      tls: { rejectUnauthorized: target.verify },
+      name: target.name,
+      connectionTimeout: target.connectMs ?? DEFAULTS.connectMs,
+      dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
+      greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
+      socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
+    }) as Connection;
+    const fail = (failure: SmtpFailure): void => {
+      resolve(failureReceipt(failure, "session"));
+      connection.close();
+    };
+    // Stays on for the life of the connection: an error on an idle connection only ends it, and `alive` says so.
+    connection.on("error", fail);
+    connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
+    connection.connect((error) => {
+      if (error) return fail(error);
+      if (target.auth === null) return resolve(sessionOf(connection, time));
+      if (!connection.allowsAuth)
+        return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
+      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(sessionOf(connection, time))));
+    });
+  });

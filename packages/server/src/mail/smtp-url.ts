@@ -1,0 +1,133 @@
+/** What an SMTP URL says about the next hop. Absent fields take the mailer's defaults. Times in ms. */
+export interface SmtpTarget {
+  host: string;
+  port: number;
+  /** TLS from the first byte (smtps). */
+  implicitTls: boolean;
+  /** STARTTLS: always, when offered, or never. */
+  tls: "required" | "opportunistic" | "off";
+  /** Whether the certificate must be valid for the host. */
+  verify: boolean;
+  auth: { user: string; pass: string } | null;
+  maxConnections?: number;
+  maxMessages?: number;
+  /** What we call ourselves in EHLO. */
+  name?: string;
+  connectMs?: number;
+  greetingMs?: number;
+  socketMs?: number;
+}
+
+/** Why a text is no SMTP URL; `message` is a whole sentence that never holds the password. */
+export class SmtpUrlError extends Error {
+  override name = "SmtpUrlError";
+}
+
+const fail = (why: string): never => {
+  throw new SmtpUrlError(why.replace(/\p{Cc}+/gu, " "));
+};
+
+const wholeNumber =
+  (max: number) =>
+  (option: string, text: string): number => {
+    const n = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    return n >= 1 && n <= max ? n : fail(`${option}=${text}: a whole number from 1 to ${max} is needed.`);
+  };
+
+const seconds = (option: string, text: string): number => wholeNumber(3600)(option, text) * 1000;
+
+const ehloName = (option: string, text: string): string =>
+  /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:IPv6:)?[0-9A-Fa-f:.]+\])$/.test(text)
+    ? text
+    : fail(`${option}=${text}: a host name such as mail.example.com is needed.`);
+
+const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
+  tls: (target, text) => {
+    if (text !== "required" && text !== "opportunistic" && text !== "off") return fail(`tls=${text}: use required, opportunistic or off.`);
+    if (target.implicitTls && text !== "required") fail(`tls=${text} contradicts smtps, which is TLS from the first byte. Use smtp.`);
+    target.tls = text;
+  },
+  verify: (target, text) => {
+    if (text !== "true" && text !== "false") fail(`verify=${text}: use true or false.`);
+    target.verify = text === "true";
+  },
+  pool: (target, text) => {
+    target.maxConnections = wholeNumber(100)("pool", text);
+  },
+  messages: (target, text) => {
+    target.maxMessages = wholeNumber(1_000_000)("messages", text);
+  },
+  name: (target, text) => {
+    target.name = ehloName("name", text);
+  },
+  connect: (target, text) => {
+    target.connectMs = seconds("connect", text);
+  },
+  greeting: (target, text) => {
+    target.greetingMs = seconds("greeting", text);
+  },
+  timeout: (target, text) => {
+    target.socketMs = seconds("timeout", text);
+  },
+};
+
+const isLoopback = (host: string): boolean => /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+
+const decoded = (what: string, text: string): string => {
+  let out = "";
+  try {
+    out = decodeURIComponent(text);
+  } catch {
+    fail(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return /[\x00-\x1f\x7f]/.test(out) ? fail(`The ${what} in the SMTP URL holds a control character.`) : out;
+};
+
+const credentials = (url: URL): SmtpTarget["auth"] => {
+  if (url.username === "" && url.password === "") return null;
+  if (url.username === "") return fail("The SMTP URL has a password but no user.");
+  if (url.password === "") return fail("The SMTP URL has a user but no password.");
+  return { user: decoded("user", url.username), pass: decoded("password", url.password) };
+};
+
+/**
+ * Reads `smtp://user:pass@host:port?option=value` or `smtps://...`. Ports: 587, with smtps 465. Options: `tls=required|
+ * opportunistic|off`, `verify=true|false`, `pool` (connections), `messages` (per connection), `name` (EHLO), and in seconds
+ * `connect`, `greeting`, `timeout`.
+ *
+ * STARTTLS is opportunistic, but required where a password would leave this machine; certificates are verified, except on
+ * loopback. Throws SmtpUrlError.
+ */
+export const parseSmtpUrl = (text: string): SmtpTarget => {
+  if (!/^smtps?:\/\//i.test(text)) return fail("An SMTP URL starts with smtp:// or smtps://.");
+  if (!URL.canParse(text))
+    return fail("The SMTP URL cannot be read; write special characters of user and password as %XX (@ is %40, / is %2F, # is %23).");
+  const url = new URL(text);
+  if (url.hostname === "") return fail("The SMTP URL has no host.");
+  if (url.pathname !== "" && url.pathname !== "/") return fail("The SMTP URL has a path; write / in a password as %2F.");
+  if (url.hash !== "") return fail("The SMTP URL has a #; write it as %23 in a password.");
+  const host = decoded("host", url.hostname.replace(/^\[(.*)\]$/, "$1"));
+  if (!/^[A-Za-z0-9._:-]+$/.test(host)) return fail("The host in the SMTP URL is not a host name.");
+  if (url.port === "0") return fail("The port in the SMTP URL is 0.");
+  const implicitTls = url.protocol === "smtps:";
+  const auth = credentials(url);
+  const local = isLoopback(host);
+  const target: SmtpTarget = {
+    host,
+    port: url.port === "" ? (implicitTls ? 465 : 587) : Number(url.port),
+    implicitTls,
+    tls: implicitTls || (auth !== null && !local) ? "required" : "opportunistic",
+    verify: !local,
+    auth,
+  };
+  const seen = new Set<string>();
+  for (const [option, value] of url.searchParams) {
+    const apply = Object.hasOwn(OPTIONS, option) ? OPTIONS[option] : undefined;
+    if (apply === undefined) return fail(`The SMTP URL has an unknown option ${option}; known are ${Object.keys(OPTIONS).join(", ")}.`);
+    if (seen.has(option)) return fail(`The SMTP URL has the option ${option} twice.`);
+    seen.add(option);
+    apply(target, value);
+  }
+  return target;
+};

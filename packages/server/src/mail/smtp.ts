@@ -1,0 +1,29 @@
+import type { Clock } from "../lib/clock.ts";
+import { type DkimKey, dkimSigner } from "./dkim.ts";
+import type { Mailer } from "./mailer.ts";
+import { composeMime } from "./mime.ts";
+import { smtpPool } from "./smtp-pool.ts";
+import { parseSmtpUrl } from "./smtp-url.ts";
+
+export interface SmtpMailerOptions {
+  /** The next hop, with its options: see parseSmtpUrl. */
+  url: string;
+  /** Keys to sign with, by From domain. */
+  dkim?: readonly DkimKey[];
+  /** Real time: the network does not wait for a frozen clock. */
+  time: Clock["real"];
+}
+
+/** Hands mail to the next hop over SMTP. Throws SmtpUrlError or TypeError when the options cannot work. */
+export const smtpMailer = ({ url, dkim, time }: SmtpMailerOptions): Mailer => {
+  const pool = smtpPool(parseSmtpUrl(url), time);
+  const signer = dkim === undefined ? undefined : dkimSigner(dkim);
+  return {
+    name: "smtp",
+    transactional: false,
+    concurrency: pool.maxConnections,
+    send: async (mail) => pool.send({ from: mail.envelopeFrom, to: mail.envelopeTo }, await composeMime(mail, signer)),
+    check: pool.check,
+    close: pool.close,
+  };
+};
