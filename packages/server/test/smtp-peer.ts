@@ -75,7 +75,8 @@ export interface Script {
   HELO?: Step;
   STARTTLS?: Step;
   AUTH?: Step;
-  MAIL?: Step;
+  /** Or one step after the other, the last one for all the rest. */
+  MAIL?: Step | Step[];
   RCPT?: Step;
   DATA?: Step;
   /** While the message is coming in, after its first bytes. */
@@ -126,7 +127,8 @@ export const scriptedPeer = async (...scripts: readonly Script[]): Promise<Scrip
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    const play = (step: Step | undefined): void => {
+    const play = (steps: Step | Step[] | undefined): void => {
+      const step = Array.isArray(steps) ? (steps.length > 1 ? steps.shift() : steps[0]) : steps;
       if (step === undefined || "silence" in step) return;
       if ("reply" in step) socket.write(`${step.reply}\r\n`);
       else socket.end(step.hangUp);

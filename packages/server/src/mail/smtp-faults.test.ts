@@ -124,21 +124,31 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     });
   });
 
-  test("never sends a message twice by itself: not after the dot, and once over a new connection before it", async () => {
-    const lost = await open("", { dot: hangUp });
-    expect(await lost.mailer.send(sampleMail())).toMatchObject({ outcome: "unknown" });
-    expect(lost.peer.messages).toBe(1);
-    const { peer, mailer } = await open("", { RSET: reply("250 ok") }, {});
-    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
-    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
-    expect(peer.messages).toBe(2);
+  const greetings = (peer: ScriptedPeer): number => peer.commands.filter((command) => command.startsWith("EHLO")).length;
+
+  test("sends a message again by itself only when a kept connection was dead before a byte of it left", async () => {
+    const ok = reply("250 2.1.0 ok");
+    for (const goodbye of [hangUp, reply("421 4.4.2 idle too long")]) {
+      const kept = await open("", { MAIL: [ok, goodbye] }, {});
+      expect([await kept.mailer.send(sampleMail()), await kept.mailer.send(sampleMail())]).toMatchObject([
+        { outcome: "sent" },
+        { outcome: "sent" },
+      ]);
+      expect([kept.peer.messages, greetings(kept.peer)]).toEqual([2, 2]);
+    }
+    const fresh = await open("", { MAIL: hangUp }, {});
+    expect(await fresh.mailer.send(sampleMail())).toMatchObject({ outcome: "deferred" });
+    expect(greetings(fresh.peer)).toBe(1);
+    const after = await open("", { dot: hangUp }, {});
+    expect(await after.mailer.send(sampleMail())).toMatchObject({ outcome: "unknown" });
+    expect([after.peer.messages, greetings(after.peer)]).toEqual([1, 1]);
   });
 
   test("opens a new connection when resetting the old one fails", async () => {
     const { peer, mailer } = await open("", { RCPT: reply("550 5.1.1 no"), RSET: reply("500 what?") }, {});
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "bounced" });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
-    expect(peer.commands.filter((command) => command.startsWith("EHLO"))).toHaveLength(2);
+    expect(greetings(peer)).toBe(2);
   });
 
   test("sends no password after STARTTLS was offered and refused", async () => {
