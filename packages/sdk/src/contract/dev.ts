@@ -84,13 +84,14 @@ const SnapshotName = z
   .meta({ description: "Name of the snapshot" });
 
 export const Snapshot = z.object({ name: z.string(), takenAt: Instant, size: z.int() }).meta({ id: "Snapshot" });
+export type Snapshot = z.infer<typeof Snapshot>;
 
 export const world = {
   reset: endpoint({
     method: "POST",
     path: "/__dev/reset",
     access: "dev",
-    summary: "Put everything back to how it was when the server started: data, inbox, clock, faults",
+    summary: "Start over with a fresh world: the seeded workspace and its key stay, everything else goes",
     output: z.object({ reset: z.literal(true) }),
     examples: [{ summary: "Reset" }],
   }),

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Script, type ScriptedPeer, type Step, scriptedPeer } from "../../test/smtp-peer.ts";
 import { realTime } from "../lib/clock.ts";
 import { sampleMail } from "./mailer.laws.ts";
@@ -149,6 +149,47 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "bounced" });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
     expect(greetings(peer)).toBe(2);
+  });
+
+  test("keeps one connection through many refusals, and leaves no listeners behind", async () => {
+    const warned = vi.fn();
+    process.on("warning", warned);
+    const { peer, mailer } = await open("", { RCPT: reply("550 5.1.1 no") });
+    for (let i = 0; i < 15; i += 1) expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "bounced" });
+    await new Promise(setImmediate);
+    process.off("warning", warned);
+    expect(greetings(peer)).toBe(1);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  // Waits of minutes, in milliseconds.
+  const hurried: typeof realTime = { ...realTime, after: (ms, fire) => realTime.after(ms / 1000, fire) };
+
+  test.each<[string, Script, string]>([
+    ["before it", { RCPT: silence }, "deferred"],
+    ["after it", { dot: silence }, "unknown"],
+  ])(
+    "gives a message ten minutes, whatever keeps the connection busy, and knows whether the dot was out: %s",
+    async (_, script, outcome) => {
+      const peer = await scriptedPeer(script);
+      const mailer = smtpMailer({ url: `smtp://127.0.0.1:${peer.port}`, time: hurried });
+      opened.push(peer, mailer);
+      expect(await mailer.send(sampleMail())).toMatchObject({ outcome, error: { message: expect.stringContaining("600 s") } });
+    },
+  );
+
+  test("cuts what does not end within ten seconds of closing, and says what is known about it", async () => {
+    const peer = await scriptedPeer({ dot: silence });
+    const mailer = smtpMailer({
+      url: `smtp://127.0.0.1:${peer.port}?pool=1`,
+      time: { ...hurried, after: (ms, fire) => (ms === 10_000 ? hurried : realTime).after(ms, fire) },
+    });
+    opened.push(peer);
+    const sends = [mailer.send(sampleMail()), mailer.send(sampleMail())];
+    while (peer.messages === 0) await realTime.sleep(5);
+    await mailer.close();
+    expect(await Promise.all(sends)).toMatchObject([{ outcome: "unknown" }, { outcome: "deferred" }]);
+    expect(peer.messages).toBe(1);
   });
 
   test("sends no password after STARTTLS was offered and refused", async () => {

@@ -106,8 +106,13 @@ const sessionOf = (connection: Connection, time: Clock["real"]): SmtpSession => 
     reset: () =>
       new Promise((resolve) => {
         if (connection.destroyed) return resolve(false);
-        connection.once("end", () => resolve(false));
-        connection.reset((error) => resolve(!error));
+        // The answer never comes when the connection ends first.
+        const ended = (): void => resolve(false);
+        connection.once("end", ended);
+        connection.reset((error) => {
+          connection.off("end", ended);
+          resolve(!error);
+        });
       }),
     quit: () =>
       new Promise((resolve) => {

@@ -1,0 +1,102 @@
+import { contract } from "@mailsvc/sdk/contract";
+import type { H3 } from "h3";
+import type { Config } from "./config.ts";
+import type { Db } from "./db/db.ts";
+import type { SqliteDb } from "./db/sqlite.ts";
+import type { Deps } from "./deps.ts";
+import { makeWorld, type World } from "./dev/world.ts";
+import { CLEANUP_JOB, handlersOf, jobsOf } from "./features.ts";
+import { Faults } from "./http/faults.ts";
+import { KEEP_MS } from "./http/idempotency.ts";
+import { type Flight, mount } from "./http/mount.ts";
+import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
+import { captureMailer } from "./inbox/capture.ts";
+import { KeyRing } from "./keys/ring.ts";
+import type { BendableClock } from "./lib/bendable-clock.ts";
+import type { Clock } from "./lib/clock.ts";
+import { makeIds } from "./lib/ids.ts";
+import type { Log } from "./lib/log.ts";
+import type { Random } from "./lib/random.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { simulator } from "./mail/simulator.ts";
+import { sqliteQueue } from "./queue/sqlite.ts";
+import type { DomainRecords } from "./senders/dns.ts";
+import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
+
+/** What an app is made of; `main.ts` brings the real things, tests bring their own. */
+export interface AppParts {
+  config: Config;
+  version: string;
+  db: Db;
+  /** A bendable clock gives the app its dev endpoints; only dev mode has one. */
+  clock: Clock | BendableClock;
+  random: Random;
+  log: Log;
+  dns: DomainRecords;
+  /** How mail leaves; without one it is captured. */
+  mailer?: Mailer;
+  baseUrl: () => string;
+}
+
+export interface App {
+  readonly h3: H3;
+  readonly deps: Deps;
+  readonly flight: Flight;
+  readonly world: World;
+  readonly first: FirstWorkspace;
+  /** Lets the workers end what they run, then closes mailer and database. */
+  close(): Promise<void>;
+}
+
+// Requests in flight from which on accepting comes before delivering.
+const PRESSURE = 16;
+
+const isBendable = (clock: Clock | BendableClock): clock is BendableClock => "advanceTo" in clock;
+
+/** Puts the product together and starts its workers. It does not listen. */
+export const createApp = async (parts: AppParts): Promise<App> => {
+  const { config, db, clock, random, log } = parts;
+  const ids = makeIds(clock, random);
+  const arrivals: Arrivals = makeArrivals(clock.real);
+  const mailer = simulator(parts.mailer ?? captureMailer({ ids, clock, arrivals }));
+  const flight: Flight = { count: 0, draining: false };
+  const queue = sqliteQueue({ db: db as SqliteDb, clock, random, log, pressed: () => flight.count >= PRESSURE });
+  // With several server processes a revoked key must be dead everywhere within a second.
+  const keyRing = new KeyRing(db, db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : 1000, clock.real.now);
+  const deps: Deps = { ...parts, queue, mailer, ids, keyRing };
+
+  const faults = new Faults(clock.real, ids);
+  const first = await ensureWorkspace(deps);
+  const startWorkers = async (): Promise<void> => {
+    await queue.start(jobsOf(deps), Math.max(mailer.concurrency, 8));
+    await db.tx((tx) => queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB }));
+  };
+  let forget = (): void => keyRing.clear();
+  const world = makeWorld({
+    deps,
+    clock: (isBendable(clock) ? clock : null) as BendableClock,
+    faults,
+    startedAt: isBendable(clock) && clock.mode === "frozen" ? clock.now() : null,
+    startWorkers,
+    forget: () => forget(),
+    realNow: () => clock.now(),
+  });
+  const mounted = mount(contract, handlersOf({ world, arrivals }) as never, deps, config.dev ? faults : null, flight);
+  forget = () => {
+    keyRing.clear();
+    mounted.buckets.clear();
+  };
+  await startWorkers();
+  return {
+    h3: mounted.app,
+    deps,
+    flight,
+    world,
+    first,
+    close: async () => {
+      await queue.stop();
+      await mailer.close();
+      await db.close();
+    },
+  };
+};

@@ -1,0 +1,128 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Rate } from "./lib/rate.ts";
+
+/** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
+export interface ServeFlag {
+  readonly name: string;
+  /** What stands behind the flag; null for a switch. */
+  readonly value: string | null;
+  readonly env: string;
+  readonly summary: string;
+}
+
+/** The flags of `serve` and `dev`. The CLI derives its options from this table. */
+export const SERVE_FLAGS = [
+  { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)" },
+  { name: "host", value: "ADDRESS", env: "MAILSVC_HOST", summary: "address to listen on (default 127.0.0.1)" },
+  { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default ./mailsvc-data)" },
+  { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
+  { name: "smtp-url", value: "URL", env: "MAILSVC_SMTP_URL", summary: "smtp://… or smtps://… to send through; without it mail is captured" },
+  { name: "dkim", value: "DOMAIN:SELECTOR:KEYFILE", env: "MAILSVC_DKIM", summary: "sign mail of this domain with this private key; several with commas" },
+  { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
+  { name: "public-url", value: "URL", env: "MAILSVC_PUBLIC_URL", summary: "address under which people reach this server, for links in mail" },
+  { name: "rate-limit", value: "BUCKET=N/s", env: "MAILSVC_RATE_LIMIT", summary: "limit per key: send=…, write=…, read=…; several with commas" },
+  { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30)" },
+  { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
+  { name: "ready-file", value: "FILE", env: "MAILSVC_READY_FILE", summary: "write {url, workspaceId, apiKey, dashboardUrl} here once it listens" },
+] as const satisfies readonly ServeFlag[];
+
+export interface Config {
+  readonly dev: boolean;
+  readonly port: number;
+  readonly host: string;
+  /** Folder of the SQLite database. */
+  readonly data: string;
+  readonly databaseUrl: string | null;
+  readonly smtpUrl: string | null;
+  readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
+  readonly mailFrom: string;
+  readonly publicUrl: string | null;
+  readonly rates: Readonly<Record<"send" | "write" | "read", Rate>>;
+  readonly maxBodyBytes: number;
+  readonly https: boolean;
+  readonly readyFile: string | null;
+}
+
+/** A flag or variable that cannot be used; the message names it and says what would do. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+export const DEFAULT_PORT = 2526;
+
+const DEFAULT_RATE = 50_000;
+const MB = 1024 * 1024;
+
+/** Flags by name, as the command line gives them; `true` for a switch. */
+export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
+
+const integer = (flag: string, text: string, min: number, max: number): number => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max) throw new ConfigError(`--${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
+  return value;
+};
+
+const url = (flag: string, text: string, protocols: readonly string[]): string => {
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
+  return text;
+};
+
+const readRates = (text: string | undefined): Config["rates"] => {
+  const rates = { send: DEFAULT_RATE, write: DEFAULT_RATE, read: DEFAULT_RATE };
+  for (const part of text?.split(",") ?? []) {
+    const match = /^(send|write|read)=(\d+)(?:\/s)?$/.exec(part.trim());
+    if (!match || Number(match[2]) < 1) throw new ConfigError(`--rate-limit takes send=N/s, write=N/s or read=N/s, not "${part}".`);
+    rates[match[1] as keyof typeof rates] = Number(match[2]);
+  }
+  // A second's worth at once.
+  const rate = (perSecond: number): Rate => ({ perSecond, burst: perSecond });
+  return { send: rate(rates.send), write: rate(rates.write), read: rate(rates.read) };
+};
+
+const readDkim = (text: string | undefined): Config["dkim"] =>
+  (text?.split(",") ?? []).map((part) => {
+    const [domain, selector, ...file] = part.trim().split(":");
+    if (!domain || !selector || file.length === 0) throw new ConfigError(`--dkim takes DOMAIN:SELECTOR:KEYFILE, not "${part}".`);
+    return { domain, selector, keyFile: file.join(":") };
+  });
+
+const readMailFrom = (text: string): string => {
+  try {
+    parseMailbox(text);
+    return text;
+  } catch (error) {
+    throw new ConfigError(`--mail-from: ${(error as Error).message}`);
+  }
+};
+
+/** Reads the configuration: a flag wins over its variable, a variable over the default. Throws ConfigError. */
+export const readConfig = ({ flags, env, dev }: { flags: FlagValues; env: Readonly<Record<string, string | undefined>>; dev: boolean }): Config => {
+  const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
+    const flag = flags[name];
+    if (typeof flag === "string") return flag;
+    const twin = SERVE_FLAGS.find((f) => f.name === name)?.env;
+    return (twin && env[twin]) || undefined;
+  };
+  const databaseUrl = value("database-url");
+  const smtpUrl = value("smtp-url");
+  const publicUrl = value("public-url");
+  const config: Config = {
+    dev,
+    port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
+    host: value("host") ?? "127.0.0.1",
+    data: value("data") ?? (dev ? ".mailsvc" : "mailsvc-data"),
+    databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
+    smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
+    dkim: readDkim(value("dkim")),
+    mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
+    publicUrl: publicUrl === undefined ? null : url("public-url", publicUrl, ["http:", "https:"]).replace(/\/+$/, ""),
+    rates: readRates(value("rate-limit")),
+    maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
+    https: flags.https === true || value("https") === "1",
+    readyFile: value("ready-file") ?? null,
+  };
+  if (dev && !LOOPBACK.test(config.host)) throw new ConfigError(`Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`);
+  return config;
+};
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;

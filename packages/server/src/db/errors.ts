@@ -1,0 +1,30 @@
+/** The database refused a row because another one holds its unique key. Features turn it into their own 409. */
+export class UniqueViolation extends Error {
+  override name = "UniqueViolation";
+}
+
+/** The database cannot work at the moment: disk full, connection lost, shutting down. Nothing was stored. */
+export class StorageUnavailable extends Error {
+  override name = "StorageUnavailable";
+}
+
+/** A query was made where none may be: beside the open transaction, or after its end. A bug of ours, said clearly. */
+export class MisplacedQuery extends Error {
+  override name = "MisplacedQuery";
+}
+
+const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_ROWID", "23505"]);
+const UNAVAILABLE = /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/;
+
+/**
+ * The one place where a driver's error becomes ours. Drivers and drizzle put the SQL and its parameters, so people's
+ * addresses, into their messages: only the code goes on, the text never does.
+ */
+export const storageError = (error: unknown): unknown => {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = (inner as { code?: unknown } | null)?.code;
+  if (typeof code !== "string") return error;
+  if (UNIQUE.has(code)) return new UniqueViolation("A row with this unique key exists already.");
+  if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
+  return error instanceof Error && error.constructor.name.startsWith("Drizzle") ? new Error(`A query failed (${code}).`) : error;
+};

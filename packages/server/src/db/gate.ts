@@ -1,0 +1,193 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
+
+/** What the gate needs of a connection. */
+export interface GateConnection {
+  begin(): void;
+  commit(): void;
+  rollback(): void;
+  savepoint(): void;
+  release(): void;
+  rollbackToSavepoint(): void;
+}
+
+/** Marks one open transaction; queries made after its end are refused by it. */
+export interface Scope {
+  open: boolean;
+  readonly afterCommit: (() => void)[];
+}
+
+/** The transaction a piece of code runs in, if any. */
+export const currentScope = new AsyncLocalStorage<Scope>();
+
+interface Waiting {
+  run(scope: Scope): Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Done {
+  waiting: Waiting;
+  value: unknown;
+  scope: Scope;
+}
+
+export interface GateOptions {
+  /** Callers in one commit, at most. 128 sends are about 4 ms of work: more would only make everybody wait longer. */
+  maxGroup?: number;
+  /** Callers that may wait before further ones are refused with StorageUnavailable. */
+  maxWaiting?: number;
+}
+
+// How long commits may be held back while connections pour in.
+const HOLD_MS = 10;
+
+const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
+
+/**
+ * Lets one transaction at a time onto the writer connection, and commits those that wait together: each caller runs in
+ * a savepoint of its own, so one that fails takes back only its own rows, and all are answered after the one COMMIT.
+ * An fsync costs 0.1 to 5 ms whether it covers one row or a hundred; grouping at the end of the loop turn, without any
+ * timer, gave ten times the writes per second at 100 connections, and costs a lone caller nothing.
+ *
+ * Inside a transaction only queries may be awaited. They settle within the same turn of the event loop, so a
+ * transaction that is still open when the loop comes round again waits for something else, which would stop every other
+ * writer: it is rolled back and its caller told so.
+ */
+export class Gate {
+  readonly #connection: GateConnection;
+  readonly #maxGroup: number;
+  readonly #maxWaiting: number;
+  #waiting: Waiting[] = [];
+  #running = false;
+  #closed = false;
+  #idle: (() => void)[] = [];
+  /** Rejects the transaction that is open now, if it stalls. */
+  #stall: ((error: Error) => void) | null = null;
+  #accepted = false;
+  #waitingSince = 0;
+  /** Commits so far, and transactions in them: what group commit saves. */
+  readonly stats = { commits: 0, transactions: 0 };
+
+  constructor(connection: GateConnection, options: GateOptions = {}) {
+    this.#connection = connection;
+    this.#maxGroup = options.maxGroup ?? 128;
+    this.#maxWaiting = options.maxWaiting ?? 20_000;
+  }
+
+  /** Runs `fn` in a transaction. Settles after COMMIT, or after its rows were taken back. */
+  run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
+      if (this.#closed) throw new StorageUnavailable("The database is closed.");
+      if (this.#waiting.length >= this.#maxWaiting) throw new StorageUnavailable("Too many writes are waiting.");
+      if (this.#waiting.length === 0) this.#waitingSince = performance.now();
+      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#running) this.#schedule();
+    });
+  }
+
+  /** Waits until nothing runs or waits. */
+  idle(): Promise<void> {
+    return this.#running ? new Promise((done) => this.#idle.push(done)) : Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.idle();
+  }
+
+  /**
+   * Tells that a connection was accepted. The runtime accepts one per turn of the event loop, so while they pour in the
+   * turns are kept short: commits are held back, for 10 ms at most. Without this, 500 clients that connect at once wait
+   * up to seconds for their first answer.
+   */
+  connectionAccepted(): void {
+    this.#accepted = true;
+  }
+
+  #schedule(): void {
+    this.#running = true;
+    // The end of the loop turn: everything that arrived in this turn joins the group.
+    setImmediate(() => {
+      const hold = this.#accepted && performance.now() - this.#waitingSince < HOLD_MS;
+      this.#accepted = false;
+      if (hold) this.#schedule();
+      else void this.#commitGroup();
+    });
+  }
+
+  async #commitGroup(): Promise<void> {
+    const group = this.#waiting.splice(0, this.#maxGroup);
+    const done: Done[] = [];
+    const watch = this.#watch();
+    try {
+      this.#connection.begin();
+      for (const waiting of group) await this.#one(waiting, done);
+      this.#connection.commit();
+      this.stats.commits += 1;
+      this.stats.transactions += done.length;
+    } catch (error) {
+      this.#takeBack();
+      // Callers whose own work had failed were told already; a second rejection does nothing.
+      for (const waiting of group) waiting.reject(storageError(error));
+      done.length = 0;
+    }
+    clearImmediate(watch.handle);
+    for (const { waiting, value, scope } of done) {
+      waiting.resolve(value);
+      for (const hook of scope.afterCommit) hook();
+    }
+    this.#next();
+  }
+
+  /** Runs one caller in its savepoint. Throws only when the connection itself is of no more use. */
+  async #one(waiting: Waiting, done: Done[]): Promise<void> {
+    const scope: Scope = { open: true, afterCommit: [] };
+    this.#connection.savepoint();
+    try {
+      const value = await new Promise((resolve, reject) => {
+        this.#stall = reject;
+        currentScope.run(scope, () => waiting.run(scope)).then(resolve, reject);
+      });
+      scope.open = false;
+      this.#connection.release();
+      done.push({ waiting, value, scope });
+    } catch (error) {
+      scope.open = false;
+      this.#connection.rollbackToSavepoint();
+      this.#connection.release();
+      waiting.reject(storageError(error));
+    } finally {
+      this.#stall = null;
+    }
+  }
+
+  /** Looks once a turn whether the open transaction has stalled. */
+  #watch(): { handle: NodeJS.Immediate } {
+    const watch = { handle: setImmediate(() => look()) };
+    const look = (): void => {
+      watch.handle = setImmediate(look);
+      this.#stall?.(new MisplacedQuery(STALLED));
+    };
+    return watch;
+  }
+
+  #takeBack(): void {
+    try {
+      this.#connection.rollback();
+    } catch {
+      // SQLite has rolled back by itself already (disk full, I/O error).
+    }
+  }
+
+  #next(): void {
+    if (this.#waiting.length > 0) {
+      this.#waitingSince = performance.now();
+      this.#schedule();
+      return;
+    }
+    this.#running = false;
+    for (const done of this.#idle.splice(0)) done();
+  }
+}

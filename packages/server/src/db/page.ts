@@ -1,0 +1,53 @@
+import type { Page } from "@mailsvc/sdk/contract";
+import { invalid } from "../lib/api-error.ts";
+
+/** The paging fields of a list request, parsed. */
+export interface PageInput {
+  page: number;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** Which rows a list wants: those with an id before `before`, `limit` of them after `offset`. */
+export interface Slice {
+  before: string | null;
+  limit: number;
+  offset: number;
+}
+
+const encode = (id: string): string => Buffer.from(id).toString("base64url");
+
+const decode = (cursor: string): string => {
+  const id = Buffer.from(cursor, "base64url").toString();
+  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id)) throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  return id;
+};
+
+/**
+ * A page of a list sorted newest first, by ids that sort by time (SPEC 4). `rows` reads a slice, `count` the total.
+ * One row more than asked for tells whether there are more.
+ */
+export const pageOf = async <Row extends { id: string }, Item>(
+  input: PageInput,
+  rows: (slice: Slice) => Promise<Row[]>,
+  count: () => Promise<number>,
+  show: (row: Row) => Item,
+): Promise<Page<Item>> => {
+  const before = input.cursor === undefined ? null : decode(input.cursor);
+  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? (input.page - 1) * input.limit : 0 });
+  const total = await count();
+  const hasMore = found.length > input.limit;
+  const shown = found.slice(0, input.limit);
+  const last = shown.at(-1);
+  return {
+    data: shown.map(show),
+    pagination: {
+      page: input.page,
+      limit: input.limit,
+      total,
+      totalPages: Math.ceil(total / input.limit),
+      hasMore,
+      nextCursor: hasMore && last ? encode(last.id) : null,
+    },
+  };
+};

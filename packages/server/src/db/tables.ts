@@ -1,0 +1,23 @@
+import { eventTables } from "../events/tables.ts";
+import { httpTables } from "../http/tables.ts";
+import { inboxTables } from "../inbox/tables.ts";
+import { keyTables } from "../keys/tables.ts";
+import { senderTables } from "../senders/tables.ts";
+import { suppressionTables } from "../suppressions/tables.ts";
+import { transactionalTables } from "../transactional/tables.ts";
+import { workspaceTables } from "../workspaces/tables.ts";
+import type { Kit } from "./kit.pg.ts";
+
+/** All tables both databases have, each written once in the folder of its feature. */
+export const tablesOf = (k: Kit) => ({
+  ...workspaceTables(k),
+  ...keyTables(k),
+  ...senderTables(k),
+  ...suppressionTables(k),
+  ...transactionalTables(k),
+  ...eventTables(k),
+  ...httpTables(k),
+  ...inboxTables(k),
+});
+
+export type Tables = ReturnType<typeof tablesOf>;

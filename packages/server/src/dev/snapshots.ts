@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Snapshot } from "@mailsvc/sdk/contract";
+import type Database from "better-sqlite3";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { SqliteDb } from "../db/sqlite.ts";
+
+/** Where the clock stood, kept beside the data it belongs to. */
+export interface ClockMark {
+  now: number;
+  mode: "running" | "frozen";
+}
+
+const CLOCK = "clock";
+
+const fileOf = (db: SqliteDb, name: string): string => join(dirname(db.file), "snapshots", `${name}.db`);
+
+const show = (name: string, file: string): Snapshot => {
+  const { size, mtimeMs } = statSync(file);
+  return { name, size, takenAt: iso(Math.floor(mtimeMs)) };
+};
+
+const tables = (c: Database.Database): string[] =>
+  c.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'").pluck().all() as string[];
+
+export const listSnapshots = (db: SqliteDb): Snapshot[] => {
+  const folder = dirname(fileOf(db, "x"));
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((f) => f.endsWith(".db"))
+    .map((f) => show(f.slice(0, -3), join(folder, f)));
+};
+
+/** Saves all rows, and the clock, under a name; an older snapshot of that name is replaced. */
+export const takeSnapshot = (db: SqliteDb, name: string, clock: ClockMark): Promise<Snapshot> =>
+  db.alone((c) => {
+    const file = fileOf(db, name);
+    mkdirSync(dirname(file), { recursive: true });
+    c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
+    rmSync(file, { force: true });
+    c.prepare("VACUUM INTO ?").run(file);
+    return show(name, file);
+  });
+
+/** Puts all rows back, and tells where the clock stood. Throws ApiError not_found. */
+export const restoreSnapshot = (db: SqliteDb, name: string): Promise<{ snapshot: Snapshot; clock: ClockMark | null }> =>
+  db.alone((c) => {
+    const file = fileOf(db, name);
+    if (!existsSync(file)) throw notFound("snapshot", name);
+    c.prepare("ATTACH ? AS snapshot").run(file);
+    try {
+      c.transaction(() => {
+        for (const table of [...tables(c), "sqlite_sequence"]) {
+          c.exec(`DELETE FROM main."${table}"`);
+          c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
+        }
+      }).immediate();
+    } finally {
+      c.exec("DETACH snapshot");
+    }
+    const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
+    return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
+  });
+
+/** Deletes all rows of all tables. */
+export const emptyTables = (db: SqliteDb): Promise<void> =>
+  db.alone((c) => {
+    c.transaction(() => {
+      for (const table of [...tables(c), "sqlite_sequence"]) c.exec(`DELETE FROM "${table}"`);
+    }).immediate();
+  });

@@ -1,0 +1,74 @@
+import type { Snapshot } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
+import type { SqliteDb } from "../db/sqlite.ts";
+import type { Deps } from "../deps.ts";
+import type { Faults } from "../http/faults.ts";
+import { makeKey } from "../keys/secret.ts";
+import type { BendableClock } from "../lib/bendable-clock.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { seedWorkspace } from "../workspaces/workspaces.ts";
+import { type ClockMark, emptyTables, listSnapshots, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
+
+/** What a developer may do to the whole world (DESIGN 7). */
+export interface World {
+  readonly clock: BendableClock;
+  readonly faults: Faults;
+  snapshots(): Snapshot[];
+  snapshot(name: string): Promise<Snapshot>;
+  restore(name: string): Promise<Snapshot>;
+  reset(): Promise<void>;
+}
+
+export interface WorldOptions {
+  deps: Deps;
+  clock: BendableClock;
+  faults: Faults;
+  /** Where the clock stood at the start; null for the machine's time. */
+  startedAt: number | null;
+  /** Starts the workers again after the data was changed under them. */
+  startWorkers: () => Promise<void>;
+  /** Forgets what is kept in memory beside the database. */
+  forget: () => void;
+  realNow: () => number;
+}
+
+export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget, realNow }: WorldOptions): World => {
+  const sqlite = (): SqliteDb => {
+    if (deps.db.dialect !== "sqlite") throw new ApiError("invalid_state", "Snapshots and reset work on the SQLite database of dev mode.");
+    return deps.db as SqliteDb;
+  };
+  const mark = (): ClockMark => ({ now: clock.now(), mode: clock.mode });
+
+  /** Changes the data while nothing else runs. */
+  const between = async <T>(change: () => Promise<T>): Promise<T> => {
+    await deps.queue.stop();
+    try {
+      return await change();
+    } finally {
+      forget();
+      await startWorkers();
+    }
+  };
+
+  return {
+    clock,
+    faults,
+    snapshots: () => listSnapshots(sqlite()),
+    snapshot: (name) => between(() => takeSnapshot(sqlite(), name, mark())),
+    restore: (name) =>
+      between(async () => {
+        const { snapshot, clock: at } = await restoreSnapshot(sqlite(), name);
+        if (at) clock.reset(at.now, at.mode);
+        return snapshot;
+      }),
+    reset: () =>
+      between(async () => {
+        const { meta } = deps.db.read.t;
+        const [kept] = await deps.db.read.select().from(meta).where(eq(meta.name, "devKey"));
+        await emptyTables(sqlite());
+        faults.clear();
+        clock.reset(startedAt ?? realNow(), startedAt === null ? "running" : "frozen");
+        await deps.db.tx((tx) => seedWorkspace(tx, deps, kept?.value ?? makeKey(deps.random)));
+      }),
+  };
+};

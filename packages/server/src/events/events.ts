@@ -1,0 +1,38 @@
+import type { EMAIL_EVENT_TYPES } from "@mailsvc/sdk/contract";
+import { asc, eq, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Tables } from "../db/tables.ts";
+
+export type EventType = (typeof EMAIL_EVENT_TYPES)[number];
+
+export interface NewEvent {
+  workspaceId: string;
+  type: EventType;
+  emailId: string | null;
+  /** When it happened, ms. */
+  at: number;
+  data?: Record<string, unknown>;
+}
+
+/** The id of an event, from its place in the log: there is nothing to store and nothing to look up. */
+export const eventId = (sequence: number): string => `evt_${sequence.toString(32).padStart(11, "0")}`;
+
+const ph = sql.placeholder;
+
+/** Writes what happened, in the transaction in which it happened. */
+export const record = async (tx: Tx, event: NewEvent): Promise<void> => {
+  await tx
+    .prepared("record_event", (q, { events }) =>
+      q
+        .insert(events)
+        .values({ workspaceId: ph("workspaceId"), type: ph("type"), emailId: ph("emailId"), at: ph("at"), data: ph("data") })
+        .prepare("record_event"),
+    )
+    .execute({ ...event, data: event.data ?? null });
+};
+
+export type EventRow = Tables["events"]["$inferSelect"];
+
+/** What happened to one email, in order. */
+export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]> =>
+  Promise.resolve(read.select().from(read.t.events).where(eq(read.t.events.emailId, emailId)).orderBy(asc(read.t.events.sequence)));

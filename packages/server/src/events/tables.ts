@@ -1,0 +1,17 @@
+import type { Kit } from "../db/kit.pg.ts";
+
+export const eventTables = (k: Kit) => ({
+  /** Everything that happened, in order. The sequence is the key; ids are derived from it. */
+  events: k.table(
+    "events",
+    {
+      sequence: k.counter("sequence"),
+      workspaceId: k.text("workspace_id").notNull(),
+      type: k.text("type").notNull(),
+      emailId: k.text("email_id"),
+      at: k.instant("at").notNull(),
+      data: k.json<Record<string, unknown>>("data"),
+    },
+    (t) => [k.index("events_email").on(t.emailId)],
+  ),
+});

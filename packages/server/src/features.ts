@@ -1,0 +1,51 @@
+import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import type { Deps } from "./deps.ts";
+import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
+import type { World } from "./dev/world.ts";
+import { healthHandlers } from "./health/handlers.ts";
+import type { Handlers } from "./http/handler.ts";
+import { forgetAnswers } from "./http/idempotency.ts";
+import type { Arrivals } from "./inbox/arrivals.ts";
+import { inboxHandlers } from "./inbox/handlers.ts";
+import { jobHandlers } from "./jobs/handlers.ts";
+import { keyHandlers, meHandlers } from "./keys/handlers.ts";
+import type { JobHandler } from "./queue/queue.ts";
+import { senderHandlers } from "./senders/handlers.ts";
+import { CHECK_JOB, CONFIRM_JOB, checkSender, confirmSender } from "./senders/jobs.ts";
+import { suppressionHandlers } from "./suppressions/handlers.ts";
+import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
+import { emailHandlers } from "./transactional/handlers.ts";
+import { DELIVER_JOB, REACT_JOB } from "./transactional/jobs.ts";
+
+/** What the endpoints of dev mode need beside `Deps`. */
+export interface DevTools {
+  world: World;
+  arrivals: Arrivals;
+}
+
+/** The one list of all handlers. A missing one does not compile. */
+export const handlersOf = ({ world, arrivals }: DevTools): { readonly [G in keyof MailsvcContract]: Handlers<MailsvcContract[G]> } => ({
+  emails: emailHandlers,
+  senders: senderHandlers,
+  suppressions: suppressionHandlers,
+  keys: keyHandlers,
+  jobs: jobHandlers,
+  me: meHandlers,
+  health: healthHandlers,
+  inbox: inboxHandlers(arrivals),
+  clock: clockHandlers(world),
+  world: worldHandlers(world),
+  faults: faultHandlers(world),
+});
+
+/** The one list of all jobs. */
+export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
+  [DELIVER_JOB]: deliverEmail(deps),
+  [REACT_JOB]: reactToEmail(deps),
+  [CHECK_JOB]: checkSender(deps),
+  [CONFIRM_JOB]: confirmSender(deps),
+  [CLEANUP_JOB]: forgetAnswers(deps),
+});
+
+/** Forgets old answers; always one of it waits. */
+export const CLEANUP_JOB = "idempotency.forget";

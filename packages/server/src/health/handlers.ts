@@ -1,0 +1,17 @@
+import { contract } from "@mailsvc/sdk/contract";
+import { openApi } from "../http/openapi.ts";
+import type { Handlers } from "../http/handler.ts";
+
+let document: Record<string, unknown> | undefined;
+
+export const healthHandlers: Handlers<typeof contract.health> = {
+  live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
+  ready: async (_input, { deps }) => {
+    await deps.db.ping();
+    return { status: "ready", version: deps.version };
+  },
+  openapi: async () => {
+    document ??= openApi(contract) as Record<string, unknown>;
+    return document;
+  },
+};

@@ -1,0 +1,72 @@
+import type { Fault } from "@mailsvc/sdk/contract";
+import { ERRORS } from "@mailsvc/sdk/contract";
+import type { HeaderList } from "./answer.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import { type Random, seededRandom } from "../lib/random.ts";
+
+/** Marks an answer whose connection is to be cut instead. */
+export const DROP_HEADER = "x-mailsvc-drop";
+
+interface Rule {
+  fault: Fault;
+  dice: Random;
+  path: RegExp;
+}
+
+const pattern = (path: string): RegExp => new RegExp(`^${path.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
+
+/** Rules that make requests fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
+export class Faults {
+  readonly #real: Clock["real"];
+  readonly #ids: Ids;
+  #rules: Rule[] = [];
+
+  constructor(real: Clock["real"], ids: Ids) {
+    this.#real = real;
+    this.#ids = ids;
+  }
+
+  get any(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  list(): Fault[] {
+    return this.#rules.map((r) => r.fault);
+  }
+
+  add(rule: Omit<Fault, "id" | "matched" | "hits">): Fault {
+    const fault = { ...rule, id: this.#ids("flt"), matched: 0, hits: 0 };
+    this.#rules.push({ fault, dice: seededRandom(rule.seed), path: pattern(rule.path) });
+    return fault;
+  }
+
+  clear(): number {
+    return this.#rules.splice(0).length;
+  }
+
+  /** Serves a request with the first rule that hits it. */
+  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<Response>): Promise<Response> {
+    const hit = this.#rules.find((rule) => this.#hits(rule, method, path))?.fault;
+    if (!hit) return serve();
+    headers.push(["x-mailsvc-fault", hit.id]);
+    if (hit.delayMs > 0) await this.#real.sleep(hit.delayMs);
+    const before = hit.when === "before" && (hit.drop || hit.code !== undefined);
+    const answer = before ? null : await serve();
+    if (hit.drop) headers.push([DROP_HEADER, "1"]);
+    if (answer && !hit.drop && hit.code === undefined) return answer;
+    const code = hit.code ?? "internal_error";
+    const wait = code === "rate_limited" || code === "storage_unavailable" ? { "retry-after": "1" } : undefined;
+    throw new ApiError(code, `The fault rule ${hit.id} made this request fail (${ERRORS[code].status}).`, wait ? { headers: wait } : {});
+  }
+
+  #hits({ fault, dice, path: matches }: Rule, method: string, path: string): boolean {
+    if ((fault.method && fault.method !== method) || !matches.test(path)) return false;
+    fault.matched += 1;
+    if (fault.matched <= fault.skip || (fault.count !== undefined && fault.hits >= fault.count)) return false;
+    if (fault.rate < 1 && dice.fraction() >= fault.rate) return false;
+    fault.hits += 1;
+    return true;
+  }
+}

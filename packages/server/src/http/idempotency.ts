@@ -1,0 +1,89 @@
+import { hash } from "node:crypto";
+import { and, eq, lt, sql } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { Deps } from "../deps.ts";
+
+/** How long an answer is kept for replay. */
+export const KEEP_MS = 24 * 3_600_000;
+
+/** Which request an answer belongs to. */
+export interface Claim {
+  keyId: string;
+  /** Method and endpoint, so that one key may serve different endpoints. */
+  route: string;
+  idempotencyKey: string;
+  requestHash: string;
+}
+
+export interface Stored {
+  status: number;
+  answer: string;
+}
+
+/** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
+export const claimOf = (headers: Headers, keyId: string, route: string, url: string, body: Uint8Array): Claim | null => {
+  const idempotencyKey = headers.get("idempotency-key");
+  if (idempotencyKey === null) return null;
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
+  return { keyId, route, idempotencyKey, requestHash: hash("sha256", Buffer.concat([Buffer.from(`${url}\n`), body]), "hex") };
+};
+
+const ph = sql.placeholder;
+
+/** The answer given under this key before; null when it is new. Throws ApiError idempotency_key_reused for another request. */
+export const findAnswer = async (tx: Tx, claim: Claim): Promise<Stored | null> => {
+  const [found] = await tx
+    .prepared("find_answer", (q, { idempotency: t }) =>
+      q
+        .select({ requestHash: t.requestHash, status: t.status, answer: t.answer })
+        .from(t)
+        .where(and(eq(t.keyId, ph("keyId")), eq(t.route, ph("route")), eq(t.idempotencyKey, ph("idempotencyKey"))))
+        .prepare("find_answer"),
+    )
+    .execute({ ...claim });
+  if (!found) return null;
+  if (found.requestHash !== claim.requestHash) throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for another request in the last 24 hours.");
+  return { status: found.status, answer: found.answer };
+};
+
+/** Keeps an answer in the transaction of its effect: both are there, or neither. */
+export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: number): Promise<void> => {
+  await tx
+    .prepared("store_answer", (q, { idempotency: t }) =>
+      q
+        .insert(t)
+        .values({
+          keyId: ph("keyId"),
+          route: ph("route"),
+          idempotencyKey: ph("idempotencyKey"),
+          requestHash: ph("requestHash"),
+          status: ph("status"),
+          answer: ph("answer"),
+          createdAt: ph("createdAt"),
+        })
+        .prepare("store_answer"),
+    )
+    .execute({ ...claim, ...stored, createdAt: now });
+};
+
+// Rows deleted in one transaction: a day's worth at once would stop all writers.
+const CHUNK = 1000;
+const HOUR = 3_600_000;
+
+/** Forgets answers older than a day, in chunks, once an hour. */
+export const forgetAnswers =
+  ({ db, clock }: Deps): JobHandler =>
+  async () => {
+    const { idempotency: t } = db.read.t;
+    const before = clock.now() - KEEP_MS;
+    const old = await db.read.select().from(t).where(lt(t.createdAt, before)).limit(CHUNK);
+    return {
+      again: clock.now() + (old.length === CHUNK ? 0 : HOUR),
+      commit: async (tx) => {
+        for (const row of old)
+          await tx.delete(t).where(and(eq(t.keyId, row.keyId), eq(t.route, row.route), eq(t.idempotencyKey, row.idempotencyKey)));
+      },
+    };
+  };

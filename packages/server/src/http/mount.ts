@@ -1,0 +1,158 @@
+import type { IncomingMessage } from "node:http";
+import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
+import { H3, type H3Event } from "h3";
+import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
+import type { Deps } from "../deps.ts";
+import type { Faults } from "./faults.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { Buckets } from "../lib/rate.ts";
+import { answer, errorAnswer, type HeaderList } from "./answer.ts";
+import { authenticate, authorise } from "./auth.ts";
+import { checkMediaType, parseJson, readBytes } from "./body.ts";
+import { guardDev } from "./dev-guard.ts";
+import type { KeyContext, PublicContext, WriteContext } from "./handler.ts";
+import { type Claim, claimOf, findAnswer, type Stored, storeAnswer } from "./idempotency.ts";
+import { parseInput } from "./input.ts";
+import { limit } from "./limits.ts";
+
+type Input = Record<string, unknown>;
+type RunAny = (input: Input, ctx: PublicContext, prepared?: unknown) => Promise<unknown>;
+type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
+
+/** Requests in flight, for shutting down in order and for putting acceptance before delivery. */
+export interface Flight {
+  count: number;
+  draining: boolean;
+}
+
+export interface Mounted {
+  readonly app: H3;
+  readonly buckets: Buckets;
+}
+
+const nodeOf = (event: H3Event): IncomingMessage | undefined => event.runtime?.node?.req as IncomingMessage | undefined;
+
+/** Whatever was thrown, as an answer. What we did not foresee is logged whole and answered without its text. */
+const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string, { log }: Deps): ApiError => {
+  if (error instanceof ApiError) {
+    if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
+    return error;
+  }
+  if (error instanceof StorageUnavailable) {
+    log.error(error.message, { requestId });
+    return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
+  }
+  log.error("a request failed in a way nobody foresaw", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (endpoint?.errors?.includes("queue_failed")) return new ApiError("queue_failed", "The email could not be queued.");
+  return new ApiError("internal_error", "Something went wrong on our side.");
+};
+
+/** Turns the contract into routes, each with its handler. `faults` are there in dev mode only. */
+export const mount = (contract: Contract, handlers: Readonly<Record<string, Readonly<Record<string, AnyHandler>>>>, deps: Deps, faults: Faults | null, flight: Flight): Mounted => {
+  const { config, db, ids, clock, keyRing } = deps;
+  const app = new H3({ silent: true });
+  const buckets = new Buckets(() => clock.now());
+
+  /** Runs a write and keeps its answer, in one transaction. */
+  const write = async (endpoint: Endpoint, handler: AnyHandler, input: Input, ctx: KeyContext, claim: Claim | null): Promise<Stored & { replayed: boolean }> => {
+    const prepared = typeof handler === "function" ? undefined : await handler.prepare(input, { ...ctx, read: db.read } as KeyContext);
+    const run = typeof handler === "function" ? handler : handler.run;
+    const attempt = () =>
+      db.tx(async (tx) => {
+        const before = claim && (await findAnswer(tx, claim));
+        if (before) return { ...before, replayed: true };
+        const output = await run(input, { ...ctx, tx } as WriteContext, prepared);
+        const stored = { status: endpoint.status ?? 200, answer: JSON.stringify(output) };
+        if (claim) await storeAnswer(tx, claim, stored, clock.now());
+        return { ...stored, replayed: false };
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      // The same key arrived twice at once, by two servers: the other one has committed, so its answer is there now.
+      if (claim && error instanceof UniqueViolation) return attempt();
+      throw error;
+    }
+  };
+
+  const keyed = async (event: H3Event, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList): Promise<Response> => {
+    const known = authenticate(event.req.headers, keyRing);
+    const key = known instanceof Promise ? await known : known;
+    limit(buckets, config.rates, key.id, endpoint, headers);
+    authorise(key, endpoint);
+    const ctx: KeyContext = { ...base, workspaceId: key.workspaceId, key };
+    const params = event.context.params ?? {};
+    if (endpoint.method === "GET") {
+      const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, {});
+      const output = await (handler as RunAny)(input, { ...ctx, read: db.read } as KeyContext);
+      return typeof output === "string" && endpoint.produces
+        ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
+        : answer(200, "application/json", JSON.stringify(output), headers);
+    }
+    checkMediaType(event.req.headers);
+    const bytes = await readBytes(event.req, nodeOf(event), config.maxBodyBytes);
+    const body = parseJson(bytes);
+    if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
+    const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, body);
+    const claim = claimOf(event.req.headers, key.id, `${endpoint.method} ${endpoint.path}`, event.url.pathname, bytes);
+    const stored = await write(endpoint, handler, input, ctx, claim);
+    if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
+    return answer(stored.status, "application/json", stored.answer, headers);
+  };
+
+  const open = async (event: H3Event, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList): Promise<Response> => {
+    if (endpoint.access === "dev") guardDev(event.req, nodeOf(event)?.socket.remoteAddress);
+    let body: Input = {};
+    if (endpoint.body) {
+      checkMediaType(event.req.headers);
+      body = parseJson(await readBytes(event.req, nodeOf(event), config.maxBodyBytes));
+    }
+    const output = await (handler as RunAny)(parseInput(endpoint, event.context.params ?? {}, endpoint.query ? event.url.searchParams : null, body), base);
+    if (endpoint.produces) return answer(endpoint.status ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+    return answer(endpoint.status ?? 200, "application/json", JSON.stringify(output), headers);
+  };
+
+  const route =
+    (endpoint: Endpoint, handler: AnyHandler) =>
+    async (event: H3Event): Promise<Response> => {
+      const requestId = ids("req");
+      const headers: HeaderList = [["x-request-id", requestId]];
+      if (flight.draining) headers.push(["connection", "close"]);
+      flight.count += 1;
+      try {
+        const base: PublicContext = { deps, requestId, signal: event.req.signal };
+        const serve = () => (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
+        if (faults?.any && endpoint.access !== "dev") return await faults.around(endpoint.method, event.url.pathname, headers, serve);
+        return await serve();
+      } catch (error) {
+        return errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers);
+      } finally {
+        flight.count -= 1;
+      }
+    };
+
+  const methods = new Map<string, string[]>();
+  for (const [noun, group] of Object.entries(contract)) {
+    for (const [verb, endpoint] of Object.entries(group)) {
+      if (endpoint.access === "dev" && !config.dev) continue;
+      const handle = route(endpoint, handlers[noun]?.[verb] as AnyHandler);
+      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+        app.on(endpoint.method, path, handle);
+        if (endpoint.method === "GET") app.on("HEAD", path, handle);
+        const shape = path.replace(/:\w+/g, ":x");
+        methods.set(shape, [...(methods.get(shape) ?? []), endpoint.method]);
+      }
+    }
+  }
+
+  const refuse = (make: () => ApiError) => (): Response => {
+    const requestId = ids("req");
+    return errorAnswer(make(), requestId, [["x-request-id", requestId]]);
+  };
+  for (const [path, allowed] of methods) {
+    const allow = allowed.join(", ");
+    app.all(path, refuse(() => new ApiError("method_not_allowed", `This path answers ${allow} only.`, { headers: { allow } })));
+  }
+  app.all("/**", refuse(() => new ApiError("not_found", "There is nothing at this path.", { hint: "The API is described at /openapi.json." })));
+  return { app, buckets };
+};

@@ -1,0 +1,46 @@
+import { addressKey } from "@mailsvc/sdk/contract";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import { composeMime } from "../mail/mime.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { insertMail } from "./inbox.ts";
+
+export interface CaptureOptions {
+  ids: Ids;
+  clock: Clock;
+  arrivals: Arrivals;
+}
+
+/**
+ * Keeps mail instead of sending it. The delivery is a row, written in the transaction that notes its outcome, so a mail
+ * is in the inbox exactly once, whenever the process dies.
+ */
+export const captureMailer = ({ ids, clock, arrivals }: CaptureOptions): Mailer => ({
+  name: "capture",
+  transactional: true,
+  concurrency: 16,
+  send: async (mail) => {
+    const raw = await composeMime(mail);
+    return {
+      outcome: "delivered",
+      response: "250 2.0.0 Captured",
+      record: async (tx) => {
+        await insertMail(tx, {
+          id: ids("mail"),
+          emailId: mail.origin?.emailId ?? null,
+          workspaceId: mail.origin?.workspaceId ?? null,
+          to: addressKey(mail.envelopeTo),
+          from: mail.from,
+          subject: mail.subject,
+          size: raw.length,
+          raw,
+          receivedAt: clock.now(),
+        });
+        tx.afterCommit(arrivals.announce);
+      },
+    };
+  },
+  check: async () => null,
+  close: async () => {},
+});

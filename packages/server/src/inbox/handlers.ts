@@ -1,0 +1,41 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers, PublicContext } from "../http/handler.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { clearMail, findMail, firstMail, listMail, type Match, parseMail } from "./inbox.ts";
+
+// Mail captured by another server process announces itself to nobody here: so the wait looks again now and then.
+const LOOK_EVERY = 1000;
+
+const wait = async (match: Match & { after?: string | undefined; timeout: number }, arrivals: Arrivals, { deps, signal }: PublicContext) => {
+  const { real } = deps.clock;
+  const until = real.now() + match.timeout * 1000;
+  while (!signal.aborted) {
+    const left = until - real.now();
+    // Listening begins before looking, so that nothing arrives unseen in between.
+    const arrival = arrivals.next(Math.max(0, Math.min(left, LOOK_EVERY)), signal);
+    const found = await firstMail(deps.db.read, match, match.after);
+    if (found) return found;
+    if (left <= 0) break;
+    await arrival;
+  }
+  throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, { hint: "See what did come: mailsvc inbox list" });
+};
+
+export const inboxHandlers = (arrivals: Arrivals): Handlers<typeof contract.inbox> => ({
+  list: (input, { deps }) => listMail(deps.db.read, input),
+  wait: async (input, ctx) => parseMail(await wait(input, arrivals, ctx)),
+  get: async ({ id }, { deps }) => parseMail(await findMail(deps.db.read, id)),
+  html: async ({ id }, { deps }) => {
+    const { html } = await parseMail(await findMail(deps.db.read, id));
+    if (html === null) throw new ApiError("not_found", "This mail has no HTML part.");
+    return html;
+  },
+  text: async ({ id }, { deps }) => {
+    const { text } = await parseMail(await findMail(deps.db.read, id));
+    if (text === null) throw new ApiError("not_found", "This mail has no text part.");
+    return text;
+  },
+  raw: async ({ id }, { deps }) => Buffer.from((await findMail(deps.db.read, id)).raw).toString("latin1"),
+  clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
+});

@@ -1,0 +1,111 @@
+import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
+import { addressKey } from "@mailsvc/sdk/contract";
+import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
+import type { z } from "zod";
+import type { Db, Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/like.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+
+type Row = Tables["inbox"]["$inferSelect"];
+type Summary = Omit<Row, "raw">;
+
+/** Which mail is meant. */
+export interface Match {
+  to?: string | undefined;
+  from?: string | undefined;
+  subject?: string | undefined;
+  workspace?: string | undefined;
+}
+
+const show = (row: Summary): CapturedMail => ({
+  id: row.id,
+  emailId: row.emailId,
+  workspaceId: row.workspaceId,
+  to: row.to,
+  from: row.from,
+  subject: row.subject,
+  size: row.size,
+  receivedAt: iso(row.receivedAt),
+});
+
+const matching = ({ t: { inbox } }: Reader, { to, from, subject, workspace }: Match) =>
+  and(
+    to === undefined ? undefined : eq(inbox.to, addressKey(to)),
+    from === undefined ? undefined : contains(inbox.from, from),
+    subject === undefined ? undefined : contains(inbox.subject, subject),
+    workspace === undefined ? undefined : eq(inbox.workspaceId, workspace),
+  );
+
+/** Every column but the message itself, which may be 20 MB. */
+const summary = ({ t: { inbox } }: Reader) => ({
+  id: inbox.id,
+  emailId: inbox.emailId,
+  workspaceId: inbox.workspaceId,
+  to: inbox.to,
+  from: inbox.from,
+  subject: inbox.subject,
+  size: inbox.size,
+  receivedAt: inbox.receivedAt,
+});
+
+export const listMail = (read: Reader, input: PageInput & Match): Promise<Page<CapturedMail>> => {
+  const { inbox } = read.t;
+  const where = matching(read, input);
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select(summary(read))
+        .from(inbox)
+        .where(and(where, before === null ? undefined : lt(inbox.id, before)))
+        .orderBy(desc(inbox.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(inbox, where),
+    show,
+  );
+};
+
+/** The oldest mail that matches and was captured after `after`. */
+export const firstMail = async (read: Reader, match: Match, after: string | undefined): Promise<Row | null> => {
+  const { inbox } = read.t;
+  const [row] = await read
+    .select()
+    .from(inbox)
+    .where(and(matching(read, match), after === undefined ? undefined : gt(inbox.id, after)))
+    .orderBy(asc(inbox.id))
+    .limit(1);
+  return row ?? null;
+};
+
+/** One captured mail. Throws ApiError not_found. */
+export const findMail = async (read: Reader, id: string): Promise<Row> => {
+  const [row] = await read.select().from(read.t.inbox).where(eq(read.t.inbox.id, id));
+  if (!row) throw notFound("captured mail", id);
+  return row;
+};
+
+/** A captured mail, parsed as a mail program would. */
+export const parseMail = async (row: Row): Promise<z.infer<typeof CapturedMailDetail>> => {
+  const { default: PostalMime } = await import("postal-mime");
+  const parsed = await PostalMime.parse(row.raw);
+  return {
+    ...show(row),
+    headers: parsed.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
+    html: parsed.html ?? null,
+    text: parsed.text ?? null,
+    attachments: parsed.attachments.map(({ filename, mimeType, contentId, content }) => ({
+      filename: filename ?? "",
+      contentType: mimeType,
+      contentId: contentId?.replace(/^<|>$/g, "") ?? null,
+      size: typeof content === "string" ? Buffer.byteLength(content) : content.byteLength,
+    })),
+  };
+};
+
+export const insertMail = async (tx: Tx, row: Row): Promise<void> => void (await tx.insert(tx.t.inbox).values(row));
+
+export const clearMail = (db: Db): Promise<number> => db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);

@@ -1,0 +1,100 @@
+import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
+import { and, desc, eq, isNotNull, isNull, lt, ne } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { KeyInfo } from "./ring.ts";
+import { hashKey, makeKey, previewKey } from "./secret.ts";
+
+type Row = Tables["keys"]["$inferSelect"];
+
+const show = (row: Row): Key => ({
+  id: row.id,
+  name: row.name,
+  permissions: row.permissions,
+  owner: row.owner,
+  preview: row.preview,
+  createdAt: iso(row.createdAt),
+  revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
+});
+
+export interface NewKey {
+  name: string;
+  permissions: Permission[];
+  owner?: boolean;
+  /** A key made beforehand, for the seeded workspace of dev mode. */
+  key?: string;
+}
+
+/** Makes a key. The key itself is in the answer and nowhere else. */
+export const createKey = async (tx: Tx, deps: Deps, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> => {
+  const key = wanted.key ?? makeKey(deps.random);
+  const row: Row = {
+    id: deps.ids("key"),
+    workspaceId,
+    name: wanted.name,
+    permissions: [...new Set(wanted.permissions)],
+    owner: wanted.owner ?? false,
+    hash: hashKey(key),
+    preview: previewKey(key),
+    createdAt: deps.clock.now(),
+    revokedAt: null,
+  };
+  await tx.insert(tx.t.keys).values(row);
+  // The ring may remember this hash as unknown.
+  tx.afterCommit(() => deps.keyRing.clear());
+  return { ...show(row), key };
+};
+
+/** Throws ApiError forbidden when a key would pass on more than it has. */
+export const assertMayGrant = (granter: KeyInfo, permissions: readonly Permission[]): void => {
+  const missing = granter.owner ? [] : permissions.filter((p) => !granter.permissions.has(p));
+  if (missing.length === 0) return;
+  throw new ApiError("forbidden", `This key cannot pass on what it lacks: ${missing.join(", ")}.`, {
+    details: missing.map((p) => ({ path: "permissions", code: "missing_permission", message: p })),
+  });
+};
+
+/** Revokes a key for good. Throws ApiError not_found, or invalid_state for the last owner key. */
+export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Key> => {
+  const { keys } = tx.t;
+  const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));
+  const [row] = await tx.select().from(keys).where(mine);
+  if (!row) throw notFound("key", id);
+  if (row.revokedAt !== null) return show(row);
+  if (row.owner) {
+    const others = await tx.$count(keys, and(eq(keys.workspaceId, workspaceId), eq(keys.owner, true), isNull(keys.revokedAt), ne(keys.id, id)));
+    if (others === 0) throw new ApiError("invalid_state", "This is the last owner key; without it nobody could manage the workspace.");
+  }
+  const revokedAt = deps.clock.now();
+  await tx.update(keys).set({ revokedAt }).where(mine);
+  tx.afterCommit(() => deps.keyRing.clear());
+  return show({ ...row, revokedAt });
+};
+
+export const listKeys = (read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> => {
+  const { keys } = read.t;
+  const where = and(eq(keys.workspaceId, workspaceId), input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt));
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(keys)
+        .where(and(where, before === null ? undefined : lt(keys.id, before)))
+        .orderBy(desc(keys.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(keys, where),
+    show,
+  );
+};
+
+export const getKey = async (read: Reader, id: string): Promise<Key> => {
+  const [row] = await read.select().from(read.t.keys).where(eq(read.t.keys.id, id));
+  if (!row) throw notFound("key", id);
+  return show(row);
+};

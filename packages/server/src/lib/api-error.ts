@@ -1,0 +1,38 @@
+import type { ErrorCode, ErrorDetail } from "@mailsvc/sdk/contract";
+import { ERRORS } from "@mailsvc/sdk/contract";
+
+export interface ApiErrorOptions {
+  details?: ErrorDetail[];
+  /** Overrides the hint of the error table. */
+  hint?: string;
+  /** Further headers of the answer, e.g. Retry-After. */
+  headers?: Record<string, string>;
+  /** The cause, for the log; never answered. */
+  cause?: unknown;
+}
+
+/** An answer that is no success: thrown by features, written by `http/`. Its message is for the caller to read. */
+export class ApiError extends Error {
+  override name = "ApiError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: ErrorDetail[];
+  readonly hint: string;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = ERRORS[code].status;
+    this.details = options.details ?? [];
+    this.hint = options.hint ?? ERRORS[code].hint;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** 404 for a thing looked up by id. */
+export const notFound = (what: string, id: string): ApiError => new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+
+/** 400 for one field. */
+export const invalid = (path: string, code: string, message: string): ApiError =>
+  new ApiError("validation_error", message, { details: [{ path, code, message }] });

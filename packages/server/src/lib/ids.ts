@@ -1,0 +1,46 @@
+import type { Clock } from "./clock.ts";
+import type { Random } from "./random.ts";
+
+/** What an id names; the prefix makes ids tell what they are. */
+export type IdPrefix = "ws" | "key" | "snd" | "sup" | "em" | "cnt" | "evt" | "mail" | "req" | "flt";
+
+/** Makes ids: `em_` + 26 characters, sorted by time, unique without asking anybody. */
+export type Ids = (prefix: IdPrefix) => string;
+
+// Crockford's base 32 in lower case: no i, l, o, u.
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const TIME_CHARS = 10;
+
+const encodeTime = (ms: number): string => {
+  let out = "";
+  let rest = ms;
+  for (let i = 0; i < TIME_CHARS; i += 1) {
+    out = ALPHABET[rest % 32] + out;
+    rest = Math.floor(rest / 32);
+  }
+  return out;
+};
+
+/** 10 characters of time (48 bits, ms) and 16 of chance (80 bits); within one millisecond the chance part counts up, so order of making is order of sorting. */
+export const makeIds = (clock: Pick<Clock, "now">, random: Random): Ids => {
+  let lastMs = -1;
+  let time = "";
+  let digits = new Uint8Array(16);
+  return (prefix) => {
+    // A clock that steps back must not break the order.
+    const ms = Math.max(clock.now(), lastMs);
+    if (ms !== lastMs) {
+      lastMs = ms;
+      time = encodeTime(ms);
+      digits = random.bytes(16).map((b) => b & 31);
+      // Head room: the increments of one millisecond never run over.
+      digits[0] = (digits[0] as number) & 15;
+    } else {
+      let i = 15;
+      while ((digits[i] = ((digits[i] as number) + 1) & 31) === 0) i -= 1;
+    }
+    let out = `${prefix}_${time}`;
+    for (let i = 0; i < 16; i += 1) out += ALPHABET[digits[i] as number];
+    return out;
+  };
+};

@@ -1,0 +1,18 @@
+/** One line per event: a sentence, and facts beside it. Never a key, an address or a body. */
+export interface Log {
+  info(message: string, facts?: Record<string, unknown>): void;
+  warn(message: string, facts?: Record<string, unknown>): void;
+  error(message: string, facts?: Record<string, unknown>): void;
+}
+
+/** Logs JSON lines through `write`. */
+export const jsonLog = (write: (line: string) => void, now: () => number): Log => {
+  const at =
+    (level: string) =>
+    (message: string, facts: Record<string, unknown> = {}): void =>
+      write(`${JSON.stringify({ time: new Date(now()).toISOString(), level, message, ...facts })}\n`);
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+};
+
+/** Logs nothing. */
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,0 +1,53 @@
+/** How many tokens a bucket holds, and how fast it fills. */
+export interface Rate {
+  /** Requests a second, over time. */
+  perSecond: number;
+  /** Requests at once. */
+  burst: number;
+}
+
+export interface Taken {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Whole seconds until the bucket is full, or, when refused, until a request is let through; at least 1 then. */
+  reset: number;
+}
+
+/** Token buckets by name, refilled by the clock. Full buckets are forgotten, so idle names cost nothing. */
+export class Buckets {
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  take(name: string, rate: Rate): Taken {
+    const now = this.#now();
+    let bucket = this.#buckets.get(name);
+    if (!bucket) {
+      this.#makeRoom(now);
+      bucket = { tokens: rate.burst, at: now };
+      this.#buckets.set(name, bucket);
+    }
+    // A clock that steps back gives nothing and takes nothing.
+    const passed = Math.max(0, now - bucket.at);
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + (passed * rate.perSecond) / 1000);
+    bucket.at = now;
+    const allowed = bucket.tokens >= 1;
+    if (allowed) bucket.tokens -= 1;
+    const missing = allowed ? rate.burst - bucket.tokens : 1 - bucket.tokens;
+    const seconds = Math.ceil(missing / rate.perSecond);
+    return { allowed, limit: rate.burst, remaining: Math.floor(bucket.tokens), reset: allowed ? seconds : Math.max(1, seconds) };
+  }
+
+  clear(): void {
+    this.#buckets.clear();
+  }
+
+  #makeRoom(now: number): void {
+    if (this.#buckets.size < 10_000) return;
+    for (const [name, { at }] of this.#buckets) if (now - at > 60_000) this.#buckets.delete(name);
+  }
+}

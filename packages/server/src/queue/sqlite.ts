@@ -1,0 +1,264 @@
+import { and, asc, desc, eq, gte, lte, min, sql } from "drizzle-orm";
+import type { Queries, Reader, Tx } from "../db/db.ts";
+import type { SqliteDb } from "../db/sqlite.ts";
+import type { Clock, Timer } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import { backoff, type ClaimedJob, type JobHandler, type JobRow, type NewJob, type Outcome, type Queue } from "./queue.ts";
+import type { queueTables } from "./tables.ts";
+
+type Jobs = ReturnType<typeof queueTables>["jobs"];
+
+export interface SqliteQueueOptions {
+  db: SqliteDb;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** True while requests are waiting: accepting comes first, so the worker then takes a tenth of the time. */
+  pressed?: () => boolean;
+}
+
+const MAX_ATTEMPTS = 10;
+// A handler that has not come back after this long (real time) has lost its job; what it commits later is refused.
+const LEASE_MS = 10 * 60_000;
+// Jobs claimed in one transaction. More would only lengthen the turn of the event loop.
+const CLAIM = 32;
+
+const ph = sql.placeholder;
+
+const row = (r: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id) });
+
+/**
+ * The queue of a single machine: jobs in the same SQLite file as everything else, run in this process. Woken by the
+ * commit that added a job, and by a timer for the next one that falls due: there is no polling.
+ */
+export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue => {
+  const jobs = db.jobs as unknown as Jobs;
+  const running = new Map<number, Promise<void>>();
+  let handlers: Readonly<Record<string, JobHandler>> = {};
+  let concurrency = 0;
+  let started = false;
+  let timer: Timer | null = null;
+  let pumping = false;
+  let again = false;
+  let idle: (() => void)[] = [];
+
+  const claim = (limit: number): Promise<ClaimedJob[]> =>
+    db.tx(async (tx) => {
+      const now = clock.now();
+      const due = await tx
+        .prepared("claim_due", (q) =>
+          q
+            .select({ id: jobs.id })
+            .from(jobs)
+            .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
+            .orderBy(asc(jobs.runAt), asc(jobs.id))
+            .limit(ph("limit"))
+            .prepare("claim_due"),
+        )
+        .execute({ now, limit });
+      const claimed: ClaimedJob[] = [];
+      for (const { id } of due) {
+        const [job] = await tx
+          .prepared("claim_job", (q) =>
+            q
+              .update(jobs)
+              .set({ state: "running", attempts: sql`${jobs.attempts} + 1`, lockedUntil: sql`${ph("until")}`, dedupeKey: null })
+              .where(eq(jobs.id, ph("id")))
+              .returning()
+              .prepare("claim_job"),
+          )
+          .execute({ id, until: now + LEASE_MS });
+        if (job) claimed.push({ id: String(job.id), kind: job.kind, payload: job.payload, attempt: job.attempts, maxAttempts: job.maxAttempts });
+      }
+      return claimed;
+    });
+
+  /** The job as this attempt holds it: an attempt that lost its lease matches no row. */
+  const held = (job: ClaimedJob) => and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.state, "running"));
+
+  const end = async (tx: Tx, job: ClaimedJob, outcome: Outcome): Promise<void> => {
+    await outcome.commit?.(tx);
+    const gone =
+      outcome.again === undefined
+        ? await tx
+            .prepared("end_job", (q) =>
+              q
+                .delete(jobs)
+                .where(and(eq(jobs.id, ph("id")), eq(jobs.attempts, ph("attempt")), eq(jobs.state, "running")))
+                .returning({ id: jobs.id })
+                .prepare("end_job"),
+            )
+            .execute({ id: Number(job.id), attempt: job.attempt })
+        : await tx.update(jobs).set({ state: "ready", runAt: outcome.again, maxAttempts: sql`${jobs.maxAttempts} + 1`, lockedUntil: null }).where(held(job)).returning({ id: jobs.id });
+    if (gone.length === 0) throw new Error(`Job ${job.id} (${job.kind}) was taken from this attempt; its effect is not committed.`);
+    if (outcome.again !== undefined) tx.afterCommit(pump);
+  };
+
+  const fail = async (job: ClaimedJob, error: unknown): Promise<void> => {
+    const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
+    const dead = job.attempt >= job.maxAttempts;
+    log.warn("job failed", { job: job.id, kind: job.kind, attempt: job.attempt, dead, error: lastError });
+    await db.tx(async (tx) => {
+      await tx
+        .update(jobs)
+        .set({ state: dead ? "dead" : "ready", runAt: clock.now() + backoff(job.attempt, random.fraction()), lockedUntil: null, lastError })
+        .where(held(job));
+    });
+  };
+
+  const attempt = async (job: ClaimedJob): Promise<void> => {
+    let lease: Timer | undefined;
+    try {
+      const handler = handlers[job.kind];
+      if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
+      const lost = new Promise<never>((_, reject) => {
+        lease = clock.real.after(LEASE_MS, () => reject(new Error("The attempt took longer than its lease of 10 minutes.")));
+      });
+      const outcome = await Promise.race([handler(job), lost]);
+      await db.tx((tx) => end(tx, job, outcome));
+    } catch (error) {
+      await fail(job, error).catch((again: unknown) => log.error("a failed job could not be put back; a restart will", { job: job.id, error: String(again) }));
+    } finally {
+      lease?.cancel();
+    }
+  };
+
+  const arm = async (): Promise<void> => {
+    const [next] = await db.read
+      .prepared("next_due", (q) => (q as Queries).select({ at: min(jobs.runAt), kind: jobs.kind }).from(jobs).where(eq(jobs.state, "ready")).prepare("next_due"))
+      .execute({});
+    timer?.cancel();
+    timer = next?.at == null ? null : clock.after(next.at - clock.now(), next.kind, pump);
+  };
+
+  const settle = (): void => {
+    if (running.size > 0 || pumping) return;
+    for (const done of idle.splice(0)) done();
+  };
+
+  const rest = async (worked: number): Promise<void> => {
+    if (pressed()) await clock.real.sleep(Math.min(worked * 9, 50));
+  };
+
+  const drain = async (): Promise<void> => {
+    while (started) {
+      const free = Math.min(concurrency - running.size, CLAIM);
+      if (free <= 0) return;
+      const since = clock.real.now();
+      const claimed = await claim(free);
+      for (const job of claimed) {
+        const work = attempt(job).finally(() => {
+          running.delete(Number(job.id));
+          pump();
+          settle();
+        });
+        running.set(Number(job.id), work);
+      }
+      if (claimed.length < free) return arm();
+      await rest(clock.real.now() - since);
+    }
+  };
+
+  /** Takes what is due. Called again while it runs, it goes round once more. */
+  function pump(): void {
+    if (!started) return;
+    again = true;
+    if (pumping) return;
+    pumping = true;
+    void (async () => {
+      try {
+        while (again) {
+          again = false;
+          await drain();
+        }
+      } catch (error) {
+        log.error("the queue could not take jobs; it tries again in a second", { error: String(error) });
+        clock.real.after(1000, pump);
+      } finally {
+        pumping = false;
+        settle();
+      }
+    })();
+  }
+
+  return {
+    enqueue: async (tx, job: NewJob) => {
+      const now = clock.now();
+      const values = {
+        kind: job.kind,
+        payload: job.payload,
+        runAt: job.runAt ?? now,
+        maxAttempts: job.maxAttempts ?? MAX_ATTEMPTS,
+        dedupeKey: job.dedupeKey ?? null,
+        createdAt: now,
+      };
+      await tx
+        .prepared("enqueue", (q) =>
+          q
+            .insert(jobs)
+            .values({
+              kind: ph("kind"),
+              payload: ph("payload"),
+              state: "ready",
+              runAt: ph("runAt"),
+              attempts: 0,
+              maxAttempts: ph("maxAttempts"),
+              dedupeKey: ph("dedupeKey"),
+              createdAt: ph("createdAt"),
+            })
+            .onConflictDoNothing()
+            .prepare("enqueue"),
+        )
+        .execute(values);
+      tx.afterCommit(pump);
+    },
+    start: async (byKind, limit) => {
+      handlers = byKind;
+      concurrency = limit;
+      // This process holds the folder's lock, so whoever held these leases is dead.
+      await db.tx(async (tx) => {
+        const orphaned = eq(jobs.state, "running");
+        const spent = and(orphaned, gte(jobs.attempts, jobs.maxAttempts));
+        await tx.update(jobs).set({ state: "dead", lockedUntil: null, lastError: "The process died in the last attempt." }).where(spent);
+        await tx.update(jobs).set({ state: "ready", lockedUntil: null }).where(orphaned);
+      });
+      started = true;
+      pump();
+    },
+    stop: async () => {
+      started = false;
+      timer?.cancel();
+      await Promise.all(running.values());
+    },
+    idle: async () => {
+      await db.gate.idle();
+      if (!started) return;
+      pump();
+      await new Promise<void>((done) => {
+        idle.push(done);
+        settle();
+      });
+    },
+    refresh: pump,
+    list: async (read: Reader, { state, limit, offset }) => {
+      const where = state && eq(jobs.state, state);
+      const rows = await read.select().from(jobs).where(where).orderBy(desc(jobs.id)).limit(limit).offset(offset);
+      return { rows: rows.map(row), total: await read.$count(jobs, where) };
+    },
+    get: async (read, id) => {
+      const [found] = /^\d{1,15}$/.test(id) ? await read.select().from(jobs).where(eq(jobs.id, Number(id))) : [];
+      return found ? row(found) : null;
+    },
+    retry: async (tx, id) => {
+      if (!/^\d{1,15}$/.test(id)) return null;
+      const [revived] = await tx
+        .update(jobs)
+        .set({ state: "ready", attempts: 0, runAt: clock.now() })
+        .where(and(eq(jobs.id, Number(id)), eq(jobs.state, "dead")))
+        .returning();
+      if (revived) tx.afterCommit(pump);
+      return revived ? row(revived) : null;
+    },
+  };
+};

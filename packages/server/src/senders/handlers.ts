@@ -1,0 +1,26 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../http/handler.ts";
+import { confirmedPage, confirmPage } from "./confirmation.ts";
+import { CONFIRM_JOB } from "./jobs.ts";
+import { addSender, checkDomain, findSender, listSenders, noteCheck, removeSender, senderByToken, showSender } from "./senders.ts";
+
+export const senderHandlers: Handlers<typeof contract.senders> = {
+  list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
+  create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
+  get: async ({ id }, { read, workspaceId }) => showSender(await findSender(read, workspaceId, id)),
+  verify: {
+    prepare: async ({ id }, { read, deps, workspaceId }) => {
+      const row = await findSender(read, workspaceId, id);
+      return row.kind === "domain" && row.status === "PENDING" ? checkDomain(deps, row) : null;
+    },
+    run: async ({ id }, { tx, deps, workspaceId }, fault: string | null) => {
+      const row = await findSender(tx, workspaceId, id);
+      if (row.kind === "domain") return showSender(await noteCheck(tx, deps, row, fault));
+      if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
+      return showSender(row);
+    },
+  },
+  delete: ({ id }, { tx, workspaceId }) => removeSender(tx, workspaceId, id),
+  confirmPage: async ({ token }, { deps }) => confirmPage(await senderByToken(deps.db.read, token)),
+  confirm: ({ token }, { deps }) => deps.db.tx(async (tx) => confirmedPage(await noteCheck(tx, deps, await senderByToken(tx, token), null))),
+};

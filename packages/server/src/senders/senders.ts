@@ -1,0 +1,144 @@
+import { addressKey, type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { UniqueViolation } from "../db/errors.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { CHECK_JOB, CONFIRM_JOB } from "./jobs.ts";
+
+export type SenderRow = Tables["senders"]["$inferSelect"];
+
+/** The TXT record that proves a domain: a name of its own, so that it gets in nobody's way. */
+export const dnsRecord = ({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } => ({
+  type: "TXT",
+  name: `_mailsvc.${value}`,
+  value: `mailsvc-verify=${token}`,
+});
+
+export const showSender = (row: SenderRow): Sender => ({
+  id: row.id,
+  kind: row.kind,
+  value: row.value,
+  status: row.status,
+  dnsRecord: row.kind === "domain" && row.status === "PENDING" ? dnsRecord(row) : null,
+  lastError: row.lastError,
+  createdAt: iso(row.createdAt),
+  verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
+});
+
+/** Adds a sender and starts its verification; in dev mode it is verified at once. Throws ApiError conflict. */
+export const addSender = async (tx: Tx, deps: Deps, workspaceId: string, wanted: { email?: string | undefined; domain?: string | undefined }): Promise<Sender> => {
+  const kind = wanted.email === undefined ? "domain" : "address";
+  const value = wanted.email === undefined ? toDomain(wanted.domain as string) : addressKey(parseAddress(wanted.email).address);
+  const now = deps.clock.now();
+  const row: SenderRow = {
+    id: deps.ids("snd"),
+    workspaceId,
+    kind,
+    value,
+    status: deps.config.dev ? "VERIFIED" : "PENDING",
+    token: Buffer.from(deps.random.bytes(24)).toString("hex"),
+    lastError: null,
+    createdAt: now,
+    verifiedAt: deps.config.dev ? now : null,
+  };
+  try {
+    await tx.insert(tx.t.senders).values(row);
+  } catch (error) {
+    if (!isUnique(error)) throw error;
+    throw new ApiError("conflict", `${value} is a sender of this workspace already.`, { hint: "See: mailsvc senders list" });
+  }
+  if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { senderId: row.id } });
+  return showSender(row);
+};
+
+export const findSender = async (q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> => {
+  const { senders } = q.t;
+  const [row] = await q
+    .select()
+    .from(senders)
+    .where(and(eq(senders.workspaceId, workspaceId), eq(senders.id, id)));
+  if (!row) throw notFound("sender", id);
+  return row;
+};
+
+export const removeSender = async (tx: Tx, workspaceId: string, id: string): Promise<Sender> => {
+  const row = await findSender(tx, workspaceId, id);
+  await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
+  return showSender(row);
+};
+
+/** Notes what a check found: null for proven. A sender that is verified stays so. */
+export const noteCheck = async (tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> => {
+  if (row.status === "VERIFIED") return row;
+  const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
+  await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
+  return { ...row, ...patch };
+};
+
+/** Asks the domain name system whether a domain's record is there: null when it is, else what was found. */
+export const checkDomain = async (deps: Deps, row: SenderRow): Promise<string | null> => {
+  const wanted = dnsRecord(row);
+  try {
+    const found = await deps.dns.txt(wanted.name);
+    if (found.some((text) => text.trim() === wanted.value)) return null;
+    return found.length === 0 ? `There is no TXT record at ${wanted.name} yet.` : `The TXT record at ${wanted.name} is another one: expected ${wanted.value}.`;
+  } catch (error) {
+    return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
+  }
+};
+
+/** The sender behind the token of a confirmation link. Throws ApiError not_found. */
+export const senderByToken = async (q: Tx | Reader, token: string): Promise<SenderRow> => {
+  const [row] = await q.select().from(q.t.senders).where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
+  if (!row) throw new ApiError("not_found", "This link is not valid, or the sender was removed.", { hint: "Ask for a new confirmation mail." });
+  return row;
+};
+
+// Domains nobody can own (RFC 2606): on a laptop they may send without being added.
+const RESERVED = /(?:^|\.)(?:test|example)$/;
+
+const ph = sql.placeholder;
+
+/** Throws ApiError sender_not_verified unless the address or its whole domain is verified (SPEC 7). */
+export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox): Promise<void> => {
+  if (deps.config.dev && RESERVED.test(from.domain)) return;
+  const found = await tx
+    .prepared("is_verified", (q, { senders: t }) =>
+      q
+        .select({ id: t.id })
+        .from(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.value, [ph("address"), ph("domain")]), eq(t.status, "VERIFIED")))
+        .limit(1)
+        .prepare("is_verified"),
+    )
+    .execute({ workspaceId, address: addressKey(from.address), domain: from.domain });
+  if (found.length > 0) return;
+  throw new ApiError("sender_not_verified", `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`, {
+    details: [{ path: "from", code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
+    hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
+  });
+};
+
+export const listSenders = (read: Reader, workspaceId: string, input: PageInput & { status?: Sender["status"] | undefined }): Promise<Page<Sender>> => {
+  const { senders: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    showSender,
+  );
+};
+
+const isUnique = (error: unknown): boolean => error instanceof UniqueViolation;

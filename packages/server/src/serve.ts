@@ -1,0 +1,105 @@
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { type App, createApp } from "./app.ts";
+import { type Config, ConfigError } from "./config.ts";
+import { openSqlite } from "./db/sqlite.ts";
+import { listen } from "./http/listen.ts";
+import { bendableClock } from "./lib/bendable-clock.ts";
+import { systemClock } from "./lib/clock.ts";
+import type { Log } from "./lib/log.ts";
+import { secureRandom } from "./lib/random.ts";
+import type { Mailer } from "./mail/mailer.ts";
+import { systemDns } from "./senders/dns.ts";
+import { version } from "./version.ts";
+
+export interface RunningServer {
+  readonly url: string;
+  readonly workspaceId: string;
+  /** The owner key, when it was just made or in dev mode; it is not shown again. */
+  readonly apiKey: string | null;
+  readonly dashboardUrl: string;
+  readonly app: App;
+  /** Stops accepting, finishes what runs (10 s at most), closes the database. */
+  close(): Promise<void>;
+}
+
+// What may still run after the call to stop.
+const GRACE_MS = 10_000;
+
+/** What tools need to know of a server that listens; readable by its owner only, since it may hold a key. */
+const writeReadyFile = (file: string, { url, workspaceId, apiKey, dashboardUrl }: RunningServer): void => {
+  // Written aside and renamed: whoever waits for the file never reads half of it.
+  const aside = `${file}.tmp`;
+  writeFileSync(aside, `${JSON.stringify({ url, workspaceId, apiKey, dashboardUrl }, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(aside, 0o600);
+  renameSync(aside, file);
+};
+
+const readKey = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`--dkim: the key file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+};
+
+const smtp = async ({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> => {
+  if (smtpUrl === null) return undefined;
+  const { smtpMailer } = await import("./mail/smtp.ts");
+  try {
+    return smtpMailer({ url: smtpUrl, dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })), time: systemClock.real });
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+};
+
+/** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
+export const serve = async (config: Config, log: Log): Promise<RunningServer> => {
+  if (config.databaseUrl !== null) throw new ConfigError("--database-url is not available in this build yet; leave it out to use SQLite.");
+  const mailer = await smtp(config);
+  const db = await openSqlite(config.data);
+  const clock = config.dev ? bendableClock(systemClock.now(), "running") : systemClock;
+  let url = "";
+  let app: App;
+  try {
+    app = await createApp({
+      config,
+      version,
+      db,
+      clock,
+      random: secureRandom(),
+      log,
+      dns: systemDns,
+      ...(mailer && { mailer }),
+      baseUrl: () => config.publicUrl ?? url,
+    });
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  try {
+    const listening = await listen(app.h3, {
+      host: config.host,
+      port: config.port,
+      https: config.https,
+      flight: app.flight,
+      real: clock.real,
+      onConnection: () => db.gate.connectionAccepted(),
+    });
+    url = listening.url;
+    const running: RunningServer = {
+      url,
+      ...app.first,
+      dashboardUrl: `${url}/`,
+      app,
+      close: async () => {
+        await listening.close(GRACE_MS);
+        await app.close();
+      },
+    };
+    if (config.readyFile !== null) writeReadyFile(config.readyFile, running);
+    return running;
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+};

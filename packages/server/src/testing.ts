@@ -1,0 +1,1 @@
+export { createWorld, type TestWorld, type WorldOptions } from "./testing/world.ts";

@@ -1,0 +1,143 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CapturedMail, durationMs, Mailsvc } from "@mailsvc/sdk";
+import { type App, createApp } from "../app.ts";
+import { type Config, readConfig } from "../config.ts";
+import { openSqlite } from "../db/sqlite.ts";
+import { DROP_HEADER } from "../http/faults.ts";
+import { bendableClock } from "../lib/bendable-clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { seededRandom } from "../lib/random.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { DomainRecords } from "../senders/dns.ts";
+import { version } from "../version.ts";
+
+export interface WorldOptions {
+  /** Seed of everything that is left to chance: ids, keys, jitter. The same seed gives the same world. */
+  seed?: number;
+  /** Where the clock stands, ISO 8601; it is frozen until it is advanced or thawed. */
+  now?: string;
+  /** How mail leaves; by default it is captured. */
+  mailer?: Mailer;
+  /** What the domain name system answers; by default there are no records. */
+  dns?: DomainRecords;
+  /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
+  flags?: Readonly<Record<string, string>>;
+  /** False for a world that behaves as in production: senders must be verified. The dev endpoints stay closed too. */
+  dev?: boolean;
+}
+
+/** A mailsvc of its own: in this process, without a port, with its own data, clock and chance (DESIGN 7). */
+export interface TestWorld {
+  /** A client with the owner key. */
+  readonly sdk: Mailsvc;
+  readonly apiKey: string;
+  readonly workspaceId: string;
+  /** Stands in for the network: give it to any client. */
+  readonly fetch: typeof fetch;
+  readonly url: string;
+  readonly app: App;
+  readonly clock: {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** Moves time by a duration such as `15m`, running what falls due on the way. */
+    advance(by: string): Promise<void>;
+    /** Jumps to the next timer; false when there is none. */
+    next(): Promise<boolean>;
+  };
+  readonly inbox: {
+    /** All captured mail, oldest first, once everything that is due has been delivered. */
+    all(match?: { to?: string; subject?: string }): Promise<CapturedMail[]>;
+  };
+  /** Waits until nothing runs and nothing is due. */
+  settle(): Promise<void>;
+  dispose(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const URL_OF_WORLD = "http://mailsvc.test";
+
+let template: Promise<string> | undefined;
+
+/** An empty, migrated database, made once per process: a new world is a copy of it. */
+const templateFolder = (): Promise<string> => {
+  template ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
+    const db = await openSqlite(folder, { synchronous: "OFF" });
+    await db.alone((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
+    await db.close();
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    return folder;
+  })();
+  return template;
+};
+
+const noRecords: DomainRecords = { txt: async () => [] };
+
+/** Makes a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. */
+export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(await templateFolder(), "mailsvc.db"), join(folder, "mailsvc.db"));
+  const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
+  // A test's data need not survive a power cut.
+  const db = await openSqlite(folder, { synchronous: "OFF" });
+  const clock = bendableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
+  const app = await createApp({
+    config,
+    version,
+    db,
+    clock,
+    random: seededRandom(options.seed ?? 1),
+    log: silentLog,
+    dns: options.dns ?? noRecords,
+    ...(options.mailer && { mailer: options.mailer }),
+    baseUrl: () => URL_OF_WORLD,
+  });
+
+  const inProcess: typeof fetch = async (input, init) => {
+    const response = await app.h3.fetch(new Request(input, init));
+    // What a cut connection looks like to a caller.
+    if (response.headers.has(DROP_HEADER)) throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
+    return response;
+  };
+  const apiKey = app.first.apiKey as string;
+  const sdk = new Mailsvc({ apiKey, baseUrl: URL_OF_WORLD, fetch: inProcess });
+  let disposed = false;
+  const dispose = async (): Promise<void> => {
+    if (disposed) return;
+    disposed = true;
+    await app.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+
+  const settle = (): Promise<void> => app.deps.queue.idle();
+  return {
+    sdk,
+    apiKey,
+    workspaceId: app.first.workspaceId,
+    fetch: inProcess,
+    url: URL_OF_WORLD,
+    app,
+    clock: {
+      now: clock.now,
+      advance: async (by) => void (await clock.advanceTo(clock.now() + durationMs(by), settle)),
+      next: async () => {
+        await settle();
+        const next = clock.next();
+        if (next) await clock.advanceTo(next.at, settle);
+        return next !== null;
+      },
+    },
+    inbox: {
+      all: async (match = {}) => {
+        await settle();
+        return (await sdk.inbox.list(match).toArray()).reverse();
+      },
+    },
+    settle,
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
+};

@@ -1,0 +1,154 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
+import { addressKey, parseMailbox } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type EventType, record } from "../events/events.ts";
+import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
+import { simulatedReactions } from "../mail/simulator.ts";
+import type { JobHandler, Outcome } from "../queue/queue.ts";
+import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
+import { messageIdOf, WAITING } from "./emails.ts";
+import { REACT_JOB } from "./jobs.ts";
+import { attachmentsOf, type EmailRow, type FullEmail, findEmail, moveEmail } from "./store.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** How long to wait after each attempt that was put off: about two days in all, as mail servers do. */
+export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
+
+/** States in which a hand-over may be under way or still to come. */
+const OPEN: readonly EmailStatus[] = [...WAITING, "sending"];
+
+const outgoing = async ({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> => {
+  const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents.id) : [];
+  return {
+    envelopeFrom: parseMailbox(contents.from).address,
+    envelopeTo: email.to,
+    messageId: messageIdOf(email.id, contents.from),
+    from: contents.from,
+    to: email.to,
+    replyTo: contents.replyTo,
+    subject: contents.subject,
+    html: contents.html,
+    text: contents.text,
+    headers: contents.headers,
+    attachments: files,
+    // The date of the first attempt on every attempt: the bytes must not change.
+    date: email.scheduledAt ?? email.createdAt,
+    attempt,
+    origin: { workspaceId: email.workspaceId, emailId: email.id },
+  };
+};
+
+/** Delivers one email: one attempt, whose outcome moves its state (DESIGN 5). */
+export const deliverEmail =
+  (deps: Deps): JobHandler =>
+  async ({ payload }): Promise<Outcome> => {
+    const { db, clock, mailer } = deps;
+    const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));
+    if (!full || !OPEN.includes(full.email.status)) return {};
+    const { email } = full;
+    // A job of an earlier plan: the email has since been moved to a later time, which has a job of its own.
+    if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
+
+    const note = (tx: Tx, type: EventType, data?: Record<string, unknown>): Promise<void> =>
+      record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
+
+    // Checked when it was accepted, and again now: a bounce may have come in since.
+    if ((await suppressedAmong(db.read, email.workspaceId, [email.toKey])).size > 0)
+      return {
+        commit: async (tx) => {
+          if (await moveEmail(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() })) await note(tx, "email.suppressed");
+        },
+      };
+
+    const attempt = email.attempts + 1;
+    // Found as `sending`, the process died between the hand-over and noting its outcome. Whether the message arrived
+    // nobody can know. The rule: it is listed as in doubt and sent again under the same Message-ID, by which receivers
+    // may tell the copy; for a password reset twice is better than never.
+    const inDoubt = email.inDoubt || email.status === "sending";
+    if (!mailer.transactional) {
+      const claimed = await db.tx((tx) => moveEmail(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }));
+      if (!claimed) return {};
+    }
+    const receipt = await mailer.send(await outgoing(full, deps, attempt));
+    return outcomeOf(receipt, { ...email, inDoubt }, attempt, deps, note);
+  };
+
+type Note = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise<void>;
+
+const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, note: Note): Outcome => {
+  const { clock, mailer } = deps;
+  const now = clock.now();
+  // What was not noted beforehand may have been cancelled meanwhile.
+  const from: readonly EmailStatus[] = mailer.transactional ? WAITING : ["sending"];
+  const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
+
+  if (receipt.outcome === "sent" || receipt.outcome === "delivered")
+    return {
+      commit: async (tx) => {
+        if (!(await moveEmail(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
+        await note(tx, "email.sent", { response: receipt.response, attempt });
+        if (receipt.outcome === "delivered") {
+          await receipt.record?.(tx);
+          await note(tx, "email.delivered");
+        }
+        for (const { type, afterMs } of simulatedReactions(email.to))
+          await deps.queue.enqueue(tx, { kind: REACT_JOB, payload: { workspaceId: email.workspaceId, emailId: email.id, type }, runAt: now + afterMs });
+      },
+    };
+
+  const { error } = receipt;
+  if (receipt.outcome === "bounced")
+    return {
+      commit: async (tx) => {
+        if (!(await moveEmail(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
+        await note(tx, "email.bounced", bounce(error, "PERMANENT"));
+        await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", emailId: email.id });
+      },
+    };
+
+  const delay = RETRY_DELAYS[attempt - 1];
+  const unsure = email.inDoubt || receipt.outcome === "unknown";
+  if (delay === undefined)
+    return {
+      commit: async (tx) => {
+        if (await moveEmail(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
+          await note(tx, "email.failed", { ...bounce(error, "TRANSIENT"), attempts: attempt });
+      },
+    };
+  const next = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
+  return {
+    again: next,
+    commit: async (tx) => {
+      if (await moveEmail(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
+        await note(tx, "email.deferred", { ...bounce(error, "TRANSIENT"), attempt, inDoubt: unsure });
+    },
+  };
+};
+
+const bounce = ({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> => ({
+  type,
+  smtpCode,
+  enhancedCode,
+  diagnostic: message,
+});
+
+/** What a simulated recipient does with a message some time after it arrived: opens it, clicks, complains. */
+export const reactToEmail =
+  (deps: Deps): JobHandler =>
+  async ({ payload }) => ({
+    commit: async (tx) => {
+      const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
+      if (!full) return;
+      const { email } = full;
+      const type = payload.type as EventType;
+      const at = deps.clock.now();
+      if (type === "email.complained") {
+        if (!(await moveEmail(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
+        await suppress(tx, deps, email.workspaceId, { email: email.toKey, reason: "complaint", scope: "all", emailId: email.id });
+      }
+      await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
+    },
+  });

@@ -1,0 +1,15 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../http/handler.ts";
+import { cancelEmail, getEmail, pageOfEmails, rescheduleEmail } from "./emails.ts";
+import { type Files, readFiles, send } from "./send.ts";
+
+export const emailHandlers: Handlers<typeof contract.emails> = {
+  send: {
+    prepare: (input) => readFiles(input),
+    run: (input, { tx, deps, workspaceId }, files: Files) => send(input, tx, deps, workspaceId, files),
+  },
+  list: (input, { read, workspaceId }) => pageOfEmails(read, workspaceId, input),
+  get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
+  cancel: ({ id }, { tx, deps, workspaceId }) => cancelEmail(tx, deps, workspaceId, id),
+  reschedule: ({ id, scheduledAt }, { tx, deps, workspaceId }) => rescheduleEmail(tx, deps, workspaceId, id, scheduledAt),
+};

@@ -1,0 +1,76 @@
+import { addressKey, type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendResponse } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { record } from "../events/events.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { suppressedAmong } from "../suppressions/suppressions.ts";
+import { DELIVER_JOB } from "./jobs.ts";
+import { scheduleOf } from "./schedule.ts";
+import { type AttachmentRow, insertAttachments, insertContents, insertEmail } from "./store.ts";
+
+type Request = z.output<typeof SendRequest>;
+export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
+
+/** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
+export const readFiles = async ({ attachments = [] }: Request): Promise<Files> => {
+  if (attachments.length === 0) return [];
+  const { detectMimeType } = await import("nodemailer/lib/mime-funcs/mime-types.js");
+  return attachments.map(({ filename, content, contentType, contentId }) => {
+    const bytes = Buffer.from(content, "base64");
+    return { filename, contentType: contentType ?? (detectMimeType(filename) || "application/octet-stream"), contentId: contentId ?? null, size: bytes.length, content: bytes };
+  });
+};
+
+const SUPPRESSED = "This recipient is on the suppression list.";
+
+/** What the answer says of recipients that were left out. */
+const refusals = (boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) =>
+  boxes.filter((b) => suppressed.has(addressKey(b.address))).map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
+
+/**
+ * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
+ * transaction (SPEC 2, 4). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
+ */
+export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: string, files: Files): Promise<SendResponse> => {
+  const now = deps.clock.now();
+  const scheduledAt = scheduleOf(request.scheduledAt, now);
+  await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  const batch = typeof request.to !== "string";
+  const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
+  const suppressed = await suppressedAmong(tx, workspaceId, boxes.map((b) => addressKey(b.address)));
+  const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
+  if (failed.length === boxes.length) {
+    const details = failed.map(({ to, code, message }) => ({ path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to", code, message: `${to}: ${message}` }));
+    throw new ApiError("recipient_suppressed", batch ? "Every recipient is on the suppression list." : SUPPRESSED, { details });
+  }
+
+  const contentsId = deps.ids("cnt");
+  await insertContents(tx, {
+    id: contentsId,
+    workspaceId,
+    from: request.from,
+    replyTo: request.replyTo ?? null,
+    subject: request.subject,
+    html: request.html ?? null,
+    text: request.text ?? null,
+    headers: request.headers ?? {},
+    tags: request.tags ?? {},
+    attachments: files.length,
+  });
+  await insertAttachments(tx, files.map((file, position) => ({ ...file, contentsId, position })));
+
+  const ids: string[] = [];
+  for (const { address } of boxes) {
+    const toKey = addressKey(address);
+    if (suppressed.has(toKey)) continue;
+    const id = deps.ids("em");
+    ids.push(id);
+    await insertEmail(tx, { workspaceId, id, contentsId, to: address, toKey, createdAt: now, scheduledAt, nextAttemptAt: scheduledAt ?? now });
+    await record(tx, { workspaceId, type: "email.queued", emailId: id, at: now });
+    await deps.queue.enqueue(tx, { kind: DELIVER_JOB, payload: { workspaceId, emailId: id }, runAt: scheduledAt ?? now, maxAttempts: 25 });
+  }
+  if (!batch) return { id: ids[0] as string, status: "queued" };
+  return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };
+};

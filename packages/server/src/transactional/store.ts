@@ -1,0 +1,135 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Slice } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+
+export type EmailRow = Tables["emails"]["$inferSelect"];
+export type ContentsRow = Tables["contents"]["$inferSelect"];
+export type AttachmentRow = Tables["attachments"]["$inferSelect"];
+
+/** A message with what it says. */
+export interface FullEmail {
+  email: EmailRow;
+  contents: ContentsRow;
+}
+
+const ph = sql.placeholder;
+
+export const insertContents = async (tx: Tx, row: ContentsRow): Promise<void> => {
+  await tx
+    .prepared("insert_contents", (q, { contents }) =>
+      q
+        .insert(contents)
+        .values({
+          id: ph("id"),
+          workspaceId: ph("workspaceId"),
+          from: ph("from"),
+          replyTo: ph("replyTo"),
+          subject: ph("subject"),
+          html: ph("html"),
+          text: ph("text"),
+          headers: ph("headers"),
+          tags: ph("tags"),
+          attachments: ph("attachments"),
+        })
+        .prepare("insert_contents"),
+    )
+    .execute({ ...row });
+};
+
+export const insertAttachments = async (tx: Tx, rows: AttachmentRow[]): Promise<void> => {
+  if (rows.length > 0) await tx.insert(tx.t.attachments).values(rows);
+};
+
+export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
+
+export const insertEmail = async (tx: Tx, row: NewEmail): Promise<void> => {
+  await tx
+    .prepared("insert_email", (q, { emails }) =>
+      q
+        .insert(emails)
+        .values({
+          workspaceId: ph("workspaceId"),
+          id: ph("id"),
+          contentsId: ph("contentsId"),
+          to: ph("to"),
+          toKey: ph("toKey"),
+          status: "queued",
+          attempts: 0,
+          inDoubt: false,
+          createdAt: ph("createdAt"),
+          scheduledAt: ph("scheduledAt"),
+          nextAttemptAt: ph("nextAttemptAt"),
+          updatedAt: ph("createdAt"),
+        })
+        .prepare("insert_email"),
+    )
+    .execute({ ...row });
+};
+
+export const findEmail = async (q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> => {
+  const [row] = await q
+    .prepared("find_email", (build, { emails, contents }) =>
+      build
+        .select({ email: emails, contents })
+        .from(emails)
+        .innerJoin(contents, eq(contents.id, emails.contentsId))
+        .where(and(eq(emails.workspaceId, ph("workspaceId")), eq(emails.id, ph("id"))))
+        .prepare("find_email"),
+    )
+    .execute({ workspaceId, id });
+  return row ?? null;
+};
+
+export const attachmentsOf = async (q: Tx | Reader, contentsId: string): Promise<AttachmentRow[]> => {
+  const { attachments } = q.t;
+  return q.select().from(attachments).where(eq(attachments.contentsId, contentsId)).orderBy(attachments.position);
+};
+
+export type EmailPatch = Partial<Omit<EmailRow, "workspaceId" | "id">> & Pick<EmailRow, "updatedAt">;
+
+/**
+ * Moves a message from one of the states in `from`; false when it stands in another one by now. This is the only way a
+ * state changes, so of two that try at once exactly one succeeds.
+ */
+export const moveEmail = async (tx: Tx, { workspaceId, id }: Pick<EmailRow, "workspaceId" | "id">, from: readonly EmailStatus[], patch: EmailPatch): Promise<boolean> => {
+  const { emails } = tx.t;
+  const moved = await tx
+    .update(emails)
+    .set(patch)
+    .where(and(eq(emails.workspaceId, workspaceId), eq(emails.id, id), inArray(emails.status, [...from])))
+    .returning({ id: emails.id });
+  return moved.length > 0;
+};
+
+export interface EmailFilter {
+  status?: EmailStatus | undefined;
+  toKey?: string | undefined;
+  inDoubt?: boolean | undefined;
+}
+
+const matching = (q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter) => {
+  const { emails } = q.t;
+  return and(
+    eq(emails.workspaceId, workspaceId),
+    status && eq(emails.status, status),
+    toKey === undefined ? undefined : eq(emails.toKey, toKey),
+    inDoubt === undefined ? undefined : eq(emails.inDoubt, inDoubt),
+  );
+};
+
+export const listEmails = async (q: Reader, workspaceId: string, filter: EmailFilter, { before, limit, offset }: Slice): Promise<(FullEmail & { id: string })[]> => {
+  const { emails, contents } = q.t;
+  return q
+    .select({ id: emails.id, email: emails, contents })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .where(and(matching(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
+    .orderBy(desc(emails.id))
+    .limit(limit)
+    .offset(offset);
+};
+
+export const countEmails = (q: Reader, workspaceId: string, filter: EmailFilter): Promise<number> =>
+  Promise.resolve(q.$count(q.t.emails, matching(q, workspaceId, filter)));

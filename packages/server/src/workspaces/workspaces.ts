@@ -1,0 +1,46 @@
+import { eq } from "drizzle-orm";
+import type { Db, Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { createKey } from "../keys/keys.ts";
+import { makeKey } from "../keys/secret.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+
+export interface FirstWorkspace {
+  workspaceId: string;
+  /** The owner key: when it has just been made, or in dev mode. */
+  apiKey: string | null;
+}
+
+export const getWorkspace = async (read: Reader, id: string): Promise<{ id: string; name: string; createdAt: string }> => {
+  const [row] = await read.select().from(read.t.workspaces).where(eq(read.t.workspaces.id, id));
+  if (!row) throw notFound("workspace", id);
+  return { ...row, createdAt: iso(row.createdAt) };
+};
+
+const DEV_KEY = "devKey";
+const FIRST = "firstWorkspace";
+
+const fact = async (db: Db, name: string): Promise<string | null> => {
+  const { meta } = db.read.t;
+  const [row] = await db.read.select().from(meta).where(eq(meta.name, name));
+  return row?.value ?? null;
+};
+
+/** Writes the first workspace and its owner key. Dev mode keeps the key readable, so that a restart can show it again. */
+export const seedWorkspace = async (tx: Tx, deps: Deps, apiKey: string): Promise<string> => {
+  const workspaceId = deps.ids("ws");
+  await tx.insert(tx.t.workspaces).values({ id: workspaceId, name: deps.config.dev ? "dev" : "default", createdAt: deps.clock.now() });
+  await createKey(tx, deps, workspaceId, { name: "owner", permissions: [], owner: true, key: apiKey });
+  const facts = [{ name: FIRST, value: workspaceId }, ...(deps.config.dev ? [{ name: DEV_KEY, value: apiKey }] : [])];
+  await tx.insert(tx.t.meta).values(facts);
+  return workspaceId;
+};
+
+/** Makes the first workspace of an empty database; of another one, tells its id. */
+export const ensureWorkspace = async (deps: Deps): Promise<FirstWorkspace> => {
+  const workspaceId = await fact(deps.db, FIRST);
+  if (workspaceId !== null) return { workspaceId, apiKey: deps.config.dev ? await fact(deps.db, DEV_KEY) : null };
+  const apiKey = makeKey(deps.random);
+  return { workspaceId: await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey)), apiKey };
+};
