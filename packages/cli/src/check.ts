@@ -1,0 +1,72 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import { type Fault, type FlagOf, invalidInput, withFlag } from "./errors.ts";
+import type { Field } from "./fields.ts";
+
+/** The part of a zod issue that is read. */
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+  readonly errors?: readonly (readonly Issue[])[];
+  readonly params?: { readonly code?: unknown };
+  readonly minimum?: number | bigint;
+  readonly origin?: string;
+}
+
+/** A path as the API writes it: `to[3]`, `headers.X-Id`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`),
+    "",
+  );
+
+// Of the branches of a union the one that got furthest is what was meant: the one that does not fail at its very type.
+const flatten = (issue: Issue): Issue[] => {
+  if (issue.code !== "invalid_union" || !issue.errors) return [issue];
+  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
+  return branch.flatMap(flatten).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+};
+
+const faultsOf = (issue: Issue): { path: string; code: string; message: string }[] => {
+  if (issue.code === "unrecognized_keys")
+    return (issue.keys ?? []).map((key) => ({
+      path: pathText([...issue.path, key]),
+      code: "unknown_field",
+      message: "There is no such field.",
+    }));
+  const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
+  const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
+  return [{ path: pathText(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
+};
+
+/** Names the flags of the fields. `to[2]` is `--to (3rd)`, `headers.X-Id` is `--header X-Id`. */
+export const flagOfFields =
+  (fields: readonly Field[], where?: Field["where"]): FlagOf =>
+  (path) => {
+    const [, name, index, key] = /^([A-Za-z0-9_]+)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(path) ?? [];
+    const field = fields.find((f) => f.name === name && (where === undefined || f.where === where));
+    if (!field) return undefined;
+    const place = index === undefined ? "" : ` #${Number(index) + 1}`;
+    return `--${field.flag}${place}${key ? ` ${key}` : ""}`;
+  };
+
+/** Checks query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
+export const checkInput = (endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void => {
+  const faults: Fault[] = [];
+  for (const [schema, value] of [
+    [endpoint.query, query],
+    [endpoint.body, body],
+  ] as const) {
+    const result = schema?.safeParse(value);
+    if (result && !result.success)
+      faults.push(
+        ...(result.error.issues as readonly Issue[])
+          .flatMap(flatten)
+          .flatMap(faultsOf)
+          .map((f) => withFlag(f, flagOf)),
+      );
+  }
+  if (faults.length > 0)
+    throw invalidInput(faults.length === 1 ? "The input is not valid." : `The input has ${faults.length} faults.`, faults);
+};

@@ -1,0 +1,121 @@
+import { contract } from "@mailsvc/sdk/contract";
+import { Command } from "commander";
+import { act, type Run } from "../act.ts";
+import { profileName, readConfigFile, writeConfigFile } from "../config.ts";
+import { CliError, usageError } from "../errors.ts";
+import { EXIT } from "../exit.ts";
+import { ask } from "../prompts.ts";
+import { callOf, maskKey } from "../request.ts";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import { resolveSettings } from "../settings.ts";
+import { details } from "../views/table.ts";
+
+interface MeLike {
+  workspace: { id: string; name: string };
+  key: { name: string; preview: string };
+}
+
+const readKey = async (session: Session, fromStdin: boolean): Promise<string> => {
+  if (session.globals.apiKey !== undefined) return session.globals.apiKey.trim();
+  if (fromStdin) return (await session.input.text("-", "--with-key")).trim();
+  if (!session.term.interactive || session.globals.json)
+    throw usageError("--api-key or --with-key (from stdin) is needed.", { code: "missing_flags" });
+  session.out.note(session.term.err.dim("A local server prints a key when it first starts: mailsvc serve, mailsvc dev."));
+  return ask(
+    session.host,
+    session.term,
+    "API key (not shown):",
+    (text) => (/^[\x21-\x7e]+$/.test(text) ? undefined : "A key has no spaces."),
+    true,
+  );
+};
+
+/** `mailsvc login`: checks a key against the server, then keeps it in a profile. */
+export const loginCommand = (run: Run): Command => {
+  const command = new Command("login")
+    .description("Check an API key with the server and keep it")
+    .option("--with-key", "read the key from stdin")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  mailsvc login\n  mailsvc login --profile staging --url https://mail.example.com --with-key < key.txt",
+    );
+  return act(command, run, "connect", async (session, _args, flags) => {
+    const settings = resolveSettings(session.host, session.settingFlags(), true);
+    const profile = profileName(settings.profile);
+    const apiKey = await readKey(session, flags["withKey"] === true);
+    session.use({ ...resolveSettings(session.host, { ...session.settingFlags(), "api-key": apiKey }, true), profile });
+    const progress = session.progress("Checking the key");
+    const answer = await session.send(callOf(contract.me.get, [], {}, undefined)).finally(() => progress.stop());
+    const me = answer.data as MeLike;
+    const file = readConfigFile(settings.path);
+    const stored = { ...file.profiles[profile], url: settings.url, "api-key": apiKey };
+    writeConfigFile(settings.path, { profile, profiles: { ...file.profiles, [profile]: stored } });
+    const result = {
+      profile,
+      url: settings.url,
+      workspace: me.workspace,
+      key: { name: me.key.name, preview: maskKey(apiKey) },
+      path: settings.path,
+    };
+    await session.out.data(
+      result,
+      () =>
+        `${session.term.out.green("Logged in")} to ${safeText(me.workspace.name)} at ${settings.url}\n${session.term.out.dim(`profile ${profile} in ${settings.path}`)}`,
+    );
+    if (session.host.env["MAILSVC_API_KEY"])
+      session.out.note(`${session.term.err.yellow("note")} MAILSVC_API_KEY is set and goes before the stored key.`);
+    return EXIT.ok;
+  });
+};
+
+/** `mailsvc logout`: forgets the key of a profile; the key itself stays valid. */
+export const logoutCommand = (run: Run): Command => {
+  const command = new Command("logout").description("Forget the key of a profile (it stays valid: see keys revoke)");
+  command.option("--profile <name>", "the profile (the one in use unless said)").option("--all", "every profile");
+  return act(command, run, "local", async (session, _args, flags) => {
+    const named = flags["profile"] as string | undefined;
+    const { path, file, profile } = resolveSettings(session.host, named === undefined ? {} : { profile: named }, true);
+    const gone = flags["all"] === true ? Object.keys(file.profiles) : [profile];
+    if (gone.length === 0 || !gone.some((name) => Object.hasOwn(file.profiles, name)))
+      throw new CliError({
+        code: "not_found",
+        message: `Profile "${profile}" holds no key.`,
+        exit: EXIT.notFound,
+        next: "mailsvc profiles",
+      });
+    const kept = Object.fromEntries(Object.entries(file.profiles).filter(([name]) => !gone.includes(name)));
+    writeConfigFile(path, {
+      profile: Object.hasOwn(kept, file.profile) ? file.profile : (Object.keys(kept)[0] ?? "default"),
+      profiles: kept,
+    });
+    await session.out.data({ removed: gone, path }, () => `Forgot ${gone.join(", ")}`);
+    return EXIT.ok;
+  });
+};
+
+/** `mailsvc profiles`: what is stored, keys by their ends only. */
+export const profilesCommand = (run: Run): Command =>
+  act(
+    new Command("profiles").description("List stored profiles; switch with: config set profile <name>"),
+    run,
+    "local",
+    async (session) => {
+      const { path, file, profile } = resolveSettings(session.host, {}, true);
+      const list = Object.entries(file.profiles).map(([name, p]) => ({
+        name,
+        current: name === profile,
+        url: p.url ?? null,
+        key: p["api-key"] ? maskKey(p["api-key"]) : null,
+      }));
+      const { out } = session.term;
+      await session.out.data({ data: list, path }, () =>
+        details(
+          list.map((p) => [`${p.current ? "* " : "  "}${p.name}`, [p.url, p.key].filter(Boolean).join("  ")]),
+          out,
+        ),
+      );
+      if (list.length === 0) session.out.note(session.term.err.dim("No profile is stored yet. Start with: mailsvc login"));
+      return EXIT.ok;
+    },
+  );

@@ -1,0 +1,103 @@
+import { STATUS_CODES } from "node:http";
+import { Command, Option } from "commander";
+import { act, type Flags, type Run } from "../act.ts";
+import { usageError } from "../errors.ts";
+import { EXIT } from "../exit.ts";
+import { collect, withIdempotency } from "../from-contract.ts";
+import { type Call, isWrite } from "../request.ts";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { Answer } from "../transport.ts";
+import { isRow } from "../views/generic.ts";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+const split = (text: string, at: number, flag: string, example: string): [string, string] => {
+  if (at < 1) throw usageError(`${flag}: "${text}" has no name and value. Write: ${flag} ${example}`);
+  return [text.slice(0, at).trim(), text.slice(at + 1)];
+};
+
+const callFrom = async (session: Session, method: string, path: string, flags: Flags): Promise<Call> => {
+  const query: Record<string, string> = {};
+  for (const text of (flags["query"] as string[] | undefined) ?? []) {
+    const [name, value] = split(text, text.indexOf("="), "--query", "status=queued");
+    query[name] = value;
+  }
+  const headers: Record<string, string> = {};
+  for (const text of (flags["header"] as string[] | undefined) ?? []) {
+    const [name, value] = split(text, text.indexOf(":"), "--header", '"Accept: application/json"');
+    headers[name] = value.trim();
+  }
+  const data = flags["data"] === undefined ? undefined : await session.input.json(String(flags["data"]), "--data");
+  return withIdempotency(session, {
+    method,
+    path,
+    query,
+    headers,
+    withKey: path.startsWith("/api/"),
+    ...(data === undefined ? {} : { body: data }),
+  });
+};
+
+const head = (answer: Answer): string =>
+  [
+    `HTTP ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`.trim(),
+    ...Object.entries(answer.headers).map(([n, v]) => `${n}: ${safeText(v)}`),
+    "",
+    "",
+  ].join("\n");
+
+const print = async (session: Session, answer: Answer, include: boolean): Promise<void> => {
+  if (include) await session.out.text(head(answer));
+  if (typeof answer.data === "string") return session.out.text(answer.data);
+  if (answer.data !== undefined) await session.out.document(answer.data);
+};
+
+const paginate = async (session: Session, first: Call): Promise<void> => {
+  const seen = new Set<string>();
+  for (let call = first; ; ) {
+    const { data } = await session.send(call);
+    if (!isRow(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
+    for (const row of data["data"]) await session.out.line(row);
+    const { nextCursor } = (data["pagination"] ?? {}) as { nextCursor?: string | null };
+    if (!nextCursor || seen.has(nextCursor)) return;
+    seen.add(nextCursor);
+    const { page: _page, ...query } = call.query;
+    call = { ...call, query: { ...query, cursor: nextCursor } };
+  }
+};
+
+/** `mailsvc api <METHOD> <path>`: any request, with the key, retries and errors of the other commands. */
+export const apiCommand = (run: Run): Command => {
+  const command = new Command("api")
+    .description("Send any request and print the answer")
+    .argument("<method>", METHODS.join(", "))
+    .argument("<path>", "path of the API, e.g. /api/v1/emails")
+    .addOption(new Option("-d, --data <json>", "body: JSON, @file or - for stdin"))
+    .addOption(new Option("-H, --header <header>", '"Name: value" (repeatable)').argParser(collect))
+    .addOption(new Option("--query <name=value>", "query field (repeatable)").argParser(collect))
+    .option("--paginate", "follow a list to its end, one JSON document per line")
+    .option("-i, --include", "print the status and headers first")
+    .addHelpText(
+      "after",
+      '\nExamples:\n  mailsvc api GET /api/v1/emails --query status=bounced --paginate\n  mailsvc api POST /api/v1/senders -d \'{"domain":"acme.example"}\'',
+    );
+  return act(command, run, "write", async (session, [verb = "", path = ""], flags) => {
+    const method = verb.toUpperCase();
+    if (!METHODS.includes(method))
+      throw usageError(
+        `"${verb}" is no method: ${METHODS.join(", ")}.`,
+        verb.startsWith("/") ? { hint: `Write: mailsvc api GET ${verb}` } : {},
+      );
+    if (!path.startsWith("/")) throw usageError(`"${path}" is no path; it begins with /, the server comes from --url.`);
+    if (flags["paginate"] === true && isWrite(method)) throw usageError("--paginate is for GET only.");
+    const call = await callFrom(session, method, path, flags);
+    if (session.globals.dryRun) {
+      await session.printDryRun(call);
+      return EXIT.ok;
+    }
+    if (flags["paginate"] === true) await paginate(session, call);
+    else await print(session, await session.send(call), flags["include"] === true);
+    return EXIT.ok;
+  });
+};

@@ -1,0 +1,116 @@
+import { Command } from "commander";
+import { act, type Run } from "../act.ts";
+import { complete } from "../complete.ts";
+import { configPath, readConfigFile } from "../config.ts";
+import { usageError } from "../errors.ts";
+import { EXIT } from "../exit.ts";
+import type { Host } from "../host.ts";
+import { treeOf } from "../tree.ts";
+import { CONFIG_KEYS } from "./config.ts";
+
+// Each script asks the program itself, so what it offers is what the installed version has. The program answers one
+// suggestion a line, a tab before its explanation; the line ":files" asks for the shell's own file names.
+const SCRIPTS = {
+  bash: `_mailsvc() {
+  local line IFS=$'\\n' word=\${COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=()
+  for line in $(mailsvc __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+    if [[ $line == ":files" ]]; then
+      compopt -o filenames 2>/dev/null
+      COMPREPLY=($(compgen -f -- "$word"))
+      return
+    fi
+    COMPREPLY+=("\${line%%$'\\t'*}")
+  done
+  # Bash takes a colon for the end of a word; what stands before it is there already.
+  if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
+  fi
+}
+complete -F _mailsvc mailsvc
+`,
+  zsh: `#compdef mailsvc
+_mailsvc() {
+  local line
+  local -a offers
+  for line in "\${(@f)$(mailsvc __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z $line ]] && continue
+    if [[ $line == ":files" ]]; then
+      _files
+      return
+    fi
+    offers+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  _describe -t values mailsvc offers
+}
+if [[ $funcstack[1] == _mailsvc ]]; then _mailsvc "$@"; else compdef _mailsvc mailsvc; fi
+`,
+  fish: `function __mailsvc_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l offers (mailsvc __complete -- $words[2..-1] 2>/dev/null)
+  if test "$offers[1]" = ":files"
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $offers
+  end
+end
+complete -c mailsvc -f -a '(__mailsvc_complete)'
+`,
+  pwsh: `Register-ArgumentCompleter -Native -CommandName mailsvc -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  if ($wordToComplete -eq '') { $words += '' }
+  foreach ($line in @(mailsvc __complete -- @words 2>$null)) {
+    if ($line -eq ':files') { return }
+    $value, $about = $line -split "\`t", 2
+    if (-not $about) { $about = $value }
+    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+  }
+}
+`,
+} as const;
+
+export const SHELLS = Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[];
+
+const INSTALL: Readonly<Record<keyof typeof SCRIPTS, string>> = {
+  bash: "echo 'source <(mailsvc completion bash)' >> ~/.bashrc",
+  zsh: "mailsvc completion zsh > ~/.zfunc/_mailsvc   (with fpath+=~/.zfunc before compinit)",
+  fish: "mailsvc completion fish > ~/.config/fish/completions/mailsvc.fish",
+  pwsh: "mailsvc completion pwsh | Out-String | Invoke-Expression   (in $PROFILE)",
+};
+
+/** `mailsvc completion <shell>`: prints the script to load. */
+export const completionCommand = (run: Run): Command => {
+  const help = SHELLS.map((shell) => `  ${shell.padEnd(5)} ${INSTALL[shell]}`).join("\n");
+  const command = new Command("completion")
+    .description("Print a completion script")
+    .argument("<shell>", SHELLS.join(", "))
+    .addHelpText("after", `\nInstall:\n${help}`);
+  return act(command, run, "local", async (session, [shell = ""]) => {
+    if (!(SHELLS as string[]).includes(shell)) throw usageError(`"${shell}" is no shell known here: ${SHELLS.join(", ")}.`);
+    await session.out.text(SCRIPTS[shell as keyof typeof SCRIPTS]);
+    return EXIT.ok;
+  });
+};
+
+const profilesIn = (host: Host): string[] => {
+  try {
+    return Object.keys(readConfigFile(configPath(host)).profiles);
+  } catch {
+    return [];
+  }
+};
+
+/** `mailsvc __complete -- words…`: what the scripts ask. Hidden. */
+export const completeCommand = (run: Run, root: Command): Command => {
+  const command = new Command("__complete").argument("[words...]").allowUnknownOption();
+  return act(command, run, "local", async (session) => {
+    const words = session.host.argv.slice(session.host.argv.indexOf("--") + 1);
+    const result = complete(treeOf(root), words, { profiles: () => profilesIn(session.host), configKeys: CONFIG_KEYS });
+    const lines = result.files
+      ? [":files"]
+      : result.suggestions.map((s) => (s.about === "" ? s.value : `${s.value}\t${s.about.replace(/\s+/g, " ")}`));
+    if (lines.length > 0) await session.out.text(`${lines.join("\n")}\n`);
+    return EXIT.ok;
+  });
+};

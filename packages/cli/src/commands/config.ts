@@ -1,0 +1,163 @@
+import { Command } from "commander";
+import { act, type Run } from "../act.ts";
+import { type ConfigFile, configPath, profileName, readConfigFile, SETTING_KEYS, type SettingKey, writeConfigFile } from "../config.ts";
+import { CliError, usageError } from "../errors.ts";
+import { EXIT } from "../exit.ts";
+import { maskKey } from "../request.ts";
+import type { Session } from "../session.ts";
+import { type Origin, originsOf, readDuration, resolveSettings, serverUrl } from "../settings.ts";
+import { checkChoice } from "../values.ts";
+import { details, table } from "../views/table.ts";
+
+type Key = SettingKey | "profile";
+export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];
+
+const keyOf = (text: string | undefined): Key => {
+  if (text === undefined || !(CONFIG_KEYS as readonly string[]).includes(text))
+    throw usageError(`"${text ?? ""}" is no setting. There are: ${CONFIG_KEYS.join(", ")}.`);
+  return text as Key;
+};
+
+const shown = (key: Key, value: string): string => (key === "api-key" ? maskKey(value) : value);
+
+const where = (origin: Origin): string =>
+  ({ flag: origin.name, env: `environment, ${origin.name}`, profile: origin.name, default: "default" })[origin.source];
+
+const checked = (key: Key, value: string, file: ConfigFile): string => {
+  if (key === "url") return serverUrl(value, "url");
+  if (key === "timeout") readDuration(value, "timeout");
+  if (key === "profile") checkChoice("profile", profileName(value), Object.keys(file.profiles));
+  if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is no API key.");
+  return value;
+};
+
+const get = (run: Run): Command =>
+  act(
+    new Command("get")
+      .description("Show one setting as it holds now")
+      .argument("<key>", CONFIG_KEYS.join(", "))
+      .option("--show-key", "the whole API key"),
+    run,
+    "connect",
+    async (session, [word], flags) => {
+      const key = keyOf(word);
+      const origin = originsOf(key, session.host, session.settingFlags())[0];
+      if (!origin)
+        throw new CliError({
+          code: "not_found",
+          message: `${key} is not set.`,
+          exit: EXIT.notFound,
+          next: key === "api-key" ? "mailsvc login" : `mailsvc config set ${key} …`,
+        });
+      const value = flags["showKey"] === true ? origin.value : shown(key, origin.value);
+      await session.out.data({ key, value }, () => value);
+      return EXIT.ok;
+    },
+  );
+
+const set = (run: Run): Command =>
+  act(
+    new Command("set")
+      .description("Store a setting in the profile in use")
+      .argument("<key>", CONFIG_KEYS.join(", "))
+      .argument("<value>", "its value; - reads stdin"),
+    run,
+    "connect",
+    async (session, [word, given = ""]) => {
+      const key = keyOf(word);
+      const { path, file, profile } = resolveSettings(session.host, session.settingFlags(), true);
+      const value = checked(key, given === "-" ? (await session.input.text("-", "<value>")).trim() : given, file);
+      const stored: ConfigFile =
+        key === "profile"
+          ? { ...file, profile: value }
+          : { ...file, profiles: { ...file.profiles, [profile]: { ...file.profiles[profile], [key]: value } } };
+      writeConfigFile(path, stored);
+      await session.out.data({ key, value: shown(key, value), profile: stored.profile, path }, () => `${key} = ${shown(key, value)}`);
+      return EXIT.ok;
+    },
+  );
+
+const unset = (run: Run): Command =>
+  act(
+    new Command("unset").description("Remove a setting from the profile in use").argument("<key>", SETTING_KEYS.join(", ")),
+    run,
+    "connect",
+    async (session, [word]) => {
+      const key = keyOf(word);
+      if (key === "profile") throw usageError("profile cannot be unset. To switch: mailsvc config set profile default");
+      const { path, file, profile } = resolveSettings(session.host, session.settingFlags());
+      const { [key]: gone, ...rest } = file.profiles[profile] ?? {};
+      if (gone === undefined)
+        throw new CliError({
+          code: "not_found",
+          message: `Profile "${profile}" has no ${key}.`,
+          exit: EXIT.notFound,
+          next: `mailsvc config explain ${key}`,
+        });
+      writeConfigFile(path, { ...file, profiles: { ...file.profiles, [profile]: rest } });
+      await session.out.data({ key, profile, path }, () => `${key} is no longer set`);
+      return EXIT.ok;
+    },
+  );
+
+const originsFor = (session: Session, key: Key): Origin[] => originsOf(key, session.host, session.settingFlags());
+
+const list = (run: Run): Command =>
+  act(new Command("list").description("Show every setting and where it comes from"), run, "connect", async (session) => {
+    const rows = CONFIG_KEYS.map((key) => {
+      const origin = originsFor(session, key)[0];
+      return { key, value: origin ? shown(key, origin.value) : null, from: origin ? where(origin) : null };
+    });
+    await session.out.data({ data: rows }, () =>
+      table(
+        rows,
+        [
+          { title: "setting", value: (r) => r.key },
+          { title: "value", value: (r) => r.value },
+          { title: "from", value: (r) => r.from, flexible: true },
+        ],
+        session.term.out,
+        session.term.columns,
+      ),
+    );
+    return EXIT.ok;
+  });
+
+const explain = (run: Run): Command =>
+  act(
+    new Command("explain").description("Say where a setting comes from, and what it overrides").argument("<key>", CONFIG_KEYS.join(", ")),
+    run,
+    "connect",
+    async (session, [word]) => {
+      const key = keyOf(word);
+      const origins = originsFor(session, key).map((o, i) => ({
+        value: shown(key, o.value),
+        source: o.source,
+        from: where(o),
+        used: i === 0,
+      }));
+      await session.out.data({ key, origins }, () =>
+        origins.length === 0
+          ? `${key} is not set: no flag, no environment variable, no profile.`
+          : details(
+              origins.map((o) => [o.used ? "used" : "overridden", `${o.value}  (${o.from})`]),
+              session.term.out,
+            ),
+      );
+      return EXIT.ok;
+    },
+  );
+
+const path = (run: Run): Command =>
+  act(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
+    const file = configPath(session.host);
+    await session.out.data({ path: file, profiles: Object.keys(readConfigFile(file).profiles) }, () => file);
+    return EXIT.ok;
+  });
+
+/** `mailsvc config …` */
+export const configCommand = (run: Run): Command => {
+  const command = new Command("config").description("Settings: flag > environment > profile > default");
+  for (const make of [get, set, unset, list, explain, path]) command.addCommand(make(run));
+  return command;
+};

@@ -1,0 +1,206 @@
+import { basename } from "node:path";
+import { contract, type EmailStatus } from "@mailsvc/sdk/contract";
+import { Command, Option } from "commander";
+import { noteCommand, noteOption } from "../about.ts";
+import { act, type Flags, type Run } from "../act.ts";
+import { checkInput, flagOfFields } from "../check.ts";
+import { cancelled, type Failure, usageError } from "../errors.ts";
+import { EXIT, type Exit } from "../exit.ts";
+import { type Field, fieldsOf } from "../fields.ts";
+import { collect, fillMissing, type Gathered, gather, optionOf, partialExit, withIdempotency } from "../from-contract.ts";
+import type { Placed } from "../places.ts";
+import { callOf } from "../request.ts";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import { readDuration } from "../settings.ts";
+import { show } from "../views/show.ts";
+import { statusColor } from "../views/status.ts";
+
+const { send } = contract.emails;
+const place = (words: readonly string[]): Placed => ({ id: "emails.send", endpoint: send, words, positional: [] });
+
+// What the contract calls scheduledAt and attachments is shorter to type here, and a file is named instead of encoded.
+const SHORT: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
+
+/** The fields of a send, under the names this command gives them. */
+export const sendFields = (): Field[] => fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag }));
+
+const FIRST_POLL_MS = 100;
+const SLOWEST_POLL_MS = 2000;
+const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
+const LOST: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
+
+interface FileSpec {
+  path: string;
+  name?: string;
+  type?: string;
+  cid?: string;
+}
+
+/** Reads `FILE;name=…;type=…;cid=…`. Only these three words are taken off the end, so a path may hold a semicolon. */
+export const readFileSpec = (text: string): FileSpec => {
+  const spec: FileSpec = { path: text };
+  for (;;) {
+    const match = /^(.+);(name|type|cid)=([^;]*(?:; ?charset=[^;]+)?)$/s.exec(spec.path);
+    const [, rest, word, value] = match ?? [];
+    if (rest === undefined || word === undefined || value === undefined) return spec;
+    spec.path = rest;
+    spec[word as "name" | "type" | "cid"] = value;
+  }
+};
+
+const attach = async (session: Session, text: string): Promise<Record<string, string>> => {
+  const spec = readFileSpec(text);
+  if (spec.path === "-" && !spec.name) throw usageError("--attach -: a file from stdin needs a name: --attach '-;name=report.pdf'");
+  const content = await session.input.bytes(spec.path, "--attach");
+  return {
+    filename: spec.name ?? basename(spec.path),
+    content: content.toString("base64"),
+    ...(spec.type ? { contentType: spec.type } : {}),
+    ...(spec.cid ? { contentId: spec.cid } : {}),
+  };
+};
+
+const readBody = async (session: Session, flags: Flags, body: Record<string, unknown>): Promise<void> => {
+  for (const part of ["html", "text"] as const) {
+    const file = flags[`${part}File`];
+    if (file === undefined) continue;
+    if (flags[part] !== undefined) throw usageError(`Give either --${part} or --${part}-file.`);
+    body[part] = await session.input.text(String(file), `--${part}-file`);
+  }
+  const files = flags["attach"] as readonly string[] | undefined;
+  if (!files) return;
+  const attachments: Record<string, string>[] = [];
+  for (const file of files) attachments.push(await attach(session, file));
+  body["attachments"] = attachments;
+};
+
+const idsOf = (data: unknown): string[] => {
+  const answer = data as { id?: string; ids?: string[] };
+  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
+};
+
+interface Watched {
+  id: string;
+  status: string;
+  to: string;
+  lastError: { message: string } | null;
+}
+
+/** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
+const settle = async (session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> => {
+  const { host, signal } = session;
+  const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
+  const until = host.now() + limitMs;
+  const seen = new Map<string, Watched>();
+  const open = (): string[] => ids.filter((id) => WAITING.has((seen.get(id)?.status ?? "queued") as EmailStatus));
+  try {
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, SLOWEST_POLL_MS)) {
+      for (const id of open()) {
+        const { data } = await session.send(callOf(contract.emails.get, [id], {}, undefined));
+        const { status, to, lastError } = data as Watched;
+        seen.set(id, { id, status, to, lastError });
+      }
+      if (open().length === 0 || host.now() >= until) return [...seen.values()];
+      if (signal.aborted) throw cancelled();
+      await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
+    }
+  } finally {
+    progress.stop();
+  }
+};
+
+const report = (session: Session, emails: readonly Watched[]): string =>
+  emails
+    .map(
+      (e) =>
+        `${statusColor(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
+    )
+    .join("\n");
+
+const exitOf = (emails: readonly Watched[]): Exit => (emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok);
+
+const waitAndShow = async (session: Session, data: unknown, limitMs: number): Promise<Exit> => {
+  const emails = await settle(session, idsOf(data), limitMs);
+  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
+  const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
+  if (open.length === 0) return exitOf(emails);
+  const late: Failure = {
+    code: "timeout",
+    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
+    exit: EXIT.network,
+    next: `mailsvc emails get ${open[0]?.id}`,
+  };
+  session.out.fail(late, session.globals.json);
+  return EXIT.network;
+};
+
+const waitLimit = (flag: unknown): number | undefined =>
+  flag === undefined ? undefined : readDuration(flag === true ? "30s" : String(flag), "--wait");
+
+const assertContent = (session: Session, { body }: Gathered): void => {
+  if (body?.["html"] !== undefined || body?.["text"] !== undefined || session.term.interactive) return;
+  throw usageError("The email has no content: give --text, --html, --text-file or --html-file.", { code: "missing_flags" });
+};
+
+const EXAMPLES = `
+Examples:
+  mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text "It works."
+  mailsvc send --from "Acme <hello@acme.example>" --to ada@example.com --to grace@example.com \\
+    --subject Report --html-file mail.html --attach report.pdf --tag kind=report
+  render-mail | mailsvc send --from hello@acme.example --to ada@example.com --subject News --html-file - --schedule "in 10m"
+
+With several --to each address gets an email of its own; when some cannot be queued the exit code is 11.`;
+
+/** `mailsvc send`, which is `mailsvc emails send`: every field of the contract, with files in place of encoded content. */
+export const sendCommand = (words: readonly string[], run: Run): Command => {
+  const fields = sendFields();
+  const plain = fields.filter((f) => f.name !== "attachments");
+  const command = noteCommand(new Command(words.at(-1)), place(words))
+    .summary(send.summary)
+    .description(`${send.summary}.\n\n${send.description}`)
+    .addHelpText("after", EXAMPLES);
+  for (const field of plain) {
+    command.addOption(optionOf(field));
+    if (field.name === "html" || field.name === "text")
+      command.option(`--${field.name}-file <file>`, `${field.description} from a file, or - for stdin`);
+  }
+  command
+    .addOption(
+      noteOption(new Option("--attach <file>", "file to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
+        type: "file",
+        repeatable: true,
+      }).argParser(collect),
+    )
+    .option("--data <json>", "the whole body: JSON, @file or - for stdin; flags override it")
+    .option("--wait [time]", "wait until it is delivered or has failed (30s unless said)");
+  return act(command, run, "write", async (session, _args, flags) => {
+    session.flagOf = flagOfFields(fields);
+    const limitMs = waitLimit(flags["wait"]);
+    const gathered = await gather(session, send, plain, flags);
+    await readBody(session, flags, gathered.body ?? {});
+    assertContent(session, gathered);
+    const body = gathered.body ?? {};
+    if (limitMs !== undefined && body["scheduledAt"] !== undefined)
+      throw usageError("--wait cannot be used with --schedule: the email would wait on purpose.");
+    const asked =
+      body["html"] === undefined && body["text"] === undefined
+        ? fields.map((f) => (f.name === "text" ? { ...f, required: true } : f))
+        : fields;
+    await fillMissing(session, asked, gathered);
+    checkInput(send, gathered.query, gathered.body, session.flagOf);
+    const call = withIdempotency(session, callOf(send, [], gathered.query, gathered.body));
+    if (session.globals.dryRun) {
+      await session.printDryRun(call);
+      return EXIT.ok;
+    }
+    const progress = session.progress("Sending");
+    const { data } = await session.send(call).finally(() => progress.stop());
+    if (limitMs === undefined) {
+      await show(session, place(words), data);
+      return partialExit(session, data);
+    }
+    const waited = await waitAndShow(session, data, limitMs);
+    return partialExit(session, data) === EXIT.ok ? waited : EXIT.partial;
+  });
+};

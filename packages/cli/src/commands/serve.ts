@@ -1,0 +1,159 @@
+import type { Log, RunningServer, ServeFlag } from "@mailsvc/server";
+import { Command, Option } from "commander";
+import { noteOption } from "../about.ts";
+import { act, type Flags, type Run } from "../act.ts";
+import { CliError, usageError } from "../errors.ts";
+import { EXIT, type Exit } from "../exit.ts";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import { resolveSettings } from "../settings.ts";
+
+const KEPT_LINES = 20;
+
+const attributeOf = (flag: ServeFlag): string => new Option(`--${flag.name}`).attributeName();
+
+const valuesOf = (table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> =>
+  Object.fromEntries(table.map((flag) => [flag.name, flags[attributeOf(flag)] as string | boolean | undefined]));
+
+// Errors whose message already says what the person who started the server can do about it.
+const EXPLAINED: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
+
+const startFailed = (error: unknown): CliError => {
+  const { name, message } = error as Error;
+  if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
+  return new CliError({
+    code: "serve_failed",
+    message: `The server did not start: ${message}`,
+    exit: EXPLAINED.has(name) ? EXIT.usage : EXIT.server,
+  });
+};
+
+/** The server's log on stderr: sentences for people, JSON lines for programs; the last lines kept for the screen. */
+const logOf = (session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) => {
+  const { host, term, globals, out } = session;
+  const kept: string[] = [];
+  let onScreen = false;
+  const person =
+    (label: string, always: boolean) =>
+    (message: string, facts: Record<string, unknown> = {}): void => {
+      const rest = Object.entries(facts).map(([k, v]) => `${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
+      const line = safeText([message, ...rest].join(" "));
+      if (onScreen) kept.splice(0, Math.max(0, kept.push(`${label} ${line}`) - KEPT_LINES));
+      else if (always || globals.verbose) out.say(`${term.err.dim(label)} ${line}`);
+    };
+  const forPeople: Log = { info: person("info", false), warn: person("warn", true), error: person("error", true) };
+  const log = term.stderrTTY && !globals.json ? forPeople : jsonLog((line) => out.say(line), host.now);
+  return {
+    log,
+    lines: (): readonly string[] => kept,
+    toScreen: (on: boolean): void => {
+      onScreen = on;
+    },
+  };
+};
+type ServeLog = ReturnType<typeof logOf>;
+
+const start = async (
+  session: Session,
+  table: readonly ServeFlag[],
+  flags: Flags,
+  dev: boolean,
+): Promise<{ server: RunningServer; log: ServeLog }> => {
+  try {
+    const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
+    const config = readConfig({ flags: valuesOf(table, flags), env: session.host.env, dev });
+    const log = logOf(session, jsonLog);
+    return { server: await serve(config, log.log), log };
+  } catch (error) {
+    throw startFailed(error);
+  }
+};
+
+const stopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    if (signal.aborted) return done();
+    signal.addEventListener("abort", () => done(), { once: true });
+  });
+
+/** Says where the server is. A key that was just made is shown once: on stderr for people, in the JSON for programs. */
+export const announce = async (
+  session: Session,
+  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "dashboardUrl">,
+  dev: boolean,
+): Promise<void> => {
+  const { out, err } = session.term;
+  const { url, workspaceId, apiKey, dashboardUrl } = server;
+  const facts = { url, workspaceId, apiKey, dashboardUrl, dev };
+  await session.out.data(
+    facts,
+    () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
+  );
+  if (session.out.json) return;
+  if (dashboardUrl && dashboardUrl !== url) session.out.note(`${err.dim("Dashboard")}  ${safeText(dashboardUrl)}`);
+  if (apiKey) {
+    // Not a remark: with --quiet it would be lost for good.
+    session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
+    session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
+  }
+  session.out.note(err.dim("Ctrl-C ends it."));
+};
+
+const wantsScreen = ({ host, out, globals }: Session): boolean =>
+  host.stdin.isTTY === true && host.stdout.isTTY === true && !out.json && !globals.quiet && host.env["TERM"] !== "dumb" && !host.env["CI"];
+
+const screen = async (session: Session, server: RunningServer, log: ServeLog): Promise<boolean> => {
+  const load = () => import("../ui/screen.tsx");
+  let ui: Awaited<ReturnType<typeof load>>;
+  try {
+    ui = await load();
+  } catch (error) {
+    session.out.note(`The live screen cannot be shown (${safeText((error as Error).message)}); plain lines instead.`);
+    return false;
+  }
+  session.use({ ...resolveSettings(session.host, {}, true), url: server.url, apiKey: server.apiKey ?? undefined });
+  log.toScreen(true);
+  try {
+    await ui.showScreen(session, server, log);
+  } finally {
+    log.toScreen(false);
+  }
+  return true;
+};
+
+const untilEnd = async (session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> => {
+  if (live && wantsScreen(session) && (await screen(session, server, log))) return;
+  await announce(session, server, dev);
+  await stopped(session.signal);
+};
+
+const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command => {
+  const dev = name === "dev";
+  const command = new Command(name).description(summary);
+  for (const flag of table) {
+    const option = new Option(
+      `--${flag.name}${flag.value === null ? "" : ` <${flag.value.toLowerCase()}>`}`,
+      `${flag.summary} (${flag.env})`,
+    );
+    command.addOption(noteOption(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
+  }
+  if (dev) command.option("--plain", "plain lines instead of the live screen");
+  return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
+    const { server, log } = await start(session, table, flags, dev);
+    try {
+      await untilEnd(session, server, log, dev && flags["plain"] !== true, dev);
+    } finally {
+      session.out.note(session.term.err.dim("Stopping."));
+      await server.close();
+    }
+    return EXIT.ok;
+  });
+};
+
+/** `mailsvc serve` and `mailsvc dev`. Their flags are the server's own table; it is read only when it will be used. */
+export const serveCommands = async (run: Run, withFlags: boolean): Promise<Command[]> => {
+  const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
+  return [
+    serveOrDev("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
+    serveOrDev("serve", "Run the server", run, table),
+  ];
+};

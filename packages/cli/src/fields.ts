@@ -1,0 +1,131 @@
+import { type Endpoint, ERROR_CODES } from "@mailsvc/sdk/contract";
+
+/** How a field is typed on the command line. */
+export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "json";
+
+/** One query or body field of an endpoint, as a flag. */
+export interface Field {
+  /** Name on the wire. */
+  name: string;
+  /** Name of the flag, without dashes; singular where it may be repeated. */
+  flag: string;
+  where: "query" | "body";
+  kind: FieldKind;
+  required: boolean;
+  /** What the server takes when it is absent. */
+  default: unknown;
+  description: string;
+  /** Allowed words, of an enum or of the items of a list. */
+  choices: readonly string[] | undefined;
+  /** A list that may also stand alone: one item is sent bare. */
+  oneOrMany: boolean;
+}
+
+/** The part of a zod schema that is looked at. Its shape alone is used, so that any copy of zod will do. */
+interface Schema {
+  readonly def: {
+    readonly type: string;
+    readonly format?: string;
+    readonly innerType?: Schema;
+    readonly defaultValue?: unknown;
+    readonly element?: Schema;
+    readonly options?: readonly Schema[];
+    readonly out?: Schema;
+    readonly entries?: Readonly<Record<string, string | number>>;
+  };
+  readonly description?: string | undefined;
+}
+
+interface Peeled {
+  core: Schema;
+  required: boolean;
+  default: unknown;
+  description: string | undefined;
+}
+
+// optional(default(string)) -> string, remembering what the wrappers said.
+const peel = (schema: Schema): Peeled => {
+  const { def } = schema;
+  const rest = { required: true, default: undefined, description: schema.description };
+  if (def.type === "pipe" && def.out) return { ...peel(def.out), description: schema.description };
+  if (!def.innerType) return { core: schema, ...rest };
+  const inner = peel(def.innerType);
+  const description = schema.description ?? inner.description;
+  if (def.type === "default" || def.type === "prefault") return { ...inner, required: false, default: def.defaultValue, description };
+  if (def.type === "optional") return { ...inner, required: false, description };
+  return { ...inner, description };
+};
+
+const SCALARS: Readonly<Record<string, FieldKind>> = { string: "text", number: "number", int: "number", boolean: "boolean", enum: "enum" };
+
+const kindOf = (schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> => {
+  const { def } = schema;
+  const one = { choices: undefined, oneOrMany: false };
+  if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
+  if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
+  const scalar = SCALARS[def.type];
+  if (scalar) return { kind: scalar, ...one };
+  if (def.type === "record") return { kind: "map", ...one };
+  if (def.type === "array" && def.element) {
+    const item = kindOf(peel(def.element).core);
+    return item.kind === "text" || item.kind === "enum"
+      ? { kind: "list", choices: item.choices, oneOrMany: false }
+      : { kind: "json", ...one };
+  }
+  if (def.type === "union" && def.options) {
+    const kinds = def.options.map((option) => kindOf(peel(option).core));
+    const list = kinds.find((k) => k.kind === "list");
+    if (list && kinds.some((k) => k.kind === "text")) return { ...list, oneOrMany: true };
+  }
+  return { kind: "json", ...one };
+};
+
+/** `scheduledAt` -> `scheduled-at`. */
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+
+const singular = (word: string): string => (/[^s]s$/.test(word) ? word.replace(/ies$/, "y").replace(/s$/, "") : word);
+
+const shapeOf = (schema: Endpoint["query"]): [string, Schema][] => Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
+
+/** Every field of an endpoint, query first, in the order of the contract. */
+export const fieldsOf = (endpoint: Endpoint): Field[] => {
+  const of = (where: Field["where"]): Field[] =>
+    shapeOf(endpoint[where]).map(([name, schema]) => {
+      const { core, ...rest } = peel(schema);
+      const kind = kindOf(core);
+      const repeats = kind.kind === "list" || kind.kind === "map";
+      return {
+        name,
+        where,
+        ...rest,
+        ...kind,
+        description: rest.description ?? core.description ?? "",
+        flag: repeats ? singular(kebab(name)) : kebab(name),
+      };
+    });
+  return [...of("query"), ...of("body")];
+};
+
+/** True when an endpoint answers in pages. */
+export const isList = (endpoint: Endpoint): boolean => {
+  const shape = endpoint.query?.shape ?? {};
+  return endpoint.method === "GET" && "page" in shape && "cursor" in shape;
+};
+
+/** The flag a person types, with what it takes: `--tag <name=value>`. */
+export const flagSyntax = (field: Field): string => {
+  if (field.kind === "boolean") return `--${field.flag}`;
+  const value: Record<Exclude<FieldKind, "boolean">, string> = {
+    text: field.flag.split("-").at(-1) ?? "text",
+    number: "n",
+    enum: field.flag.split("-").at(-1) ?? "word",
+    instant: "time",
+    list: field.flag.split("-").at(-1) ?? "item",
+    map: "name=value",
+    json: "json",
+  };
+  return `--${field.flag} <${value[field.kind]}>`;
+};
+
+/** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
+export const showsChoices = (field: Field): boolean => field.choices !== undefined && field.choices.length < ERROR_CODES.length;

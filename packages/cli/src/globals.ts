@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { readDuration } from "./settings.ts";
+
+/** The flags every command understands, before or after its name. */
+export interface Globals {
+  json: boolean;
+  url?: string;
+  apiKey?: string;
+  profile?: string;
+  timeout?: string;
+  quiet: boolean;
+  verbose: boolean;
+  yes: boolean;
+  dryRun: boolean;
+  idempotencyKey?: string;
+}
+
+const duration = (text: string): string => {
+  try {
+    readDuration(text, "--timeout");
+  } catch {
+    throw new InvalidArgumentError("Write 500ms, 30s, 15m or 2h.");
+  }
+  return text;
+};
+
+const idempotencyKey = (text: string): string => {
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("1 to 255 printable ASCII characters without spaces are needed.");
+  return text;
+};
+
+/** Which of the global flags make sense at a command: it stays on this machine, talks to a server, sends a request, changes something. */
+export type GlobalScope = "local" | "connect" | "read" | "write";
+
+const local = (): Option[] => [
+  new Option("--json", "JSON on stdout, and errors as JSON on stderr"),
+  new Option("-q, --quiet", "no remarks, no progress"),
+];
+
+const remote = (): Option[] => [
+  new Option("--url <url>", "the server (MAILSVC_URL)"),
+  new Option("--api-key <key>", "the key (MAILSVC_API_KEY)"),
+  new Option("--profile <name>", "settings to use (MAILSVC_PROFILE)"),
+  new Option("--timeout <time>", "how long to wait for an answer (default 30s)").argParser(duration),
+  new Option("-v, --verbose", "show requests and answers on stderr"),
+];
+
+const requesting = (): Option[] => [new Option("--dry-run", "print the request and send nothing")];
+
+const writing = (): Option[] => [
+  new Option("-y, --yes", "do not ask"),
+  new Option("--idempotency-key <key>", "repeat safely: the same key never acts twice").argParser(idempotencyKey),
+];
+
+const GROUP = "Global options:";
+// Marks our own options: a field of the contract may share a name (`inbox wait --timeout`), and then means something else.
+const ours = new WeakSet<Option>();
+
+export const isGlobal = (option: Option): boolean => ours.has(option);
+
+/** Adds the global flags to a command, except those whose name it uses itself. */
+export const addGlobals = (command: Command, scope: GlobalScope, hidden = false): Command => {
+  const options = [
+    ...local(),
+    ...(scope === "local" ? [] : remote()),
+    ...(scope === "read" || scope === "write" ? requesting() : []),
+    ...(scope === "write" ? writing() : []),
+  ];
+  for (const option of options) {
+    const long = option.long;
+    const short = option.short;
+    if (command.options.some((o) => o.long === long || (short !== undefined && o.short === short))) continue;
+    ours.add(option);
+    command.addOption((hidden ? option.hideHelp() : option).helpGroup(GROUP));
+  }
+  return command;
+};
+
+/** The global flags as given anywhere along the command line; the innermost counts. */
+export const globalsOf = (command: Command): Globals => {
+  const found: Record<string, unknown> = {};
+  for (let c: Command | null = command; c; c = c.parent) {
+    for (const option of c.options) {
+      const name = option.attributeName();
+      const value: unknown = c.getOptionValue(name);
+      if (isGlobal(option) && value !== undefined && found[name] === undefined) found[name] = value;
+    }
+  }
+  return { json: false, quiet: false, verbose: false, yes: false, dryRun: false, ...found };
+};

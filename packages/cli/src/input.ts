@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { usageError } from "./errors.ts";
+import type { Host } from "./host.ts";
+
+// More than any request may be: base64 of 20 MiB of attachments and 10 MiB of content, with room to spare.
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Reads stdin and files that flags name; stdin can be read by one flag only. */
+export interface Input {
+  /** The bytes of a file, or of stdin for `-`. Throws CliError that names the flag. */
+  bytes(source: string, flag: string): Promise<Buffer>;
+  /** The same as text; bytes that are not UTF-8 are refused. */
+  text(source: string, flag: string): Promise<string>;
+  /** JSON given in place, as `@file`, or as `-` for stdin. */
+  json(source: string, flag: string): Promise<unknown>;
+}
+
+const why = (error: unknown): string => {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES") return "it may not be read";
+  if (code === "EISDIR") return "it is a directory";
+  return code ?? "it cannot be read";
+};
+
+const fromFile = (path: string, flag: string): Buffer => {
+  try {
+    if (statSync(path).size > MAX_BYTES) throw usageError(`${flag}: ${path} is larger than 64 MiB.`);
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as Error).name === "CliError") throw error;
+    throw usageError(`${flag}: ${path}: ${why(error)}.`);
+  }
+};
+
+const fromStdin = async (host: Host, flag: string): Promise<Buffer> => {
+  if (host.stdin.isTTY === true)
+    throw usageError(`${flag} reads from stdin, but nothing is piped into it.`, { hint: `Write: … | mailsvc … ${flag} -` });
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of host.stdin) {
+    const bytes = Buffer.from(part as Uint8Array);
+    size += bytes.length;
+    if (size > MAX_BYTES) throw usageError(`${flag}: stdin is larger than 64 MiB.`);
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+};
+
+export const inputOf = (host: Host): Input => {
+  let reader: string | undefined;
+  const bytes = async (source: string, flag: string): Promise<Buffer> => {
+    if (source !== "-") return fromFile(resolve(host.cwd, source), flag);
+    if (reader !== undefined) throw usageError(`${reader} and ${flag} both read stdin; only one can.`);
+    reader = flag;
+    return fromStdin(host, flag);
+  };
+  const text = async (source: string, flag: string): Promise<string> => {
+    const buffer = await bytes(source, flag);
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(buffer);
+    } catch {
+      throw usageError(`${flag}: ${source === "-" ? "stdin" : source} is not UTF-8 text.`);
+    }
+  };
+  return {
+    bytes,
+    text,
+    json: async (source, flag) => {
+      const content = source === "-" ? await text("-", flag) : source.startsWith("@") ? await text(source.slice(1), flag) : source;
+      try {
+        return JSON.parse(content);
+      } catch (error) {
+        throw usageError(`${flag}: this is not JSON (${(error as Error).message}).`, { hint: `Give JSON, @file or - for stdin.` });
+      }
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import { type Contract, contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { kebab } from "./fields.ts";
+
+/** Where a command stands, and how it differs from what the contract alone would make of it. */
+interface Place {
+  /** Words after `mailsvc`; `<group> <verb>` when absent. */
+  words?: readonly string[];
+  /** Fields that may be given as arguments, in order, with the value taken when absent. */
+  positional?: readonly { field: string; fallback?: string }[];
+}
+
+const PLACES: Readonly<Record<string, Place>> = {
+  "me.get": { words: ["whoami"] },
+  "health.openapi": { words: ["openapi"] },
+  "world.reset": { words: ["reset"] },
+  "world.snapshots": { words: ["snapshots"] },
+  "world.snapshot": { words: ["snapshot"], positional: [{ field: "name", fallback: "default" }] },
+  "world.restore": { words: ["restore"], positional: [{ field: "name", fallback: "default" }] },
+  "clock.advance": { positional: [{ field: "by" }] },
+  "clock.freeze": { positional: [{ field: "at" }] },
+};
+
+/** An endpoint with its place among the commands. */
+export interface Placed {
+  /** `emails.list` */
+  id: string;
+  endpoint: Endpoint;
+  words: readonly string[];
+  positional: NonNullable<Place["positional"]>;
+}
+
+/** Every endpoint of the contract, with its command. */
+export const placed = (): Placed[] =>
+  Object.entries(contract as Contract).flatMap(([group, operations]) =>
+    Object.entries(operations).map(([verb, endpoint]) => {
+      const id = `${group}.${verb}`;
+      const place = PLACES[id] ?? {};
+      return { id, endpoint, words: place.words ?? [kebab(group), kebab(verb)], positional: place.positional ?? [] };
+    }),
+  );
+
+/** One line about each noun, and the heading it stands under in help. */
+export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
+  emails: { summary: "Send, list, cancel and move emails", group: "Email:" },
+  senders: { summary: "Addresses and domains you send from", group: "Email:" },
+  suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
+  keys: { summary: "API keys", group: "Server:" },
+  jobs: { summary: "Background jobs", group: "Server:" },
+  health: { summary: "Is the server up?", group: "Server:" },
+  openapi: { summary: "", group: "Server:" },
+  whoami: { summary: "", group: "Setup:" },
+  inbox: { summary: "Captured mail: list, wait for, read", group: "Local development:" },
+  clock: { summary: "The server's clock: freeze, advance, jump to the next timer", group: "Local development:" },
+  faults: { summary: "Make requests fail on purpose", group: "Local development:" },
+  reset: { summary: "", group: "Local development:" },
+  snapshot: { summary: "", group: "Local development:" },
+  snapshots: { summary: "", group: "Local development:" },
+  restore: { summary: "", group: "Local development:" },
+};
+
+/** The heading a top-level command stands under. */
+export const groupOf = (word: string): string => NOUNS[word]?.group ?? "Commands:";

@@ -1,0 +1,97 @@
+import { Command } from "commander";
+import type { Run } from "./act.ts";
+import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
+import { apiCommand } from "./commands/api.ts";
+import { commandsCommand } from "./commands/commands.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
+import { configCommand } from "./commands/config.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { errorsCommand } from "./commands/errors.ts";
+import { sendCommand } from "./commands/send.ts";
+import { serveCommands } from "./commands/serve.ts";
+import { commandOf } from "./from-contract.ts";
+import { addGlobals } from "./globals.ts";
+import type { Host } from "./host.ts";
+import { groupOf, NOUNS, placed } from "./places.ts";
+import type { Terminal } from "./tty.ts";
+
+const EXAMPLES = `
+Examples:
+  mailsvc dev                                       a server on this machine, with a live screen
+  mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text "It works."
+  mailsvc emails list --status bounced
+  mailsvc inbox wait --to ada@example.com
+
+Data goes to stdout, everything else to stderr. In a pipe, data is JSON.`;
+
+// Commands whose work or help needs the flags of the server; all others start without asking it.
+const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands", "__complete"]);
+
+const fromContract = (program: Command, run: Run): void => {
+  const nouns = new Map<string, Command>();
+  for (const place of placed()) {
+    const command = place.id === "emails.send" ? sendCommand(place.words, run) : commandOf(place, run);
+    const [noun = ""] = place.words;
+    if (place.words.length === 1) {
+      program.addCommand(command.helpGroup(groupOf(noun)));
+      continue;
+    }
+    let parent = nouns.get(noun);
+    if (!parent) {
+      parent = new Command(noun).description(NOUNS[noun]?.summary ?? noun).helpGroup(groupOf(noun));
+      nouns.set(noun, parent);
+      program.addCommand(parent);
+    }
+    parent.addCommand(command);
+  }
+};
+
+// What commander asks of every command: errors thrown instead of exits, our streams, our colours.
+const settle = (command: Command, host: Host, term: Terminal, write: (text: string) => void): void => {
+  command.exitOverride().helpCommand(false).helpOption("-h, --help", "help for this command").showSuggestionAfterError(true);
+  if (command.commands.length > 0) command.enablePositionalOptions();
+  command.configureOutput({
+    writeOut: write,
+    writeErr: (text) => host.stderr.write(text),
+    outputError: () => {},
+    getOutHelpWidth: () => Math.min(term.columns, 120),
+    getErrHelpWidth: () => Math.min(term.columns, 120),
+    getOutHasColors: () => true,
+    getErrHasColors: () => true,
+  });
+  command.configureHelp({
+    styleTitle: (text) => term.out.bold(text),
+    styleCommandText: (text) => term.out.cyan(text),
+    styleSubcommandTerm: (text) => term.out.cyan(text),
+    styleOptionTerm: (text) => term.out.cyan(text),
+    subcommandTerm: (c) => [c.name(), ...c.registeredArguments.map((a) => (a.required ? `<${a.name()}>` : `[${a.name()}]`))].join(" "),
+  });
+  for (const child of command.commands) {
+    // A noun takes the global flags too: `mailsvc emails --json list`.
+    if (child.commands.length > 0) addGlobals(child, "write", true);
+    settle(child, host, term, write);
+  }
+};
+
+/**
+ * The whole program: the contract's commands and those around them. `run` learns what the chosen command came to;
+ * `write` takes what help and version print.
+ */
+export const createProgram = async (host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> => {
+  const program = new Command("mailsvc")
+    .description("Send email, and run the whole service on your own machine")
+    .version(host.version, "-V, --version", "the version");
+  const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
+  for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
+  program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
+  fromContract(program, run);
+  for (const command of [loginCommand(run), logoutCommand(run), profilesCommand(run), configCommand(run), doctorCommand(run)])
+    program.addCommand(command.helpGroup("Setup:"));
+  for (const command of [apiCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
+    program.addCommand(command.helpGroup("More:"));
+  program.addCommand(completeCommand(run, program), { hidden: true });
+  addGlobals(program, "write");
+  program.addHelpText("after", EXAMPLES);
+  settle(program, host, term, write);
+  return program;
+};

@@ -1,0 +1,77 @@
+import { type Endpoint, paramNames } from "@mailsvc/sdk/contract";
+import { usageError } from "./errors.ts";
+
+/** One request, as data: what is sent, and what --dry-run shows. */
+export interface Call {
+  method: string;
+  /** Path with its parameters filled in. */
+  path: string;
+  query: Record<string, string | number | boolean>;
+  body?: unknown;
+  headers: Record<string, string>;
+  /** False for endpoints that ask for no key: it is not sent there. */
+  withKey: boolean;
+  /** How long the whole call may take, ms; the --timeout otherwise. */
+  timeoutMs?: number;
+}
+
+/** Fills the parameters of a path in order, percent-encoded. Throws CliError for what would name another path. */
+export const fillPath = (path: string, values: readonly string[]): string => {
+  const names = paramNames(path);
+  return names.reduce((filled, name, i) => {
+    const value = values[i] ?? "";
+    if (value === "" || value === "." || value === "..") throw usageError(`<${name}> must not be "${value}".`);
+    if (!value.isWellFormed()) throw usageError(`<${name}> is not valid text.`);
+    return filled.replace(`:${name}`, () => encodeURIComponent(value));
+  }, path);
+};
+
+/** The call of an endpoint of the contract. */
+export const callOf = (endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call => ({
+  method: endpoint.method,
+  path: fillPath(endpoint.path, params),
+  query: query as Call["query"],
+  ...(body === undefined ? {} : { body }),
+  headers: {},
+  withKey: endpoint.access !== "public" && endpoint.access !== "dev",
+});
+
+/** True when a call changes something. */
+export const isWrite = (method: string): boolean => method !== "GET" && method !== "HEAD";
+
+/** The whole address of a call. */
+export const fullUrl = (base: string, call: Pick<Call, "path" | "query">): string => {
+  const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, String(value)])).toString();
+  return `${base}${call.path}${query === "" ? "" : `${call.path.includes("?") ? "&" : "?"}${query}`}`;
+};
+
+/** A key by its ends only. */
+export const maskKey = (key: string): string => (key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`);
+
+const quote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+const headersOf = (call: Call): Record<string, string> => ({
+  ...call.headers,
+  ...(call.body === undefined ? {} : { "Content-Type": "application/json" }),
+});
+
+/** The same request for curl; the key is left to the environment. */
+export const curlOf = (base: string, call: Call): string => {
+  const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), quote(fullUrl(base, call))];
+  if (call.withKey) parts.push("-H", '"Authorization: Bearer $MAILSVC_API_KEY"');
+  for (const [name, value] of Object.entries(headersOf(call))) parts.push("-H", quote(`${name}: ${value}`));
+  if (call.body !== undefined) parts.push("--data-raw", quote(JSON.stringify(call.body)));
+  return parts.join(" ");
+};
+
+/** What --dry-run prints: the request, the key masked. */
+export const dryRunOf = (base: string, call: Call, apiKey: string | undefined) => ({
+  dryRun: true,
+  request: {
+    method: call.method,
+    url: fullUrl(base, call),
+    headers: { ...(call.withKey ? { Authorization: `Bearer ${apiKey ? maskKey(apiKey) : "(no key)"}` } : {}), ...headersOf(call) },
+    ...(call.body === undefined ? {} : { body: call.body }),
+  },
+  curl: curlOf(base, call),
+});

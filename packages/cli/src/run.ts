@@ -1,0 +1,91 @@
+import { CommanderError } from "commander";
+import type { Run } from "./act.ts";
+import { type Failure, failureOf, usageError } from "./errors.ts";
+import { EXIT, type Exit } from "./exit.ts";
+import type { Host } from "./host.ts";
+import { outputOf, ReaderGone } from "./output.ts";
+import { createProgram } from "./program.ts";
+import { type Session, sessionOf } from "./session.ts";
+import { terminalOf } from "./tty.ts";
+
+// Commander writes "error: unknown option '--foo'\n(Did you mean --for?)".
+const usageOf = (error: CommanderError): Failure => {
+  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
+  const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
+  const hint = rest.join(" ").replace(/^\(|\)$/g, "");
+  return usageError(message, hint === "" ? {} : { hint }).failure;
+};
+
+// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`.
+const helpFor = (argv: readonly string[], names: readonly string[]): string => {
+  const noun = argv.find((word) => !word.startsWith("-"));
+  return noun !== undefined && names.includes(noun) ? `mailsvc ${noun} --help` : "mailsvc --help";
+};
+
+/**
+ * Runs one command line and answers its exit code. Never ends the process and never throws: what goes wrong is
+ * explained on stderr. When the reader of stdout is gone the program just stops.
+ */
+export const run = async (host: Host): Promise<Exit> => {
+  const term = terminalOf(host);
+  const stop = new AbortController();
+  let session: Session | undefined;
+  const state: Run = {
+    exit: EXIT.ok,
+    open: (globals) => {
+      session = sessionOf(host, globals, stop.signal);
+      return session;
+    },
+  };
+  const ignore = (): void => {};
+  host.stdout.on("error", ignore);
+  host.stderr.on("error", ignore);
+  const unlisten = host.onSignal(() => stop.abort());
+  let written = "";
+  const asJson = host.argv.includes("--json");
+  const plain = outputOf(host, term, { json: asJson, quiet: false });
+  let names: readonly string[] = [];
+  try {
+    const program = await createProgram(host, term, state, (text) => {
+      written += text;
+    });
+    names = program.commands.map((c) => c.name());
+    if (host.argv.length === 0) {
+      program.outputHelp();
+      await plain.text(written);
+      return EXIT.ok;
+    }
+    await program.parseAsync([...host.argv], { from: "user" });
+    return state.exit;
+  } catch (error) {
+    if (error instanceof ReaderGone) return EXIT.ok;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) {
+        await plain.text(written).catch(ignore);
+        return EXIT.ok;
+      }
+      // A noun without a verb: commander has shown its help on stderr already.
+      if (error.code === "commander.help") return EXIT.usage;
+      plain.fail({ ...usageOf(error), next: helpFor(host.argv, names) }, asJson);
+      return EXIT.usage;
+    }
+    const failure = stop.signal.aborted
+      ? failureOf(Object.assign(new Error(), { name: "AbortError" }))
+      : failureOf(error, session?.flagOf, urlOf(session));
+    (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
+    if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
+    return failure.exit;
+  } finally {
+    unlisten();
+    host.stdout.off("error", ignore);
+    host.stderr.off("error", ignore);
+  }
+};
+
+const urlOf = (session: Session | undefined): string | undefined => {
+  try {
+    return session?.settings().url;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,22 @@
+// What a terminal obeys instead of showing. Whole sequences go, so that no printable rest is left behind:
+// OSC, DCS, SOS, PM and APC strings up to their end, CSI sequences, two-character escapes.
+const SEQUENCES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what is looked for
+  /(?:\x1b[\]P^_X]|[\x9d\x90\x9e\x9f\x98])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?/g;
+const CONTROLS = /[^\P{Cc}\n\t]/gu;
+// Marks that reorder, hide or fake text: bidi overrides and isolates, line separators, zero-width space, tag characters.
+const INVISIBLE = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** Text from elsewhere, made safe for a terminal; line breaks and tabs stay. */
+export const safeLines = (text: string): string =>
+  text.toWellFormed().replaceAll("\r\n", "\n").replace(SEQUENCES, "").replace(CONTROLS, "").replace(INVISIBLE, "");
+
+/** Text from elsewhere on one line of a terminal. */
+export const safeText = (text: string): string => safeLines(text).replace(/[\n\t]+/g, " ");
+
+const escaped = (c: string): string =>
+  [...c].flatMap((p) => p.split("").map((u) => `\\u${u.charCodeAt(0).toString(16).padStart(4, "0")}`)).join("");
+
+/** JSON of a value in which such characters are written as `\u` escapes: the same value, harmless on a terminal. */
+export const safeJson = (value: unknown, indent = 0): string =>
+  (JSON.stringify(value, null, indent) ?? "null").replace(/[\u007f-\u009f]/g, escaped).replace(INVISIBLE, escaped);

@@ -1,0 +1,75 @@
+import type { Command, Option } from "commander";
+import { factsOfCommand, factsOfOption } from "./about.ts";
+import { isGlobal } from "./globals.ts";
+import { isWrite } from "./request.ts";
+
+/** A flag, as data. */
+export interface OptionNode {
+  flag: string;
+  short?: string;
+  type: string;
+  required: boolean;
+  repeatable: boolean;
+  choices?: readonly string[];
+  default?: unknown;
+  description: string;
+  global: boolean;
+}
+
+/** A command with everything below it, as data: what completion, `mailsvc commands` and documents are made from. */
+export interface CommandNode {
+  name: string;
+  /** The whole command: `mailsvc emails list`. */
+  command: string;
+  summary: string;
+  arguments: { name: string; required: boolean; description: string }[];
+  options: OptionNode[];
+  endpoint?: { id: string; method: string; path: string; access: string };
+  writes?: boolean;
+  destructive?: boolean;
+  commands: CommandNode[];
+}
+
+const optionNode = (option: Option): OptionNode => {
+  const facts = factsOfOption(option);
+  return {
+    flag: option.long ?? option.flags,
+    ...(option.short ? { short: option.short } : {}),
+    type: facts?.type ?? (option.required || option.optional ? "text" : "boolean"),
+    required: facts?.required ?? false,
+    repeatable: facts?.repeatable ?? false,
+    ...(facts?.choices ? { choices: facts.choices } : {}),
+    ...(facts?.default === undefined ? {} : { default: facts.default }),
+    description: option.description,
+    global: isGlobal(option),
+  };
+};
+
+/** Hidden commands and flags are left out everywhere. Commander keeps this mark to itself. */
+export const isHidden = (command: Command): boolean => (command as unknown as { _hidden?: boolean })._hidden === true;
+
+/** The tree below a live command. */
+export const treeOf = (command: Command, before = ""): CommandNode => {
+  const whole = `${before}${before === "" ? "" : " "}${command.name()}`;
+  const facts = factsOfCommand(command);
+  return {
+    name: command.name(),
+    command: whole,
+    summary: command.summary() || command.description().split("\n")[0] || "",
+    arguments: command.registeredArguments.map((a) => ({ name: a.name(), required: a.required, description: a.description })),
+    options: command.options.filter((o) => !o.hidden).map(optionNode),
+    ...(facts
+      ? {
+          endpoint: {
+            id: facts.id,
+            method: facts.endpoint.method,
+            path: facts.endpoint.path,
+            access: typeof facts.endpoint.access === "string" ? facts.endpoint.access : facts.endpoint.access.permission,
+          },
+          writes: isWrite(facts.endpoint.method),
+          destructive: facts.endpoint.method === "DELETE",
+        }
+      : {}),
+    commands: command.commands.filter((c) => !isHidden(c)).map((c) => treeOf(c, whole)),
+  };
+};

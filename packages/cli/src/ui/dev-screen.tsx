@@ -1,0 +1,161 @@
+import { Box, Text, useApp, useInput, useWindowSize } from "ink";
+import { useEffect, useRef, useState } from "react";
+import { safeText } from "../safe-text.ts";
+import { fit, widthOf } from "../tty.ts";
+import { stamp } from "../views/time.ts";
+import type { Glance, World } from "./world.ts";
+
+export interface DevScreenProps {
+  url: string;
+  apiKey: string | null;
+  world: World;
+  /** Waits real time; ends early when the signal fires. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Lines of the server's log, newest last. */
+  log: { lines(): readonly string[] };
+}
+
+const POLL_MS = 700;
+const ADVANCE = "15m";
+// Lines that are always there: head, clock, titles, keys and the blanks between them.
+const FRAME_LINES = 13;
+const KEYS: readonly (readonly [key: string, meaning: string])[] = [
+  ["f", "freeze/thaw"],
+  ["n", "next timer"],
+  ["a", `+${ADVANCE}`],
+  ["r", "reset"],
+  ["q", "quit"],
+];
+
+const Line = ({ name, children }: { name: string; children: React.ReactNode }) => (
+  <Box>
+    <Box width={9} flexShrink={0}>
+      <Text dimColor>{name}</Text>
+    </Box>
+    <Text wrap="truncate">{children}</Text>
+  </Box>
+);
+
+const Clock = ({ glance }: { glance: Glance | undefined }) => {
+  if (!glance) return <Line name="clock">…</Line>;
+  const { now, mode, next, timers } = glance.clock;
+  return (
+    <Box flexDirection="column">
+      <Line name="clock">
+        {stamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
+        {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
+      </Line>
+      <Line name="next">{next ? `${stamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
+    </Box>
+  );
+};
+
+const pad = (text: string, width: number): string => {
+  const cut = fit(text, width);
+  return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
+};
+
+const Inbox = ({ glance, columns, rows }: { glance: Glance | undefined; columns: number; rows: number }) => {
+  const mails = glance?.mails ?? [];
+  const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
+  const shown = mails.slice(0, rows);
+  const hidden = (glance?.total ?? 0) - shown.length;
+  return (
+    <Box flexDirection="column">
+      <Text bold>{`Inbox${glance ? `  ${glance.total}` : ""}`}</Text>
+      {mails.length === 0 ? <Text dimColor>Nothing yet. Every mail this server sends is caught here.</Text> : null}
+      {shown.map((mail) => (
+        <Text key={mail.id} wrap="truncate">
+          <Text dimColor>{stamp(mail.receivedAt).slice(11)}</Text>
+          {`  ${pad(safeText(mail.to), to)}  ${safeText(mail.subject)}`}
+        </Text>
+      ))}
+      {hidden > 0 && shown.length > 0 ? <Text dimColor>{`… ${hidden} more: mailsvc inbox list`}</Text> : null}
+    </Box>
+  );
+};
+
+/** The live screen of `mailsvc dev`. */
+export const DevScreen = ({ url, apiKey, world, sleep, log }: DevScreenProps) => {
+  const { exit } = useApp();
+  const { columns, rows } = useWindowSize();
+  const [glance, setGlance] = useState<Glance>();
+  const [notice, setNotice] = useState("");
+  const busy = useRef(false);
+
+  const look = async (): Promise<void> => setGlance(await world.glance());
+
+  useEffect(() => {
+    const ended = new AbortController();
+    const poll = async (): Promise<void> => {
+      while (!ended.signal.aborted) {
+        try {
+          const seen = await world.glance();
+          if (!ended.signal.aborted) setGlance(seen);
+        } catch (error) {
+          if (!ended.signal.aborted) setNotice(world.explain(error));
+        }
+        await sleep(POLL_MS, ended.signal);
+      }
+    };
+    void poll();
+    return () => ended.abort();
+  }, [world, sleep]);
+
+  const act = async (action: () => Promise<string>): Promise<void> => {
+    // A second press while the first is under way would jump twice.
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      setNotice(await action());
+      await look();
+    } catch (error) {
+      setNotice(world.explain(error));
+    } finally {
+      busy.current = false;
+    }
+  };
+
+  useInput((key) => {
+    if (key === "q") exit();
+    if (key === "f") void act(() => world.toggleClock(glance?.clock.mode === "frozen"));
+    if (key === "n") void act(world.nextTimer);
+    if (key === "a") void act(() => world.advance(ADVANCE));
+    if (key === "r") void act(world.reset);
+  });
+
+  const logLines = log.lines().slice(-3);
+  return (
+    <Box flexDirection="column" paddingX={1}>
+      <Text>
+        <Text bold color="cyan">
+          mailsvc dev
+        </Text>
+        {"  "}
+        <Text bold>{url}</Text>
+      </Text>
+      {apiKey ? <Line name="key">{safeText(apiKey)}</Line> : null}
+      <Clock glance={glance} />
+      <Text> </Text>
+      <Inbox glance={glance} columns={columns - 2} rows={Math.max(1, rows - FRAME_LINES - logLines.length)} />
+      <Text> </Text>
+      {logLines.map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; their place is all they are
+        <Text key={i} dimColor wrap="truncate">
+          {safeText(line)}
+        </Text>
+      ))}
+      <Text color="yellow" wrap="truncate">
+        {safeText(notice) || " "}
+      </Text>
+      <Text>
+        {KEYS.map(([key, meaning]) => (
+          <Text key={key}>
+            <Text bold>{key}</Text>
+            <Text dimColor>{` ${meaning}   `}</Text>
+          </Text>
+        ))}
+      </Text>
+    </Box>
+  );
+};

@@ -1,0 +1,29 @@
+import { render } from "ink";
+import type { Session } from "../session.ts";
+import { DevScreen } from "./dev-screen.tsx";
+import { worldOf } from "./world.ts";
+
+/** Shows the live screen until `q`, Ctrl-C or a signal. `session` points at the server. */
+export const showScreen = async (
+  session: Session,
+  facts: { url: string; apiKey: string | null },
+  log: { lines(): readonly string[] },
+): Promise<void> => {
+  const { host, signal } = session;
+  const screen = render(
+    <DevScreen url={facts.url} apiKey={facts.apiKey} world={worldOf(session)} sleep={(ms, ended) => host.sleep(ms, ended)} log={log} />,
+    {
+      stdin: host.stdin as NodeJS.ReadStream,
+      stdout: host.stdout as NodeJS.WriteStream,
+      stderr: host.stderr as NodeJS.WriteStream,
+      patchConsole: false,
+    },
+  );
+  const end = (): void => screen.unmount();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await screen.waitUntilExit();
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+};

@@ -1,0 +1,96 @@
+import { durationMs } from "@mailsvc/sdk/contract";
+import { usageError } from "./errors.ts";
+import type { Field } from "./fields.ts";
+import type { Input } from "./input.ts";
+
+/** What commander collected for a flag. */
+export type Raw = string | boolean | readonly string[];
+
+/** What reading a value may need. */
+export interface Reading {
+  input: Input;
+  /** The server's time, for instants such as `in 10m`. */
+  serverNow(): Promise<number>;
+}
+
+const nearest = (word: string, choices: readonly string[]): string | undefined =>
+  choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
+
+/** Refuses a word that is not among the choices, and says which is near. */
+export const checkChoice = (flag: string, word: string, choices: readonly string[]): string => {
+  if (choices.includes(word)) return word;
+  const near = nearest(word, choices);
+  throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
+};
+
+// `a@x.example,b@x.example` is two; a name in quotes or brackets may hold a comma of its own.
+const splitList = (text: string): string[] =>
+  (/["<]/.test(text) ? [text] : text.split(",").map((part) => part.trim())).filter((part) => part !== "");
+
+// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may hold a colon.
+const splitPair = (field: Field, text: string): [string, string] => {
+  const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
+  const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
+  if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
+  return [text.slice(0, at).trim(), field.name === "headers" ? text.slice(at + 1).trim() : text.slice(at + 1)];
+};
+
+const readMap = (field: Field, texts: readonly string[]): Record<string, string> => {
+  const pairs = texts.map((text) => splitPair(field, text));
+  const map: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of pairs) {
+    if (Object.hasOwn(map, name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    map[name] = value;
+  }
+  return Object.fromEntries(Object.entries(map));
+};
+
+/** An instant as ISO 8601: given so, as a date, or as `in 10m` counted from the server's time. */
+export const readInstant = async (flag: string, text: string, serverNow: () => Promise<number>): Promise<string> => {
+  const word = text.trim();
+  if (word === "now") return new Date(await serverNow()).toISOString();
+  const ahead = /^(?:in\s+|\+)((?:\d{1,9}(?:ms|s|m|h|d)\s*)+)$/.exec(word)?.[1];
+  if (ahead !== undefined) {
+    const ms = (await serverNow()) + durationMs(ahead.replaceAll(/\s/g, ""));
+    if (!(ms <= 8.64e15)) throw usageError(`--${flag}: "${text}" is too far away.`);
+    return new Date(ms).toISOString();
+  }
+  // A time without a zone would mean another instant on another machine.
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word) && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
+  throw usageError(`--${flag}: "${text}" is no instant.`, {
+    hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, or "in 10m".',
+  });
+};
+
+const readNumber = (field: Field, text: string): number => {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
+  return value;
+};
+
+/** The wire value of a flag. Throws CliError, exit 2, when it cannot be one at all; limits are the schema's to check. */
+export const readValue = async (field: Field, raw: Raw, reading: Reading): Promise<unknown> => {
+  if (field.kind === "boolean") return field.where === "query" ? String(raw === true) : raw === true;
+  const texts = Array.isArray(raw) ? (raw as readonly string[]) : [String(raw)];
+  const last = texts.at(-1) ?? "";
+  switch (field.kind) {
+    case "number":
+      return readNumber(field, last);
+    case "enum":
+      return checkChoice(field.flag, last, field.choices ?? []);
+    case "instant":
+      return readInstant(field.flag, last, reading.serverNow);
+    case "map":
+      return readMap(field, texts);
+    case "json":
+      return reading.input.json(last, `--${field.flag}`);
+    case "list": {
+      const items = texts.flatMap(splitList);
+      const { choices } = field;
+      if (choices) for (const item of items) checkChoice(field.flag, item, choices);
+      return field.oneOrMany && items.length === 1 ? items[0] : items;
+    }
+    default:
+      return last;
+  }
+};

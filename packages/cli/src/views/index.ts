@@ -1,0 +1,15 @@
+import type { Session } from "../session.ts";
+import { emailViews } from "./emails.ts";
+import { inboxViews } from "./inbox.ts";
+import { serverViews } from "./server.ts";
+import type { Column } from "./table.ts";
+import { worldViews } from "./world.ts";
+
+/** How people see an answer: a table for lists, text for single things. What is missing here is shown generically. */
+export interface View {
+  columns?: readonly Column<never>[];
+  object?(data: never, session: Session): string;
+}
+
+/** Views by endpoint: `emails.list`. */
+export const VIEWS: Readonly<Record<string, View>> = { ...emailViews, ...inboxViews, ...serverViews, ...worldViews };

@@ -1,0 +1,66 @@
+import type { Job, Key, MailsvcContract, Output } from "@mailsvc/sdk/contract";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { View } from "./index.ts";
+import { statusColor } from "./status.ts";
+import { type Column, details } from "./table.ts";
+import { stamp } from "./time.ts";
+
+const permissions = (key: Key): string => (key.owner ? "everything (owner)" : key.permissions.join(", "));
+
+const keyColumns: Column<Key>[] = [
+  { title: "id", value: (k) => k.id },
+  { title: "name", value: (k) => k.name, flexible: true },
+  { title: "key", value: (k) => k.preview },
+  { title: "permissions", value: permissions, flexible: true },
+  { title: "state", value: (k) => (k.revokedAt ? "revoked" : "live"), paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)) },
+];
+
+const keyFacts = (key: Key, { term: { out } }: Session): string =>
+  details(
+    [
+      ["id", key.id],
+      ["name", key.name],
+      ["key", key.preview],
+      ["may", permissions(key)],
+      ["created", stamp(key.createdAt)],
+      ["revoked", stamp(key.revokedAt)],
+    ],
+    out,
+  );
+
+const created = (key: Key & { key: string }, session: Session): string =>
+  `${keyFacts({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
+
+const me = (m: Output<MailsvcContract["me"]["get"]>, session: Session): string => {
+  const settings = session.settings();
+  return details(
+    [
+      ["workspace", `${m.workspace.name} (${m.workspace.id})`],
+      ["key", `${m.key.name}, ${m.key.preview}`],
+      ["may", permissions(m.key)],
+      ["server", `${settings.url}, version ${m.server.version}${m.server.dev ? ", dev mode" : ""}`],
+      ["mailer", m.server.mailer],
+      ["server time", stamp(m.server.now)],
+      ["profile", settings.profile],
+    ],
+    session.term.out,
+  );
+};
+
+const jobColumns: Column<Job>[] = [
+  { title: "id", value: (j) => j.id },
+  { title: "kind", value: (j) => j.kind },
+  { title: "state", value: (j) => j.state, paint: statusColor },
+  { title: "attempts", value: (j) => `${j.attempts}/${j.maxAttempts}` },
+  { title: "runs (utc)", value: (j) => stamp(j.runAt), paint: (s, t) => s.dim(t) },
+  { title: "last error", value: (j) => j.lastError, flexible: true },
+];
+
+export const serverViews: Readonly<Record<string, View>> = {
+  "keys.list": { columns: keyColumns },
+  "keys.create": { object: created },
+  "keys.revoke": { object: keyFacts },
+  "jobs.list": { columns: jobColumns },
+  "me.get": { object: me },
+};

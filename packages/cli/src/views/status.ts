@@ -1,0 +1,12 @@
+import type { Style } from "../tty.ts";
+
+const GOOD = new Set(["delivered", "sent", "VERIFIED", "ok", "ready", "running"]);
+const BAD = new Set(["bounced", "complained", "failed", "suppressed", "dead", "fail"]);
+const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "frozen", "warn"]);
+
+/** A state in the colour of what it means. */
+export const statusColor = (style: Style, status: string): string => {
+  if (GOOD.has(status)) return style.green(status);
+  if (BAD.has(status)) return style.red(status);
+  return WAITING.has(status) ? style.yellow(status) : status;
+};

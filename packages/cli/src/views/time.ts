@@ -1,0 +1,9 @@
+/** An instant for people, in UTC and to the second: `2026-01-31 09:30:00`. Not relative: the server's clock may be another. */
+export const stamp = (iso: string | null | undefined): string => {
+  const at = iso ? Date.parse(iso) : Number.NaN;
+  return Number.isNaN(at) ? (iso ?? "") : new Date(at).toISOString().slice(0, 19).replace("T", " ");
+};
+
+/** Bytes as people say them. */
+export const bytes = (n: number): string =>
+  n < 1024 ? `${n} B` : n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} kB` : `${(n / 1024 / 1024).toFixed(1)} MB`;
