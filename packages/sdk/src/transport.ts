@@ -50,16 +50,12 @@ export const fetchTransport =
 
 /** Sends over undici's `request`, on kept-alive connections: those of `dispatcher`, or the process's own. */
 export const undiciTransport = (dispatcher: Dispatcher | undefined): Transport => {
+  let undici: typeof import("undici") | undefined;
   return async ({ method, url, headers, body, signal }) => {
     // Loading undici takes about 100 ms, which a program that makes no call, or brings its own fetch, need not pay.
-    const undici = await import("undici");
-    const answer = await undici.request(url, {
-      method: method as Dispatcher.HttpMethod,
-      headers,
-      body: body ?? null,
-      signal,
-      ...(dispatcher && { dispatcher }),
-    });
+    undici ??= await import("undici");
+    const options = { method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal };
+    const answer = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
     const received: Record<string, string> = {};
     for (const [name, value] of Object.entries(answer.headers)) {
       if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { HttpResponse, http } from "msw";
+import { setupServer } from "msw/node";
+import { MockAgent } from "undici";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type CapturedMail, Mailsvc } from "./index.ts";
+
+const outside = setupServer();
+beforeAll(() => outside.listen({ onUnhandledFrame: "error" }));
+afterEach(() => outside.resetHandlers());
+afterAll(() => outside.close());
+
+const viaFetch = (): Mailsvc =>
+  new Mailsvc({ apiKey: "ms_live_x", baseUrl: "http://mail.test", fetch: (url, init) => fetch(url, init), sleep: async () => {} });
+
+describe("the platform's fetch", () => {
+  test("carries a send and its retry", async () => {
+    const bodies: unknown[] = [];
+    const keys = new Set<string | null>();
+    outside.use(
+      http.post("http://mail.test/api/v1/send", async ({ request }) => {
+        bodies.push(await request.json());
+        keys.add(request.headers.get("idempotency-key"));
+        return bodies.length === 1 ? HttpResponse.error() : HttpResponse.json({ id: "em_1", status: "queued" });
+      }),
+    );
+    const mail = { to: "ada@example.com", from: "hello@acme.example", subject: "Grüße ✉", text: "It works." };
+    expect(await viaFetch().emails.send(mail).withResponse()).toMatchObject({ attempts: 2, data: { id: "em_1" } });
+    expect(bodies).toEqual([mail, mail]);
+    expect(keys.size).toBe(1);
+  });
+
+  test("does not follow redirects, so that the key stays where it was sent", async () => {
+    const elsewhere: string[] = [];
+    outside.use(
+      http.get("http://mail.test/api/v1/me", () => HttpResponse.redirect("http://other.test/me", 302)),
+      http.get("http://other.test/me", ({ request }) => {
+        elsewhere.push(request.url);
+        return HttpResponse.json({});
+      }),
+    );
+    expect(await viaFetch().me.get().safe()).toMatchObject({
+      ok: false,
+      error: { code: "unexpected_answer", hint: expect.stringContaining("Redirects") },
+    });
+    expect(elsewhere).toEqual([]);
+  });
+});
+
+describe("an answer from a newer server", () => {
+  test("keeps fields and enum values this package does not know", async () => {
+    const mail = { id: "mail_1", colour: "blue", nested: { deep: [1] } };
+    outside.use(http.get("http://mail.test/__dev/inbox/mail_1", () => HttpResponse.json(mail)));
+    outside.use(http.get("http://mail.test/api/v1/emails/em_1", () => HttpResponse.json({ id: "em_1", status: "teleported" })));
+    expect(await viaFetch().inbox.get("mail_1")).toEqual(mail);
+    expect(await viaFetch().emails.get("em_1")).toEqual({ id: "em_1", status: "teleported" });
+  });
+});
+
+describe("validation of answers", () => {
+  const live = (body: object) => outside.use(http.get("http://mail.test/healthz", () => HttpResponse.json(body)));
+
+  test("is off unless asked for", async () => {
+    live({ status: "broken" });
+    expect(await viaFetch().health.live()).toEqual({ status: "broken" });
+  });
+
+  test("as strict rejects and names the fields", async () => {
+    live({ status: "ok" });
+    const result = await viaFetch().health.live({ validate: "strict" }).safe();
+    expect(result).toMatchObject({
+      ok: false,
+      error: { name: "ResponseValidationError", details: [{ path: "version", code: "invalid_type" }], request: { path: "/healthz" } },
+    });
+  });
+
+  test("as strict lets a good answer through as it is, unknown fields included", async () => {
+    live({ status: "ok", version: "1", extra: true });
+    expect(await viaFetch().health.live({ validate: "strict" })).toEqual({ status: "ok", version: "1", extra: true });
+  });
+
+  test("as warn reports and gives the data all the same", async () => {
+    live({ status: "odd", version: "1" });
+    const warnings: string[] = [];
+    const client = new Mailsvc({
+      baseUrl: "http://mail.test",
+      fetch: (url, init) => fetch(url, init),
+      validate: "warn",
+      onWarning: (message) => warnings.push(message),
+    });
+    expect(await client.health.live()).toEqual({ status: "odd", version: "1" });
+    expect(warnings).toEqual([expect.stringMatching(/^The answer to GET \/healthz does not fit the contract: status: /)]);
+  });
+});
+
+describe("undici", () => {
+  test("sends through a dispatcher that was passed in", async () => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    const mails: Pick<CapturedMail, "id">[] = [{ id: "mail_1" }];
+    const body = { data: mails, pagination: { nextCursor: null } };
+    const pool = agent.get("http://mail.test");
+    pool.intercept({ path: "/__dev/inbox?to=ada%40example.com", method: "GET" }).reply(200, body);
+    const client = new Mailsvc({ baseUrl: "http://mail.test", dispatcher: agent });
+    expect(await client.inbox.list({ to: "ada@example.com" }).toArray()).toEqual(mails);
+    await agent.close();
+  });
+
+  test("is not loaded by importing the package, nor by a client with a fetch of its own", async () => {
+    const program = `
+      import { createRequire } from "node:module";
+      import { Mailsvc } from ${JSON.stringify(new URL("index.ts", import.meta.url).href)};
+      const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("/undici/"));
+      await new Mailsvc({ baseUrl: "http://127.0.0.1:1", fetch: async () => Response.json({}) }).health.live();
+      const before = loaded();
+      await new Mailsvc({ baseUrl: "http://127.0.0.1:1", maxRetries: 0 }).health.live().safe();
+      process.stdout.write(JSON.stringify([before, loaded()]));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+    expect(JSON.parse(stdout)).toEqual([false, true]);
+  });
+});
