@@ -69,18 +69,18 @@ export const smtpPeer = async (options: SMTPServerOptions = {}): Promise<SmtpPee
 /** What a scripted peer does at a step: a reply, saying nothing, or hanging up (after a last word, when there is one). */
 export type Step = { reply: string } | { silence: true } | { hangUp: string };
 
+/** A list of steps is played one after the other, the last one for all the rest. */
 export interface Script {
   greeting?: Step;
   EHLO?: Step;
   HELO?: Step;
   STARTTLS?: Step;
   AUTH?: Step;
-  /** Or one step after the other, the last one for all the rest. */
   MAIL?: Step | Step[];
   RCPT?: Step;
   DATA?: Step;
   /** While the message is coming in, after its first bytes. */
-  during?: Step;
+  during?: Step | Step[];
   /** The final dot. */
   dot?: Step;
   RSET?: Step;

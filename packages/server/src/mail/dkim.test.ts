@@ -135,6 +135,16 @@ describe("DKIM", () => {
     expect(verifyAll(relayed, publicKeys)).toEqual([true, true]);
   });
 
+  test("signs repeated headers from the last one up, and a body of nothing but empty lines", () => {
+    for (const body of ["", "\r\n\r\n", "a \t b \r\n \r\n"]) {
+      const message = Buffer.from(
+        `From: a@acme.example\r\nList-Help: <https://one.example>\r\nList-Help:\r\n <https://two.example> \r\n\r\n${body}`,
+      );
+      const signed = Buffer.concat([dkimSigner(keys)("acme.example", message), message]);
+      expect(verifyAll(signed, publicKeys)).toEqual([true, true]);
+    }
+  });
+
   test("signs subdomains with the key of the parent, and strangers not at all", async () => {
     const sub = await composeMime(sampleMail({ from: "a@news.eu.acme.example" }), dkimSigner(keys));
     expect(verifyAll(sub, publicKeys)).toEqual([true, true]);

@@ -184,7 +184,8 @@ export const expectSameMail = async (raw: Uint8Array, mail: OutgoingMail): Promi
   }
 };
 
-const expectWireForm = (raw: Uint8Array): void => {
+/** Expects CRLF line ends alone, and lines no longer than a server has to take (RFC 5322 2.1.1). */
+export const expectWireForm = (raw: Uint8Array): void => {
   const text = Buffer.from(raw).toString("latin1");
   expect(/(?<!\r)\n|\r(?!\n)/.test(text), "a bare CR or LF").toBe(false);
   const longest = text.split("\r\n").reduce((max, line) => Math.max(max, line.length), 0);

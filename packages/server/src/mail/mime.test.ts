@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sampleMail } from "./mailer.laws.ts";
+import { expectSameMail, expectWireForm, NASTY_MAIL, sampleMail } from "./mailer.laws.ts";
 import { composeMime } from "./mime.ts";
 
 const source = async (changes: Parameters<typeof sampleMail>[0]): Promise<string> => (await composeMime(sampleMail(changes))).toString();
@@ -43,6 +43,12 @@ describe("A message as it goes over the wire", () => {
       "image/png",
       "application/pdf",
     ]);
+  });
+
+  test.each(NASTY_MAIL)("holds %s, in CRLF lines", async (_, changes) => {
+    const raw = await composeMime(sampleMail(changes));
+    expectWireForm(raw);
+    await expectSameMail(raw, sampleMail(changes));
   });
 
   test("has the same boundaries for the same message and others for another", async () => {

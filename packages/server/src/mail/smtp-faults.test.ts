@@ -110,7 +110,7 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
   });
 
   test("takes a refusal while the message is being written, and starts afresh for the next", async () => {
-    const { peer, mailer } = await open("", { during: reply("552 5.3.4 too big") }, {});
+    const { peer, mailer } = await open("", { during: [reply("552 5.3.4 too big"), silence] }, {});
     expect(await mailer.send(sampleMail(big))).toMatchObject({ outcome: "bounced", error: { smtpCode: 552 } });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
     expect(peer.messages).toBe(1);
