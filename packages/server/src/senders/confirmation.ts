@@ -1,5 +1,5 @@
-import type { Deps } from "../deps.ts";
 import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
@@ -15,9 +15,13 @@ const page = (title: string, body: string): string => `<!doctype html>
 export const confirmPage = (row: SenderRow): string =>
   row.status === "VERIFIED"
     ? confirmedPage(row)
-    : page("Confirm sender address", `<p>Allow mail to be sent from <b>${escape(row.value)}</b>?</p><form method="post"><button>Confirm ${escape(row.value)}</button></form>`);
+    : page(
+        "Confirm sender address",
+        `<p>Allow mail to be sent from <b>${escape(row.value)}</b>?</p><form method="post"><button>Confirm ${escape(row.value)}</button></form>`,
+      );
 
-export const confirmedPage = (row: SenderRow): string => page("Confirmed", `<p>Mail can now be sent from <b>${escape(row.value)}</b>. You may close this page.</p>`);
+export const confirmedPage = (row: SenderRow): string =>
+  page("Confirmed", `<p>Mail can now be sent from <b>${escape(row.value)}</b>. You may close this page.</p>`);
 
 /** The mail that asks the owner of an address to confirm it. */
 export const confirmationMail = (deps: Deps, row: SenderRow, attempt: number): OutgoingMail => {

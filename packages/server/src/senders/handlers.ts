@@ -1,8 +1,17 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { confirmedPage, confirmPage } from "./confirmation.ts";
-import { CONFIRM_JOB } from "./jobs.ts";
-import { addSender, checkDomain, findSender, listSenders, noteCheck, removeSender, senderByToken, showSender } from "./senders.ts";
+import {
+  addSender,
+  CONFIRM_JOB,
+  checkDomain,
+  findSender,
+  listSenders,
+  noteCheck,
+  removeSender,
+  senderByToken,
+  showSender,
+} from "./senders.ts";
 
 export const senderHandlers: Handlers<typeof contract.senders> = {
   list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
@@ -16,11 +25,13 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
     run: async ({ id }, { tx, deps, workspaceId }, fault: string | null) => {
       const row = await findSender(tx, workspaceId, id);
       if (row.kind === "domain") return showSender(await noteCheck(tx, deps, row, fault));
-      if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
+      if (row.status === "PENDING")
+        await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
       return showSender(row);
     },
   },
   delete: ({ id }, { tx, workspaceId }) => removeSender(tx, workspaceId, id),
   confirmPage: async ({ token }, { deps }) => confirmPage(await senderByToken(deps.db.read, token)),
-  confirm: ({ token }, { deps }) => deps.db.tx(async (tx) => confirmedPage(await noteCheck(tx, deps, await senderByToken(tx, token), null))),
+  confirm: ({ token }, { deps }) =>
+    deps.db.tx(async (tx) => confirmedPage(await noteCheck(tx, deps, await senderByToken(tx, token), null))),
 };

@@ -4,16 +4,16 @@ import type { JobHandler } from "../queue/queue.ts";
 import { confirmationMail } from "./confirmation.ts";
 import { checkDomain, noteCheck, type SenderRow } from "./senders.ts";
 
-export const CHECK_JOB = "senders.check";
-export const CONFIRM_JOB = "senders.confirm";
-
 // A record published late is still found: every five minutes, for three days.
 const CHECK_EVERY = 5 * 60_000;
 const CHECK_FOR = 72 * 3_600_000;
 
 const pending = async ({ db }: Deps, senderId: unknown): Promise<SenderRow | null> => {
   const { senders } = db.read.t;
-  const [row] = await db.read.select().from(senders).where(eq(senders.id, String(senderId)));
+  const [row] = await db.read
+    .select()
+    .from(senders)
+    .where(eq(senders.id, String(senderId)));
   return row?.status === "PENDING" ? row : null;
 };
 

@@ -7,7 +7,10 @@ import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { CHECK_JOB, CONFIRM_JOB } from "./jobs.ts";
+
+/** The kinds of the jobs that verify a sender; `jobs.ts` does them. */
+export const CHECK_JOB = "senders.check";
+export const CONFIRM_JOB = "senders.confirm";
 
 export type SenderRow = Tables["senders"]["$inferSelect"];
 
@@ -30,7 +33,12 @@ export const showSender = (row: SenderRow): Sender => ({
 });
 
 /** Adds a sender and starts its verification; in dev mode it is verified at once. Throws ApiError conflict. */
-export const addSender = async (tx: Tx, deps: Deps, workspaceId: string, wanted: { email?: string | undefined; domain?: string | undefined }): Promise<Sender> => {
+export const addSender = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  wanted: { email?: string | undefined; domain?: string | undefined },
+): Promise<Sender> => {
   const kind = wanted.email === undefined ? "domain" : "address";
   const value = wanted.email === undefined ? toDomain(wanted.domain as string) : addressKey(parseAddress(wanted.email).address);
   const now = deps.clock.now();
@@ -51,7 +59,8 @@ export const addSender = async (tx: Tx, deps: Deps, workspaceId: string, wanted:
     if (!isUnique(error)) throw error;
     throw new ApiError("conflict", `${value} is a sender of this workspace already.`, { hint: "See: mailsvc senders list" });
   }
-  if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { senderId: row.id } });
+  if (row.status === "PENDING")
+    await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { senderId: row.id } });
   return showSender(row);
 };
 
@@ -85,7 +94,9 @@ export const checkDomain = async (deps: Deps, row: SenderRow): Promise<string | 
   try {
     const found = await deps.dns.txt(wanted.name);
     if (found.some((text) => text.trim() === wanted.value)) return null;
-    return found.length === 0 ? `There is no TXT record at ${wanted.name} yet.` : `The TXT record at ${wanted.name} is another one: expected ${wanted.value}.`;
+    return found.length === 0
+      ? `There is no TXT record at ${wanted.name} yet.`
+      : `The TXT record at ${wanted.name} is another one: expected ${wanted.value}.`;
   } catch (error) {
     return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
   }
@@ -93,8 +104,12 @@ export const checkDomain = async (deps: Deps, row: SenderRow): Promise<string | 
 
 /** The sender behind the token of a confirmation link. Throws ApiError not_found. */
 export const senderByToken = async (q: Tx | Reader, token: string): Promise<SenderRow> => {
-  const [row] = await q.select().from(q.t.senders).where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
-  if (!row) throw new ApiError("not_found", "This link is not valid, or the sender was removed.", { hint: "Ask for a new confirmation mail." });
+  const [row] = await q
+    .select()
+    .from(q.t.senders)
+    .where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
+  if (!row)
+    throw new ApiError("not_found", "This link is not valid, or the sender was removed.", { hint: "Ask for a new confirmation mail." });
   return row;
 };
 
@@ -117,13 +132,21 @@ export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, fr
     )
     .execute({ workspaceId, address: addressKey(from.address), domain: from.domain });
   if (found.length > 0) return;
-  throw new ApiError("sender_not_verified", `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`, {
-    details: [{ path: "from", code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
-    hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
-  });
+  throw new ApiError(
+    "sender_not_verified",
+    `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`,
+    {
+      details: [{ path: "from", code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
+      hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
+    },
+  );
 };
 
-export const listSenders = (read: Reader, workspaceId: string, input: PageInput & { status?: Sender["status"] | undefined }): Promise<Page<Sender>> => {
+export const listSenders = (
+  read: Reader,
+  workspaceId: string,
+  input: PageInput & { status?: Sender["status"] | undefined },
+): Promise<Page<Sender>> => {
   const { senders: t } = read.t;
   const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
   return pageOf(
