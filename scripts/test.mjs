@@ -17,8 +17,13 @@ const bin = (path) => join(root, "node_modules", path);
 const node = (args) =>
   new Promise((done) => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+    const stop = () => child.kill("SIGTERM");
+    process.once("SIGTERM", stop);
     child.on("error", () => done(1));
-    child.on("exit", (code, signal) => done(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1)));
+    child.on("exit", (code, signal) => {
+      process.off("SIGTERM", stop);
+      done(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1));
+    });
   });
 
 const stages = [
