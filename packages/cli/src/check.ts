@@ -51,6 +51,15 @@ export const flagOfFields =
     return `--${field.flag}${place}${key ? ` ${key}` : ""}`;
   };
 
+/** What is wrong with the value of one field by itself, in a sentence. */
+export const faultOf = (endpoint: Endpoint, field: Field, value: unknown): string | undefined => {
+  const schema = (
+    endpoint[field.where]?.shape as Record<string, { safeParse(value: unknown): { error?: { issues: readonly Issue[] } } }> | undefined
+  )?.[field.name];
+  const [issue] = (schema?.safeParse(value).error?.issues ?? []).flatMap(flatten);
+  return issue && faultsOf(issue)[0]?.message;
+};
+
 /** Checks query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
 export const checkInput = (endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void => {
   const faults: Fault[] = [];

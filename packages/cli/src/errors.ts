@@ -17,9 +17,9 @@ export interface Failure {
   status?: number;
   requestId?: string;
   details?: Fault[];
-  hint?: string;
+  hint?: string | undefined;
   /** The command to try next. */
-  next?: string;
+  next?: string | undefined;
   retryable?: boolean;
   retryAfterMs?: number;
 }

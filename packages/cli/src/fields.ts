@@ -112,20 +112,19 @@ export const isList = (endpoint: Endpoint): boolean => {
   return endpoint.method === "GET" && "page" in shape && "cursor" in shape;
 };
 
-/** The flag a person types, with what it takes: `--tag <name=value>`. */
-export const flagSyntax = (field: Field): string => {
-  if (field.kind === "boolean") return `--${field.flag}`;
-  const value: Record<Exclude<FieldKind, "boolean">, string> = {
-    text: field.flag.split("-").at(-1) ?? "text",
-    number: "n",
-    enum: field.flag.split("-").at(-1) ?? "word",
-    instant: "time",
-    list: field.flag.split("-").at(-1) ?? "item",
-    map: "name=value",
-    json: "json",
-  };
-  return `--${field.flag} <${value[field.kind]}>`;
+const ADDRESSES: ReadonlySet<string> = new Set(["to", "from", "email", "reply-to"]);
+
+const placeholder = (field: Field): string => {
+  if (field.kind === "number") return "n";
+  if (field.kind === "instant") return "time";
+  if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
+  if (field.kind === "json") return "json";
+  return ADDRESSES.has(field.flag) ? "address" : (field.flag.split("-").at(-1) ?? "text");
 };
+
+/** The flag a person types, with what it takes: `--tag <name=value>`. */
+export const flagSyntax = (field: Field): string =>
+  field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
 
 /** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
 export const showsChoices = (field: Field): boolean => field.choices !== undefined && field.choices.length < ERROR_CODES.length;

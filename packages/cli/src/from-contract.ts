@@ -2,8 +2,9 @@ import { type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
 import { noteCommand, noteOption } from "./about.ts";
 import { act, type Flags, type Run } from "./act.ts";
-import { checkInput, flagOfFields } from "./check.ts";
+import { checkInput, faultOf, flagOfFields } from "./check.ts";
 import { cancelled, usageError } from "./errors.ts";
+import { exampleHelp } from "./examples.ts";
 import { EXIT, type Exit } from "./exit.ts";
 import { type Field, fieldsOf, flagSyntax, isList, showsChoices } from "./fields.ts";
 import type { Placed } from "./places.ts";
@@ -46,7 +47,7 @@ const addField = (command: Command, field: Field): void => {
   const option = optionOf(field);
   if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);
   command.addOption(option);
-  if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "the opposite"));
+  if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "The opposite"));
 };
 
 const attributeOf = (field: Field): string => new Option(`--${field.flag}`).attributeName();
@@ -75,7 +76,7 @@ export const gather = async (session: Session, endpoint: Endpoint, fields: reado
 };
 
 /** Asks for required fields that are missing; without a terminal they are listed, exit 2. */
-export const fillMissing = async (session: Session, fields: readonly Field[], gathered: Gathered): Promise<void> => {
+export const fillMissing = async (session: Session, endpoint: Endpoint, fields: readonly Field[], gathered: Gathered): Promise<void> => {
   const sideOf = (field: Field): Record<string, unknown> => (field.where === "query" ? gathered.query : (gathered.body ?? {}));
   const missing = fields.filter((f) => f.required && sideOf(f)[f.name] === undefined);
   if (missing.length === 0) return;
@@ -86,11 +87,20 @@ export const fillMissing = async (session: Session, fields: readonly Field[], ga
       details: missing.map((f) => ({ path: f.name, flag: `--${f.flag}`, code: "required", message: f.description || "required" })),
     });
   }
-  const reading = { input: session.input, serverNow: () => session.serverNow(false) };
+  const reading = { input: session.input, serverNow: () => session.serverNow(endpoint.access === "dev") };
   for (const field of missing) {
+    let value: unknown;
+    const problem = async (text: string): Promise<string | undefined> => {
+      try {
+        value = await readValue(field, text, reading);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return faultOf(endpoint, field, value);
+    };
     const words = field.choices ? ` (${field.choices.join(", ")})` : "";
-    const text = await ask(session.host, session.term, `${field.description || field.flag}${words}:`);
-    sideOf(field)[field.name] = await readValue(field, text, reading);
+    await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}: ${field.description}${words}\n `, problem);
+    sideOf(field)[field.name] = value;
   }
 };
 
@@ -173,15 +183,17 @@ export const commandOf = (place: Placed, run: Run): Command => {
     command.argument(`[${field}]`, fallback === undefined ? about : `${about} (default "${fallback}")`);
   }
   for (const field of fields) addField(command, field);
+  command.addHelpText("after", exampleHelp(place, fields));
   const list = isList(endpoint);
-  if (list) command.option("--all", "every page; in a pipe one JSON document per line");
+  if (list) command.option("--all", "Every page; in a pipe one JSON document per line");
   if (endpoint.body && fields.some((f) => f.where === "body"))
-    command.option("--data <json>", "the whole body: JSON, @file or - for stdin; flags override it");
+    command.option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it");
   const params = paramNames(endpoint.path).length;
   return act(command, run, isWrite(endpoint.method) ? "write" : "read", async (session, args, flags) => {
     session.flagOf = flagOfFields(fields);
+    session.place = place;
     const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params), flags));
-    await fillMissing(session, fields, gathered);
+    await fillMissing(session, endpoint, fields, gathered);
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
     const ids = args.slice(0, params) as string[];
     const plain = callOf(endpoint, ids, gathered.query, gathered.body);

@@ -34,25 +34,26 @@ export type GlobalScope = "local" | "connect" | "read" | "write";
 
 const local = (): Option[] => [
   new Option("--json", "JSON on stdout, and errors as JSON on stderr"),
-  new Option("-q, --quiet", "no remarks, no progress"),
+  new Option("-q, --quiet", "No remarks, no progress"),
 ];
 
 const remote = (): Option[] => [
-  new Option("--url <url>", "the server (MAILSVC_URL)"),
-  new Option("--api-key <key>", "the key (MAILSVC_API_KEY)"),
-  new Option("--profile <name>", "settings to use (MAILSVC_PROFILE)"),
-  new Option("--timeout <time>", "how long to wait for an answer (default 30s)").argParser(duration),
-  new Option("-v, --verbose", "show requests and answers on stderr"),
+  new Option("--url <url>", "The server (MAILSVC_URL)"),
+  new Option("--api-key <key>", "The key (MAILSVC_API_KEY)"),
+  new Option("--profile <name>", "Settings to use (MAILSVC_PROFILE)"),
+  new Option("--timeout <time>", "How long to wait for an answer (default 30s)").argParser(duration),
+  new Option("-v, --verbose", "Show requests and answers on stderr"),
 ];
 
-const requesting = (): Option[] => [new Option("--dry-run", "print the request and send nothing")];
+const requesting = (): Option[] => [new Option("--dry-run", "Print the request and send nothing")];
 
 const writing = (): Option[] => [
-  new Option("-y, --yes", "do not ask"),
-  new Option("--idempotency-key <key>", "repeat safely: the same key never acts twice").argParser(idempotencyKey),
+  new Option("-y, --yes", "Do not ask"),
+  new Option("--idempotency-key <key>", "Repeat safely: the same key never acts twice").argParser(idempotencyKey),
 ];
 
-const GROUP = "Global options:";
+/** The heading of the flags that all commands share. */
+export const GLOBAL_GROUP = "Global options:";
 // Marks our own options: a field of the contract may share a name (`inbox wait --timeout`), and then means something else.
 const ours = new WeakSet<Option>();
 
@@ -71,7 +72,7 @@ export const addGlobals = (command: Command, scope: GlobalScope, hidden = false)
     const short = option.short;
     if (command.options.some((o) => o.long === long || (short !== undefined && o.short === short))) continue;
     ours.add(option);
-    command.addOption((hidden ? option.hideHelp() : option).helpGroup(GROUP));
+    command.addOption((hidden ? option.hideHelp() : option).helpGroup(GLOBAL_GROUP));
   }
   return command;
 };

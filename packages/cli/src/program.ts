@@ -11,6 +11,7 @@ import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { commandOf } from "./from-contract.ts";
 import { addGlobals } from "./globals.ts";
+import { formatHelp } from "./help.ts";
 import type { Host } from "./host.ts";
 import { groupOf, NOUNS, placed } from "./places.ts";
 import type { Terminal } from "./tty.ts";
@@ -48,7 +49,7 @@ const fromContract = (program: Command, run: Run): void => {
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.
 const settle = (command: Command, host: Host, term: Terminal, write: (text: string) => void): void => {
-  command.exitOverride().helpCommand(false).helpOption("-h, --help", "help for this command").showSuggestionAfterError(true);
+  command.exitOverride().helpCommand(false).helpOption("-h, --help", "Help for this command").showSuggestionAfterError(true);
   if (command.commands.length > 0) command.enablePositionalOptions();
   command.configureOutput({
     writeOut: write,
@@ -60,6 +61,7 @@ const settle = (command: Command, host: Host, term: Terminal, write: (text: stri
     getErrHasColors: () => true,
   });
   command.configureHelp({
+    formatHelp,
     styleTitle: (text) => term.out.bold(text),
     styleCommandText: (text) => term.out.cyan(text),
     styleSubcommandTerm: (text) => term.out.cyan(text),
@@ -80,7 +82,7 @@ const settle = (command: Command, host: Host, term: Terminal, write: (text: stri
 export const createProgram = async (host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> => {
   const program = new Command("mailsvc")
     .description("Send email, and run the whole service on your own machine")
-    .version(host.version, "-V, --version", "the version");
+    .version(host.version, "-V, --version", "The version");
   const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
   for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
   program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));

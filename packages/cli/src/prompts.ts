@@ -30,12 +30,12 @@ export const ask = async (
   host: Host,
   term: Terminal,
   label: string,
-  problem: (answer: string) => string | undefined = () => undefined,
+  problem: (answer: string) => string | undefined | Promise<string | undefined> = () => undefined,
   hidden = false,
 ): Promise<string> => {
   for (;;) {
     const answer = (await readLine(host, `${term.err.cyan("?")} ${term.err.bold(label)} `, hidden)).trim();
-    const wrong = answer === "" ? "An answer is needed; Ctrl-C gives up." : problem(answer);
+    const wrong = answer === "" ? "An answer is needed; Ctrl-C gives up." : await problem(answer);
     if (wrong === undefined) return answer;
     host.stderr.write(`  ${term.err.red(safeText(wrong))}\n`);
   }

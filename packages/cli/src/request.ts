@@ -48,7 +48,8 @@ export const fullUrl = (base: string, call: Pick<Call, "path" | "query">): strin
 /** A key by its ends only. */
 export const maskKey = (key: string): string => (key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`);
 
-const quote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+/** A text as one word of a POSIX shell. */
+export const quote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const headersOf = (call: Call): Record<string, string> => ({
   ...call.headers,

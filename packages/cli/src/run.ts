@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import type { Run } from "./act.ts";
-import { type Failure, failureOf, usageError } from "./errors.ts";
+import { advise } from "./advice.ts";
+import { cancelled, type Failure, failureOf, usageError } from "./errors.ts";
 import { EXIT, type Exit } from "./exit.ts";
 import type { Host } from "./host.ts";
 import { outputOf, ReaderGone } from "./output.ts";
@@ -69,9 +70,8 @@ export const run = async (host: Host): Promise<Exit> => {
       plain.fail({ ...usageOf(error), next: helpFor(host.argv, names) }, asJson);
       return EXIT.usage;
     }
-    const failure = stop.signal.aborted
-      ? failureOf(Object.assign(new Error(), { name: "AbortError" }))
-      : failureOf(error, session?.flagOf, urlOf(session));
+    const plainly = stop.signal.aborted ? cancelled().failure : failureOf(error, session?.flagOf, urlOf(session));
+    const failure = advise(plainly, session?.place, session?.lastCall);
     (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
     return failure.exit;

@@ -4,6 +4,7 @@ import type { Globals } from "./globals.ts";
 import type { Host } from "./host.ts";
 import { type Input, inputOf } from "./input.ts";
 import { type Output, outputOf } from "./output.ts";
+import type { Placed } from "./places.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import { type Call, dryRunOf } from "./request.ts";
 import { resolveSettings, type SettingFlags, type Settings } from "./settings.ts";
@@ -21,6 +22,9 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Names the flag behind a path in an error; a command sets it when it knows its fields. */
   flagOf: FlagOf;
+  /** The endpoint this command stands for, if any, and the last request it sent: what advice on a failure is made from. */
+  place: Placed | undefined;
+  lastCall: Call | undefined;
   /** Read when first asked for, so that a command that needs none works with a broken config file. */
   settings(): Settings;
   settingFlags(): SettingFlags;
@@ -68,6 +72,8 @@ export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Se
     input: inputOf(host),
     signal,
     flagOf: () => undefined,
+    place: undefined,
+    lastCall: undefined,
     settingFlags,
     use: (next) => {
       settings = next;
@@ -81,6 +87,7 @@ export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Se
       const known = session.settings();
       if (call.withKey && known.apiKey === undefined) throw noKey(known);
       transport ??= transportOf(session);
+      session.lastCall = call;
       return (await transport)(call);
     },
     printDryRun: async (call) => {

@@ -38,10 +38,12 @@ export interface Settings {
   keyWithheld: string | undefined;
 }
 
+const storedProfile = (file: ConfigFile): string | undefined => (Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined);
+
 const chain = (key: SettingKey | "profile", host: Host, flags: SettingFlags, path: string, file: ConfigFile, profile: string): Origin[] => {
   const flag = flags[key];
   const env = host.env[ENV_NAMES[key]];
-  const stored = key === "profile" ? file.profile : file.profiles[profile]?.[key];
+  const stored = key === "profile" ? storedProfile(file) : file.profiles[profile]?.[key];
   const fallback = DEFAULTS[key];
   return [
     ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),

@@ -35,7 +35,7 @@ const readKey = async (session: Session, fromStdin: boolean): Promise<string> =>
 export const loginCommand = (run: Run): Command => {
   const command = new Command("login")
     .description("Check an API key with the server and keep it")
-    .option("--with-key", "read the key from stdin")
+    .option("--with-key", "Read the key from stdin")
     .addHelpText(
       "after",
       "\nExamples:\n  mailsvc login\n  mailsvc login --profile staging --url https://mail.example.com --with-key < key.txt",
@@ -72,7 +72,7 @@ export const loginCommand = (run: Run): Command => {
 /** `mailsvc logout`: forgets the key of a profile; the key itself stays valid. */
 export const logoutCommand = (run: Run): Command => {
   const command = new Command("logout").description("Forget the key of a profile (it stays valid: see keys revoke)");
-  command.option("--profile <name>", "the profile (the one in use unless said)").option("--all", "every profile");
+  command.option("--profile <name>", "The profile (the one in use unless said)").option("--all", "Every profile");
   return act(command, run, "local", async (session, _args, flags) => {
     const named = flags["profile"] as string | undefined;
     const { path, file, profile } = resolveSettings(session.host, named === undefined ? {} : { profile: named }, true);

@@ -72,12 +72,12 @@ export const apiCommand = (run: Run): Command => {
   const command = new Command("api")
     .description("Send any request and print the answer")
     .argument("<method>", METHODS.join(", "))
-    .argument("<path>", "path of the API, e.g. /api/v1/emails")
-    .addOption(new Option("-d, --data <json>", "body: JSON, @file or - for stdin"))
+    .argument("<path>", "Path of the API, e.g. /api/v1/emails")
+    .addOption(new Option("-d, --data <json>", "Body: JSON, @file or - for stdin"))
     .addOption(new Option("-H, --header <header>", '"Name: value" (repeatable)').argParser(collect))
-    .addOption(new Option("--query <name=value>", "query field (repeatable)").argParser(collect))
-    .option("--paginate", "follow a list to its end, one JSON document per line")
-    .option("-i, --include", "print the status and headers first")
+    .addOption(new Option("--query <name=value>", "Query field (repeatable)").argParser(collect))
+    .option("--paginate", "Follow a list to its end, one JSON document per line")
+    .option("-i, --include", "Print the status and headers first")
     .addHelpText(
       "after",
       '\nExamples:\n  mailsvc api GET /api/v1/emails --query status=bounced --paginate\n  mailsvc api POST /api/v1/senders -d \'{"domain":"acme.example"}\'',

@@ -36,7 +36,7 @@ const get = (run: Run): Command =>
     new Command("get")
       .description("Show one setting as it holds now")
       .argument("<key>", CONFIG_KEYS.join(", "))
-      .option("--show-key", "the whole API key"),
+      .option("--show-key", "Print the whole API key"),
     run,
     "connect",
     async (session, [word], flags) => {
@@ -60,7 +60,7 @@ const set = (run: Run): Command =>
     new Command("set")
       .description("Store a setting in the profile in use")
       .argument("<key>", CONFIG_KEYS.join(", "))
-      .argument("<value>", "its value; - reads stdin"),
+      .argument("<value>", "Its value; - reads stdin"),
     run,
     "connect",
     async (session, [word, given = ""]) => {

@@ -7,7 +7,7 @@ import { checkInput, flagOfFields } from "../check.ts";
 import { cancelled, type Failure, usageError } from "../errors.ts";
 import { EXIT, type Exit } from "../exit.ts";
 import { type Field, fieldsOf } from "../fields.ts";
-import { collect, fillMissing, type Gathered, gather, optionOf, partialExit, withIdempotency } from "../from-contract.ts";
+import { collect, fillMissing, gather, optionOf, partialExit, withIdempotency } from "../from-contract.ts";
 import type { Placed } from "../places.ts";
 import { callOf } from "../request.ts";
 import { safeText } from "../safe-text.ts";
@@ -22,8 +22,18 @@ const place = (words: readonly string[]): Placed => ({ id: "emails.send", endpoi
 // What the contract calls scheduledAt and attachments is shorter to type here, and a file is named instead of encoded.
 const SHORT: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
 
+const ABOUT: Readonly<Record<string, string>> = {
+  to: "Recipient; with up to 50 of them each gets an email of its own",
+  from: "Sender: an address, or Name <address>",
+  scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
+  headers: 'Custom header, "Name: value"',
+};
+
+const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
+
 /** The fields of a send, under the names this command gives them. */
-export const sendFields = (): Field[] => fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag }));
+export const sendFields = (): Field[] =>
+  fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag, description: ABOUT[f.name] ?? f.description }));
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
@@ -138,11 +148,6 @@ const waitAndShow = async (session: Session, data: unknown, limitMs: number): Pr
 const waitLimit = (flag: unknown): number | undefined =>
   flag === undefined ? undefined : readDuration(flag === true ? "30s" : String(flag), "--wait");
 
-const assertContent = (session: Session, { body }: Gathered): void => {
-  if (body?.["html"] !== undefined || body?.["text"] !== undefined || session.term.interactive) return;
-  throw usageError("The email has no content: give --text, --html, --text-file or --html-file.", { code: "missing_flags" });
-};
-
 const EXAMPLES = `
 Examples:
   mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text "It works."
@@ -167,27 +172,25 @@ export const sendCommand = (words: readonly string[], run: Run): Command => {
   }
   command
     .addOption(
-      noteOption(new Option("--attach <file>", "file to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
+      noteOption(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
         type: "file",
         repeatable: true,
       }).argParser(collect),
     )
-    .option("--data <json>", "the whole body: JSON, @file or - for stdin; flags override it")
-    .option("--wait [time]", "wait until it is delivered or has failed (30s unless said)");
+    .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
+    .option("--wait [time]", "Wait until it is delivered or has failed (30s unless said)");
   return act(command, run, "write", async (session, _args, flags) => {
     session.flagOf = flagOfFields(fields);
+    session.place = place(words);
     const limitMs = waitLimit(flags["wait"]);
     const gathered = await gather(session, send, plain, flags);
     await readBody(session, flags, gathered.body ?? {});
-    assertContent(session, gathered);
     const body = gathered.body ?? {};
     if (limitMs !== undefined && body["scheduledAt"] !== undefined)
       throw usageError("--wait cannot be used with --schedule: the email would wait on purpose.");
-    const asked =
-      body["html"] === undefined && body["text"] === undefined
-        ? fields.map((f) => (f.name === "text" ? { ...f, required: true } : f))
-        : fields;
-    await fillMissing(session, asked, gathered);
+    const empty = body["html"] === undefined && body["text"] === undefined;
+    const asked = fields.map((f) => (f.name === "text" && empty ? { ...f, required: true, description: CONTENT } : f));
+    await fillMissing(session, send, asked, gathered);
     checkInput(send, gathered.query, gathered.body, session.flagOf);
     const call = withIdempotency(session, callOf(send, [], gathered.query, gathered.body));
     if (session.globals.dryRun) {

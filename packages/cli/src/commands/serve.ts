@@ -10,6 +10,9 @@ import { resolveSettings } from "../settings.ts";
 
 const KEPT_LINES = 20;
 
+// "port to listen on" begins large as everywhere in help; "smtp://…" stays as it is.
+const sentence = (text: string): string => (/^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
+
 const attributeOf = (flag: ServeFlag): string => new Option(`--${flag.name}`).attributeName();
 
 const valuesOf = (table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> =>
@@ -132,11 +135,11 @@ const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: rea
   for (const flag of table) {
     const option = new Option(
       `--${flag.name}${flag.value === null ? "" : ` <${flag.value.toLowerCase()}>`}`,
-      `${flag.summary} (${flag.env})`,
+      `${sentence(flag.summary)} (${flag.env})`,
     );
     command.addOption(noteOption(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
-  if (dev) command.option("--plain", "plain lines instead of the live screen");
+  if (dev) command.option("--plain", "Plain lines instead of the live screen");
   return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { server, log } = await start(session, table, flags, dev);
     try {

@@ -38,6 +38,8 @@ const faultColumns: Column<Fault>[] = [
   { title: "hits", value: (f) => (f.count === undefined ? f.hits : `${f.hits}/${f.count}`) },
 ];
 
+const faultMade = (fault: Fault, { term: { out, columns } }: Session): string => table([fault], faultColumns, out, columns);
+
 const snapshotColumns: Column<Output<MailsvcContract["world"]["snapshot"]>>[] = [
   { title: "name", value: (s) => s.name, flexible: true },
   { title: "taken (utc)", value: (s) => stamp(s.takenAt), paint: (s, t) => s.dim(t) },
@@ -49,5 +51,6 @@ const clockViews = Object.fromEntries(["show", "freeze", "advance", "next", "tha
 export const worldViews: Readonly<Record<string, View>> = {
   ...clockViews,
   "faults.list": { columns: faultColumns },
+  "faults.add": { object: faultMade },
   "world.snapshots": { columns: snapshotColumns },
 };

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { onTestFinished } from "vitest";
+import type { Host, In, Out } from "../src/host.ts";
+import { run } from "../src/run.ts";
+
+/** How a command line is run in a test; everything unsaid is a quiet pipe on Linux. */
+export interface Setup {
+  env?: Record<string, string>;
+  /** What is piped in. */
+  stdin?: string | Uint8Array;
+  /** Which streams are terminals. */
+  tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };
+  /** Answers typed at a terminal: each is given when its question is shown. */
+  answers?: readonly string[];
+  columns?: number;
+  fetch?: typeof globalThis.fetch | undefined;
+  home?: string;
+  cwd?: string;
+  platform?: NodeJS.Platform;
+  now?: () => number;
+  /** Receives the way to send a signal. */
+  onStart?: (signal: (name: "SIGINT" | "SIGTERM") => void) => void;
+}
+
+export interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** stdout as one JSON document. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
+  json: any;
+  /** stdout as JSON documents, one a line. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  lines: any[];
+}
+
+const sink = (isTTY: boolean, columns: number, heard: (text: string) => void): { stream: Out; text: () => string } => {
+  let all = "";
+  const stream = new Writable({
+    write: (chunk, _encoding, next) => {
+      all += String(chunk);
+      heard(String(chunk));
+      next();
+    },
+  });
+  return { stream: Object.assign(stream, { isTTY, columns }), text: () => all };
+};
+
+/** A folder of its own, gone after the test. */
+export const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), "mailsvc-cli-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+};
+
+/** Runs the program with the given arguments, as a shell would, but inside this process. */
+export const cli = async (argv: readonly string[], setup: Setup = {}): Promise<Result> => {
+  const stdin = new PassThrough() as PassThrough & { isTTY?: boolean };
+  const home = setup.home ?? folder();
+  if (setup.tty?.stdin) stdin.isTTY = true;
+  const waiting = [...(setup.answers ?? [])];
+  // A question ends in a space; only then would a person type.
+  const listen = (text: string): void => {
+    const asks = /(?:: |\] |\[22m |\[39m )$/.test(text) && text.includes("?");
+    if (asks && waiting.length > 0) setImmediate(() => stdin.write(`${waiting.shift()}\r`));
+  };
+  if (!setup.tty?.stdin) stdin.end(setup.stdin ?? "");
+  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, () => {});
+  const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, listen);
+  const host: Host = {
+    argv,
+    env: setup.env ?? {},
+    stdin: stdin as In,
+    stdout: out.stream,
+    stderr: err.stream,
+    platform: setup.platform ?? "linux",
+    nodeVersion: "v24.0.0",
+    home,
+    cwd: setup.cwd ?? home,
+    version: "0.1.0",
+    now: setup.now ?? Date.now,
+    sleep: (ms, signal) =>
+      new Promise((done) => {
+        const timer = setTimeout(done, Math.min(ms, 20));
+        signal?.addEventListener("abort", () => {
+          clearTimeout(timer);
+          done();
+        });
+      }),
+    onSignal: (fire) => {
+      setup.onStart?.(fire);
+      return () => {};
+    },
+    ...(setup.fetch ? { fetch: setup.fetch } : {}),
+  };
+  const code = await run(host);
+  const stdout = out.text();
+  return {
+    code,
+    stdout,
+    stderr: err.text(),
+    get json() {
+      return JSON.parse(stdout);
+    },
+    get lines() {
+      return stdout
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+    },
+  };
+};
+
+/** All streams are terminals. */
+export const TERMINAL = { stdin: true, stdout: true, stderr: true } as const;
