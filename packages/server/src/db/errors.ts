@@ -16,6 +16,9 @@ export class MisplacedQuery extends Error {
 const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_ROWID", "23505"]);
 const UNAVAILABLE = /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/;
 
+// What drivers call their errors: SQLite's names, Postgres' five characters.
+const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;
+
 /**
  * The one place where a driver's error becomes ours. Drivers and drizzle put the SQL and its parameters, so people's
  * addresses, into their messages: only the code goes on, the text never does.
@@ -26,5 +29,5 @@ export const storageError = (error: unknown): unknown => {
   if (typeof code !== "string") return error;
   if (UNIQUE.has(code)) return new UniqueViolation("A row with this unique key exists already.");
   if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
-  return error instanceof Error && error.constructor.name.startsWith("Drizzle") ? new Error(`A query failed (${code}).`) : error;
+  return DRIVER.test(code) ? new Error(`A query failed (${code}).`) : error;
 };

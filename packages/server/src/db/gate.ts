@@ -44,6 +44,15 @@ const HOLD_MS = 10;
 
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
 
+/** Runs a hook. The rows are durable by now, so a hook that throws takes back neither them nor anybody's answer. */
+const afterwards = (hook: () => void): void => {
+  try {
+    hook();
+  } catch (error) {
+    process.emitWarning(error as Error);
+  }
+};
+
 /**
  * Lets one transaction at a time onto the writer connection, and commits those that wait together: each caller runs in
  * a savepoint of its own, so one that fails takes back only its own rows, and all are answered after the one COMMIT.
@@ -78,7 +87,8 @@ export class Gate {
   /** Runs `fn` in a transaction. Settles after COMMIT, or after its rows were taken back. */
   run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
+      if (currentScope.getStore()?.open)
+        throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
       if (this.#closed) throw new StorageUnavailable("The database is closed.");
       if (this.#waiting.length >= this.#maxWaiting) throw new StorageUnavailable("Too many writes are waiting.");
       if (this.#waiting.length === 0) this.#waitingSince = performance.now();
@@ -136,7 +146,7 @@ export class Gate {
     clearImmediate(watch.handle);
     for (const { waiting, value, scope } of done) {
       waiting.resolve(value);
-      for (const hook of scope.afterCommit) hook();
+      for (const hook of scope.afterCommit) afterwards(hook);
     }
     this.#next();
   }
@@ -148,7 +158,8 @@ export class Gate {
     try {
       const value = await new Promise((resolve, reject) => {
         this.#stall = reject;
-        currentScope.run(scope, () => waiting.run(scope)).then(resolve, reject);
+        // `then` is called inside the scope: a query that is returned rather than awaited runs only there.
+        currentScope.run(scope, () => waiting.run(scope).then(resolve, reject));
       });
       scope.open = false;
       this.#connection.release();

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
+import { bindOnce } from "./bind.sqlite.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
-import { MisplacedQuery, StorageUnavailable } from "./errors.ts";
+import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 import { currentScope, Gate, type GateOptions, type Scope } from "./gate.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
@@ -45,20 +46,22 @@ interface Statement {
  */
 const guarded = (connection: Database.Database, guard: () => void): { prepare(sql: string): Statement } => {
   const cache = new Map<string, Statement>();
+  const through = (statement: Database.Statement, method: "run" | "all" | "get"): Run => {
+    const call = statement[method].bind(statement);
+    return (...params) => {
+      guard();
+      return call(...params);
+    };
+  };
   const make = (sql: string): Statement => {
     const rows = connection.prepare(sql);
     const rawRows = rows.reader ? connection.prepare(sql).raw() : rows;
-    const through =
-      (method: Run): Run =>
-      (...params) => {
-        guard();
-        return method(...params);
-      };
-    const raw = { all: through((...p) => rawRows.all(...p)), get: through((...p) => rawRows.get(...p)) };
-    return { run: through((...p) => rows.run(...p)), all: through((...p) => rows.all(...p)), get: through((...p) => rows.get(...p)), raw: () => raw };
+    const raw = { all: through(rawRows, "all"), get: through(rawRows, "get") };
+    return { run: through(rows, "run"), all: through(rows, "all"), get: through(rows, "get"), raw: () => raw };
   };
   return {
     prepare: (sql) => {
+      guard();
       let statement = cache.get(sql);
       if (!statement) {
         // Lists with many forms of filter must not fill the memory.
@@ -83,7 +86,7 @@ const session = (connection: Database.Database, guard: () => void) => {
     prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
       let statement = built.get(name);
       if (statement === undefined) {
-        statement = build(queries, tables);
+        statement = bindOnce(build(queries, tables));
         built.set(name, statement);
       }
       return statement as S;
@@ -139,15 +142,21 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     options,
   );
 
+  let closed = false;
+  const assertOpen = (): void => {
+    if (closed) throw new StorageUnavailable("The database is closed.");
+  };
   const read: Reader = session(reader, () => {
-    if (currentScope.getStore()?.open) throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+    assertOpen();
+    if (currentScope.getStore()?.open)
+      throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
   });
   const write = session(writer, () => {
     if (!currentScope.getStore()?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
   });
-  const begin = (scope: Scope): Tx => Object.assign(Object.create(write) as typeof write, { afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
+  const begin = (scope: Scope): Tx =>
+    Object.assign(Object.create(write) as typeof write, { afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
 
-  let closed = false;
   return {
     dialect: "sqlite",
     gate,
@@ -161,7 +170,7 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
       return work(writer);
     },
     ping: async () => {
-      if (closed) throw new StorageUnavailable("The database is closed.");
+      assertOpen();
       reader.prepare("SELECT 1").get();
     },
     close: async () => {

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe } from "vitest";
+import type { Db } from "../src/db/db.ts";
+import { openSqlite } from "../src/db/sqlite.ts";
+
+/** A database of its own for one test. */
+export interface TestDb {
+  readonly db: Db;
+  dispose(): Promise<void>;
+}
+
+/** How a test database is opened, by dialect: empty and migrated. A further dialect is a further line. */
+export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
+  sqlite: async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-db-"));
+    // A test's rows need not survive a power cut.
+    const db = await openSqlite(folder, { synchronous: "OFF" });
+    return {
+      db,
+      dispose: async () => {
+        await db.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+export interface DbSuite {
+  /** The database of the test that runs. */
+  readonly db: Db;
+  readonly dialect: string;
+}
+
+/** Runs a suite on every database, with a fresh one for each test. The suite uses the `Db` port only. */
+export const describeDb = (title: string, suite: (t: DbSuite) => void): void => {
+  for (const [dialect, open] of Object.entries(openTestDb)) {
+    describe(`${title} (${dialect})`, () => {
+      let opened: TestDb;
+      beforeEach(async () => {
+        opened = await open();
+      });
+      afterEach(() => opened.dispose());
+      suite({
+        dialect,
+        get db() {
+          return opened.db;
+        },
+      });
+    });
+  }
+};

@@ -1,0 +1,119 @@
+import { ERRORS, ErrorBody, type ErrorCode } from "@mailsvc/sdk/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.ts";
+
+/** One request and the answer it must get. */
+export interface Scenario {
+  readonly name: string;
+  /** POST when absent. */
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whose key it carries: the owner's when absent, null for none at all. */
+  readonly key?: string | null;
+  /** An object goes as JSON; texts and bytes go as they are. */
+  readonly body?: unknown;
+  readonly status: number;
+  /** Of an error: its code. */
+  readonly code?: ErrorCode;
+  /** Of an error: each detail as `path code`, all of them, in order. */
+  readonly details?: readonly string[];
+  readonly contains?: readonly string[];
+  /** What must not stand anywhere in the answer. */
+  readonly lacks?: readonly string[];
+  /** Headers the answer must have. */
+  readonly answers?: Readonly<Record<string, string>>;
+}
+
+/** What no answer may give away: the storage, the code, the place on disk. */
+const SECRETS = [
+  /SQLITE/i,
+  /drizzle/i,
+  /\binsert into\b/i,
+  /\bselect .* from\b/i,
+  /node_modules/,
+  /\.ts:\d/,
+  /\bat .*\(.*:\d+:\d+\)/,
+  /better-sqlite3/,
+  /\/tmp\//,
+];
+
+const encoded = (body: unknown): BodyInit | undefined => {
+  if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
+  return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
+};
+
+/** Sends a scenario's request. */
+export const ask = async (
+  world: Pick<TestWorld, "fetch" | "url" | "apiKey">,
+  scenario: Omit<Scenario, "name" | "status">,
+): Promise<Response> => {
+  const key = scenario.key === undefined ? world.apiKey : scenario.key;
+  const body = encoded(scenario.body);
+  return world.fetch(world.url + scenario.path, {
+    method: scenario.method ?? "POST",
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...scenario.headers,
+    },
+    ...(body !== undefined && { body, duplex: "half" }),
+  } as RequestInit);
+};
+
+/** Checks an answer against its row: what it says, and what it must not say. */
+export const expectAnswer = async (response: Response, row: Scenario, key: string): Promise<void> => {
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: row.status });
+  const requestId = response.headers.get("x-request-id");
+  expect(requestId).toMatch(/^req_[0-9a-z]{26}$/);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  for (const secret of SECRETS) expect(text).not.toMatch(secret);
+  expect(text).not.toContain(key);
+  for (const part of row.contains ?? []) expect(text).toContain(part);
+  for (const part of row.lacks ?? []) expect(text).not.toContain(part);
+  for (const [name, value] of Object.entries(row.answers ?? {})) expect(response.headers.get(name)).toBe(value);
+  if (row.status < 400 || text === "") return;
+  const { error } = ErrorBody.strict().parse(JSON.parse(text));
+  expect(error).toMatchObject({ status: row.status, requestId });
+  expect(ERRORS[error.code].status).toBe(row.status);
+  expect(error.message).toMatch(/[.:!?…"]$|\.$/);
+  expect(error.hint).not.toBe("");
+  if (row.code !== undefined) expect(error.code).toBe(row.code);
+  if (row.details !== undefined) expect(error.details.map((d) => `${d.path} ${d.code}`)).toEqual(row.details);
+};
+
+export interface TableContext {
+  readonly world: TestWorld;
+}
+
+/** A table of requests against one world; after them all, `afterwards` looks at what is left. */
+export const scenarios = (
+  title: string,
+  rows: readonly Scenario[] | ((context: TableContext) => readonly Scenario[]),
+  options: { world?: WorldOptions; before?: (world: TestWorld) => Promise<void>; afterwards?: (world: TestWorld) => Promise<void> } = {},
+): void => {
+  describe(title, () => {
+    let world: TestWorld;
+    const context: TableContext = {
+      get world() {
+        return world;
+      },
+    };
+    beforeAll(async () => {
+      world = await createWorld(options.world);
+      await options.before?.(world);
+    });
+    afterAll(() => world.dispose());
+    if (typeof rows === "function") {
+      test("every row", async () => {
+        for (const row of rows(context)) await expectAnswer(await ask(world, row), row, world.apiKey);
+      });
+    } else {
+      for (const row of rows) test(row.name, async () => expectAnswer(await ask(world, row), row, world.apiKey));
+    }
+    const { afterwards } = options;
+    if (afterwards) test("and none of them left a trace", async () => afterwards(world));
+  });
+};

@@ -1,0 +1,42 @@
+import type { Mailer, OutgoingMail, Receipt } from "../src/mail/mailer.ts";
+
+export const accepted: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };
+
+const failure = (
+  outcome: "deferred" | "bounced" | "unknown",
+  smtpCode: number | null,
+  enhancedCode: string | null,
+  message: string,
+): Receipt => ({
+  outcome,
+  error: { message, smtpCode, enhancedCode },
+});
+
+export const busy = failure("deferred", 451, "4.7.1", "451 4.7.1 Try again later");
+export const noSuchUser = failure("bounced", 550, "5.1.1", "550 5.1.1 No such user here");
+export const cutOff = failure("unknown", null, null, "The connection was lost before the answer came.");
+
+export interface ScriptedMailer extends Mailer {
+  /** Everything that was handed over, in order. */
+  readonly sent: OutgoingMail[];
+}
+
+/** What a mailer does at its n-th hand-over, from 0. */
+export type Script = (mail: OutgoingMail, n: number) => Receipt | Promise<Receipt>;
+
+/** A mailer of the SMTP kind that answers by a script; by default it accepts everything. */
+export const scriptedMailer = (script: Script = () => accepted): ScriptedMailer => {
+  const sent: OutgoingMail[] = [];
+  return {
+    name: "smtp",
+    transactional: false,
+    concurrency: 8,
+    sent,
+    send: async (mail) => {
+      sent.push(mail);
+      return script(mail, sent.length - 1);
+    },
+    check: async () => null,
+    close: async () => {},
+  };
+};
