@@ -3,7 +3,7 @@ import { within } from "./cutoff.ts";
 import { isMailsvcError, type MailsvcError, type RequestSummary } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import type { Answer } from "./promise.ts";
-import { type CallRequest, type PreparedRequest, prepare } from "./request.ts";
+import { type CallRequest, prepare } from "./request.ts";
 import { delayMs, isTransient } from "./retry.ts";
 import type { Incoming } from "./transport.ts";
 
@@ -17,11 +17,6 @@ export interface Call<T> extends CallRequest {
 
 /** Makes a call, with its retries, under its time limits. */
 export type Exchange = <T>(call: Call<T>) => Promise<Answer<T>>;
-
-const pause = async (ms: number, request: PreparedRequest, { runtime }: Settings, attempts: number): Promise<void> => {
-  const ending = await within(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(ms, signal));
-  if ("cut" in ending) throw abortErrorOf(request, attempts);
-};
 
 /** Builds the function that makes a client's calls. */
 export const createExchange = (settings: Settings): Exchange => {
@@ -61,7 +56,8 @@ export const createExchange = (settings: Settings): Exchange => {
         throw before;
       }
       settings.onRetry?.({ request: summaryOf(request, number), error: before, delayMs: wait });
-      await pause(wait, request, settings, number);
+      // An abort ends the wait; the top of the loop then says so.
+      await within(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(wait, signal));
     }
   };
 };

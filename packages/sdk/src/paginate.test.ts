@@ -11,6 +11,7 @@ const setUp = (total: number, size: number, next = (end: number): string | null 
     fetch: async (url) => {
       const { search, searchParams } = new URL(url);
       asked.push(search);
+      if (asked.length > 100) throw new Error("Far more pages were asked for than there are.");
       const start = Number(searchParams.get("cursor")?.slice(1) ?? 0);
       const end = Math.min(total, start + size);
       const data = Array.from({ length: end - start }, (_, i) => ({ id: String(start + i) }));
