@@ -166,8 +166,13 @@ export class Gate {
       done.push({ waiting, value, scope });
     } catch (error) {
       scope.open = false;
-      this.#connection.rollbackToSavepoint();
-      this.#connection.release();
+      try {
+        this.#connection.rollbackToSavepoint();
+        this.#connection.release();
+      } catch {
+        // SQLite has taken back the whole group by itself (disk full, I/O error): the reason is the first error, not this one.
+        throw error;
+      }
       waiting.reject(storageError(error));
     } finally {
       this.#stall = null;

@@ -50,7 +50,12 @@ const guarded = (connection: Database.Database, guard: () => void): { prepare(sq
     const call = statement[method].bind(statement);
     return (...params) => {
       guard();
-      return call(...params);
+      try {
+        return call(...params);
+      } catch (error) {
+        // Here and not at the end of the transaction: features catch a UniqueViolation inside it.
+        throw storageError(error);
+      }
     };
   };
   const make = (sql: string): Statement => {
