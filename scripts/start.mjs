@@ -4,6 +4,9 @@ import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import "./build.mjs";
 
+// What did not build has said why.
+if (process.exitCode) process.exit();
+
 // Loaded only now: these are what was just built.
 const { ConfigError, jsonLog, readConfig, serve, SERVE_FLAGS } = await import("@mailsvc/server");
 const { createClient } = await import("@mailsvc/sdk");
@@ -96,7 +99,7 @@ const main = async () => {
 };
 
 try {
-  if (!process.exitCode) await main();
+  await main();
 } catch (error) {
   console.error(error.message);
   process.exit(error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS") ? 2 : 1);
