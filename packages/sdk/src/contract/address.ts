@@ -27,15 +27,19 @@ const ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u;
 // Quoted local parts: printable text, with backslash escapes.
 const QUOTED = /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const octets = (s: string): number => new TextEncoder().encode(s).length;
+const PLAIN = /^[a-z0-9.-]+$/;
+const encoder = new TextEncoder();
+/** True when a text takes more than `limit` bytes in UTF-8; a character is three at most, so most texts need no counting. */
+const longer = (text: string, limit: number): boolean => text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
 
 /** A domain in lower-case ASCII; `bücher.example` becomes `xn--bcher-kva.example`. Throws AddressError. */
 export const toDomain = (text: string): string => {
   // The URL parser is the one IDNA implementation every runtime has, but it also reads ports, paths and IP literals.
   if (text === "" || /[\s/:?#@\\[\]<>^|%"'`{}()*,;!$&=+~]/.test(text)) fail(`"${text}" is not a domain name.`);
-  let ascii = "";
+  // Lower-case ASCII is what IDNA would make of it, unless a label is punycode that has yet to be checked.
+  let ascii = PLAIN.test(text) && !text.includes("xn--") ? text : "";
   try {
-    ascii = new URL(`http://${text}`).hostname;
+    ascii ||= new URL(`http://${text}`).hostname;
   } catch {
     fail(`"${text}" is not a domain name.`);
   }
@@ -57,10 +61,10 @@ const splitAddress = (text: string): Mailbox => {
   } else if (!local.split(".").every((part) => ATOM.test(part))) {
     fail(`The part before the @ in "${text}" has a character or dot where none may stand.`);
   }
-  if (octets(local) > MAX_LOCAL) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
+  if (longer(local, MAX_LOCAL)) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
   const domain = toDomain(text.slice(at + 1));
   const address = `${local}@${domain}`;
-  if (octets(address) > MAX_ADDRESS) fail(`The address is longer than ${MAX_ADDRESS} bytes.`);
+  if (longer(address, MAX_ADDRESS)) fail(`The address is longer than ${MAX_ADDRESS} bytes.`);
   return { name: "", address, local, domain };
 };
 
@@ -91,7 +95,7 @@ export const parseMailbox = (input: string): Mailbox => {
   const open = text.lastIndexOf("<");
   if (open < 0) fail(`"${text}" closes > but does not open <.`);
   const name = unquote(text.slice(0, open));
-  if (octets(name) > 255) fail("The name is longer than 255 bytes.");
+  if (longer(name, 255)) fail("The name is longer than 255 bytes.");
   return { ...splitAddress(text.slice(open + 1, -1).trim()), name };
 };
 

@@ -1,5 +1,5 @@
 CREATE TABLE `attachments` (
-	`contents_id` text NOT NULL,
+	`contents_id` integer NOT NULL,
 	`position` integer NOT NULL,
 	`filename` text NOT NULL,
 	`content_type` text NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE `attachments` (
 );
 --> statement-breakpoint
 CREATE TABLE `contents` (
-	`id` text PRIMARY KEY NOT NULL,
+	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
 	`from_text` text NOT NULL,
 	`reply_to` text,
@@ -25,7 +25,7 @@ CREATE TABLE `contents` (
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,
-	`contents_id` text NOT NULL,
+	`contents_id` integer NOT NULL,
 	`to_text` text NOT NULL,
 	`to_key` text NOT NULL,
 	`status` text NOT NULL,
@@ -38,10 +38,10 @@ CREATE TABLE `emails` (
 	`sent_at` integer,
 	`updated_at` integer NOT NULL,
 	PRIMARY KEY(`workspace_id`, `id`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `events` (
-	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`sequence` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
 	`type` text NOT NULL,
 	`email_id` text,
@@ -76,7 +76,7 @@ CREATE TABLE `inbox` (
 --> statement-breakpoint
 CREATE INDEX `inbox_to` ON `inbox` (`to_text`);--> statement-breakpoint
 CREATE TABLE `jobs` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
 	`payload` text NOT NULL,
 	`state` text NOT NULL,

@@ -227,19 +227,17 @@ describeDb("every database", (t) => {
       await tx
         .insert(attachments)
         .values({ contentsId: "c", position: 0, filename: "f", contentType: "x/y", contentId: null, size: 256, content: bytes });
-      await tx
-        .insert(inbox)
-        .values({
-          id: "m",
-          emailId: null,
-          workspaceId: null,
-          to: "t",
-          from: "f",
-          subject: "",
-          size: 0,
-          raw: new Uint8Array(0),
-          receivedAt: -1,
-        });
+      await tx.insert(inbox).values({
+        id: "m",
+        emailId: null,
+        workspaceId: null,
+        to: "t",
+        from: "f",
+        subject: "",
+        size: 0,
+        raw: new Uint8Array(0),
+        receivedAt: -1,
+      });
     });
     const rows = await t.db.read.select().from(keys).orderBy(keys.id);
     expect(rows.map((r) => [r.owner, r.permissions, r.createdAt, r.revokedAt])).toEqual([
@@ -256,21 +254,19 @@ describeDb("every database", (t) => {
   test("a flag can be asked for by its value", async () => {
     const { keys } = t.db.read.t;
     await t.db.tx((tx) =>
-      tx
-        .insert(keys)
-        .values(
-          [true, false].map((owner, i) => ({
-            id: `${i}`,
-            hash: `${i}`,
-            workspaceId: "w",
-            name: "n",
-            permissions: [],
-            preview: "",
-            owner,
-            createdAt: 0,
-            revokedAt: null,
-          })),
-        ),
+      tx.insert(keys).values(
+        [true, false].map((owner, i) => ({
+          id: `${i}`,
+          hash: `${i}`,
+          workspaceId: "w",
+          name: "n",
+          permissions: [],
+          preview: "",
+          owner,
+          createdAt: 0,
+          revokedAt: null,
+        })),
+      ),
     );
     expect(await t.db.read.$count(keys, eq(keys.owner, true))).toBe(1);
   });

@@ -18,6 +18,8 @@ export const kit = {
   bytes: (name: string) => bytea(name),
   /** A primary key that counts up in the order of insertion. */
   counter: (name: string) => bigserial(name, { mode: "number" }).primaryKey(),
+  /** The value of another table's counter. */
+  reference: (name: string) => bigint(name, { mode: "number" }),
   index,
   uniqueIndex,
   primaryKey,

@@ -10,7 +10,10 @@ export const kit = {
   flag: (name: string) => integer(name, { mode: "boolean" }),
   json: <T>(name: string) => text(name, { mode: "json" }).$type<T>(),
   bytes: (name: string) => blob(name, { mode: "buffer" }),
-  counter: (name: string) => integer(name).primaryKey({ autoIncrement: true }),
+  // Without AUTOINCREMENT, which would write a second table on every insert: a number comes again only when the newest
+  // row was deleted, and nothing that names a row outlives it.
+  counter: (name: string) => integer(name).primaryKey(),
+  reference: (name: string) => integer(name),
   index,
   uniqueIndex,
   primaryKey,

@@ -19,7 +19,8 @@ const encode = (id: string): string => Buffer.from(id).toString("base64url");
 
 const decode = (cursor: string): string => {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id)) throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id))
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
   return id;
 };
 

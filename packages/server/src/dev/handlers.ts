@@ -1,7 +1,7 @@
 import { type ClockState, type contract, durationMs } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import type { FiredTimer } from "../lib/bendable-clock.ts";
 import { invalid } from "../lib/api-error.ts";
+import type { FiredTimer } from "../lib/bendable-clock.ts";
 import { iso } from "../lib/clock.ts";
 import type { World } from "./world.ts";
 
@@ -39,7 +39,8 @@ export const clockHandlers = (world: World): Handlers<typeof contract.clock> => 
 
 const forward = (world: World, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> => {
   const now = world.clock.now();
-  if (target < now) throw invalid(field, "in_the_past", `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc restore, or mailsvc reset.`);
+  if (target < now)
+    throw invalid(field, "in_the_past", `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc restore, or mailsvc reset.`);
   if (target > now + MAX_ADVANCE) throw invalid(field, "too_far", "At most ten years at a time.");
   return world.clock.advanceTo(target, settle);
 };

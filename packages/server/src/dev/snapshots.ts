@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Snapshot } from "@mailsvc/sdk/contract";
 import type Database from "better-sqlite3";
+import type { SqliteDb } from "../db/sqlite.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { SqliteDb } from "../db/sqlite.ts";
 
 /** Where the clock stood, kept beside the data it belongs to. */
 export interface ClockMark {
@@ -22,7 +22,10 @@ const show = (name: string, file: string): Snapshot => {
 };
 
 const tables = (c: Database.Database): string[] =>
-  c.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'").pluck().all() as string[];
+  c
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'")
+    .pluck()
+    .all() as string[];
 
 export const listSnapshots = (db: SqliteDb): Snapshot[] => {
   const folder = dirname(fileOf(db, "x"));
@@ -51,7 +54,7 @@ export const restoreSnapshot = (db: SqliteDb, name: string): Promise<{ snapshot:
     c.prepare("ATTACH ? AS snapshot").run(file);
     try {
       c.transaction(() => {
-        for (const table of [...tables(c), "sqlite_sequence"]) {
+        for (const table of tables(c)) {
           c.exec(`DELETE FROM main."${table}"`);
           c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
         }
@@ -67,6 +70,6 @@ export const restoreSnapshot = (db: SqliteDb, name: string): Promise<{ snapshot:
 export const emptyTables = (db: SqliteDb): Promise<void> =>
   db.alone((c) => {
     c.transaction(() => {
-      for (const table of [...tables(c), "sqlite_sequence"]) c.exec(`DELETE FROM "${table}"`);
+      for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
     }).immediate();
   });

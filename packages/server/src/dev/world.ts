@@ -4,8 +4,8 @@ import type { SqliteDb } from "../db/sqlite.ts";
 import type { Deps } from "../deps.ts";
 import type { Faults } from "../http/faults.ts";
 import { makeKey } from "../keys/secret.ts";
-import type { BendableClock } from "../lib/bendable-clock.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { BendableClock } from "../lib/bendable-clock.ts";
 import { seedWorkspace } from "../workspaces/workspaces.ts";
 import { type ClockMark, emptyTables, listSnapshots, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 

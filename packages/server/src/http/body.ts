@@ -22,7 +22,9 @@ const fromNode = (req: IncomingMessage, limit: number): Promise<Buffer> =>
     });
     req.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.on("error", reject);
-    req.on("close", () => reject(new ApiError("validation_error", "The request ended before its body was complete.")));
+    req.on("close", () => {
+      if (!req.complete) reject(new ApiError("validation_error", "The request ended before its body was complete."));
+    });
   });
 
 /** The bytes of a request's body, `limit` at most. Throws ApiError payload_too_large. */
@@ -38,13 +40,16 @@ export const readBytes = async (request: Request, node: IncomingMessage | undefi
 /** Refuses what is no JSON by its headers. Throws ApiError unsupported_media_type. */
 export const checkMediaType = (headers: Headers): void => {
   const encoding = headers.get("content-encoding");
-  if (encoding && encoding !== "identity") throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);
+  if (encoding && encoding !== "identity")
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);
   const type = headers.get("content-type");
   if (type === null) return;
   const media = (type.split(";")[0] as string).trim().toLowerCase();
-  if (media !== "application/json" && !media.endsWith("+json")) throw new ApiError("unsupported_media_type", `Content-Type ${type.slice(0, 80)} is not read here.`);
+  if (media !== "application/json" && !media.endsWith("+json"))
+    throw new ApiError("unsupported_media_type", `Content-Type ${type.slice(0, 80)} is not read here.`);
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]?.toLowerCase();
-  if (charset && charset !== "utf-8" && charset !== "utf8") throw new ApiError("unsupported_media_type", "JSON is UTF-8; no other charset is read here.");
+  if (charset && charset !== "utf-8" && charset !== "utf8")
+    throw new ApiError("unsupported_media_type", "JSON is UTF-8; no other charset is read here.");
 };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });

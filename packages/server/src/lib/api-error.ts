@@ -31,7 +31,8 @@ export class ApiError extends Error {
 }
 
 /** 404 for a thing looked up by id. */
-export const notFound = (what: string, id: string): ApiError => new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+export const notFound = (what: string, id: string): ApiError =>
+  new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
 
 /** 400 for one field. */
 export const invalid = (path: string, code: string, message: string): ApiError =>

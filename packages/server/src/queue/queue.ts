@@ -1,5 +1,5 @@
-import type { JobState } from "./tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import type { JobState } from "./tables.ts";
 
 /** Work to be done later, at least once. */
 export interface NewJob {
@@ -72,4 +72,5 @@ const FIRST_DELAY = 1000;
 const MAX_DELAY = 3_600_000;
 
 /** How long to wait after the n-th failed attempt, in ms: doubling, with 20 % of jitter so that failures do not march in step. */
-export const backoff = (attempt: number, fraction: number): number => Math.round(Math.min(FIRST_DELAY * 2 ** (attempt - 1), MAX_DELAY) * (0.8 + 0.4 * fraction));
+export const backoff = (attempt: number, fraction: number): number =>
+  Math.round(Math.min(FIRST_DELAY * 2 ** (attempt - 1), MAX_DELAY) * (0.8 + 0.4 * fraction));

@@ -23,6 +23,8 @@ const MAX_ATTEMPTS = 10;
 const LEASE_MS = 10 * 60_000;
 // Jobs claimed in one transaction. More would only lengthen the turn of the event loop.
 const CLAIM = 32;
+// Jobs run at a time while requests are waiting.
+const TRICKLE = 4;
 
 const ph = sql.placeholder;
 
@@ -41,7 +43,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   let timer: Timer | null = null;
   let pumping = false;
   let again = false;
-  let idle: (() => void)[] = [];
+  const idle: (() => void)[] = [];
 
   const claim = (limit: number): Promise<ClaimedJob[]> =>
     db.tx(async (tx) => {
@@ -69,7 +71,8 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
               .prepare("claim_job"),
           )
           .execute({ id, until: now + LEASE_MS });
-        if (job) claimed.push({ id: String(job.id), kind: job.kind, payload: job.payload, attempt: job.attempts, maxAttempts: job.maxAttempts });
+        if (job)
+          claimed.push({ id: String(job.id), kind: job.kind, payload: job.payload, attempt: job.attempts, maxAttempts: job.maxAttempts });
       }
       return claimed;
     });
@@ -90,7 +93,11 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
                 .prepare("end_job"),
             )
             .execute({ id: Number(job.id), attempt: job.attempt })
-        : await tx.update(jobs).set({ state: "ready", runAt: outcome.again, maxAttempts: sql`${jobs.maxAttempts} + 1`, lockedUntil: null }).where(held(job)).returning({ id: jobs.id });
+        : await tx
+            .update(jobs)
+            .set({ state: "ready", runAt: outcome.again, maxAttempts: sql`${jobs.maxAttempts} + 1`, lockedUntil: null })
+            .where(held(job))
+            .returning({ id: jobs.id });
     if (gone.length === 0) throw new Error(`Job ${job.id} (${job.kind}) was taken from this attempt; its effect is not committed.`);
     if (outcome.again !== undefined) tx.afterCommit(pump);
   };
@@ -118,7 +125,9 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
       const outcome = await Promise.race([handler(job), lost]);
       await db.tx((tx) => end(tx, job, outcome));
     } catch (error) {
-      await fail(job, error).catch((again: unknown) => log.error("a failed job could not be put back; a restart will", { job: job.id, error: String(again) }));
+      await fail(job, error).catch((again: unknown) =>
+        log.error("a failed job could not be put back; a restart will", { job: job.id, error: String(again) }),
+      );
     } finally {
       lease?.cancel();
     }
@@ -126,7 +135,13 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
 
   const arm = async (): Promise<void> => {
     const [next] = await db.read
-      .prepared("next_due", (q) => (q as Queries).select({ at: min(jobs.runAt), kind: jobs.kind }).from(jobs).where(eq(jobs.state, "ready")).prepare("next_due"))
+      .prepared("next_due", (q) =>
+        (q as Queries)
+          .select({ at: min(jobs.runAt), kind: jobs.kind })
+          .from(jobs)
+          .where(eq(jobs.state, "ready"))
+          .prepare("next_due"),
+      )
       .execute({});
     timer?.cancel();
     timer = next?.at == null ? null : clock.after(next.at - clock.now(), next.kind, pump);
@@ -137,26 +152,37 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     for (const done of idle.splice(0)) done();
   };
 
-  const rest = async (worked: number): Promise<void> => {
-    if (pressed()) await clock.real.sleep(Math.min(worked * 9, 50));
+  const begin = (job: ClaimedJob): Promise<void> => {
+    const work = attempt(job).finally(() => {
+      running.delete(Number(job.id));
+      pump();
+      settle();
+    });
+    running.set(Number(job.id), work);
+    return work;
+  };
+
+  /** While requests are waiting: a few jobs, then a rest of nine times as long as they took. */
+  const trickle = async (): Promise<boolean> => {
+    const since = clock.real.now();
+    await Promise.all(running.values());
+    const claimed = await claim(TRICKLE);
+    await Promise.all(claimed.map(begin));
+    await clock.real.sleep(Math.min((clock.real.now() - since) * 9, 100));
+    return claimed.length === TRICKLE;
   };
 
   const drain = async (): Promise<void> => {
     while (started) {
+      if (pressed()) {
+        if (!(await trickle())) return arm();
+        continue;
+      }
       const free = Math.min(concurrency - running.size, CLAIM);
       if (free <= 0) return;
-      const since = clock.real.now();
       const claimed = await claim(free);
-      for (const job of claimed) {
-        const work = attempt(job).finally(() => {
-          running.delete(Number(job.id));
-          pump();
-          settle();
-        });
-        running.set(Number(job.id), work);
-      }
+      for (const job of claimed) void begin(job);
       if (claimed.length < free) return arm();
-      await rest(clock.real.now() - since);
     }
   };
 
@@ -247,7 +273,12 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
       return { rows: rows.map(row), total: await read.$count(jobs, where) };
     },
     get: async (read, id) => {
-      const [found] = /^\d{1,15}$/.test(id) ? await read.select().from(jobs).where(eq(jobs.id, Number(id))) : [];
+      const [found] = /^\d{1,15}$/.test(id)
+        ? await read
+            .select()
+            .from(jobs)
+            .where(eq(jobs.id, Number(id)))
+        : [];
       return found ? row(found) : null;
     },
     retry: async (tx, id) => {

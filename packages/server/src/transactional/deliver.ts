@@ -59,7 +59,8 @@ export const deliverEmail =
     if ((await suppressedAmong(db.read, email.workspaceId, [email.toKey])).size > 0)
       return {
         commit: async (tx) => {
-          if (await moveEmail(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() })) await note(tx, "email.suppressed");
+          if (await moveEmail(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
+            await note(tx, "email.suppressed");
         },
       };
 
@@ -69,7 +70,9 @@ export const deliverEmail =
     // may tell the copy; for a password reset twice is better than never.
     const inDoubt = email.inDoubt || email.status === "sending";
     if (!mailer.transactional) {
-      const claimed = await db.tx((tx) => moveEmail(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }));
+      const claimed = await db.tx((tx) =>
+        moveEmail(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
+      );
       if (!claimed) return {};
     }
     const receipt = await mailer.send(await outgoing(full, deps, attempt));
@@ -95,7 +98,11 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
           await note(tx, "email.delivered");
         }
         for (const { type, afterMs } of simulatedReactions(email.to))
-          await deps.queue.enqueue(tx, { kind: REACT_JOB, payload: { workspaceId: email.workspaceId, emailId: email.id, type }, runAt: now + afterMs });
+          await deps.queue.enqueue(tx, {
+            kind: REACT_JOB,
+            payload: { workspaceId: email.workspaceId, emailId: email.id, type },
+            runAt: now + afterMs,
+          });
       },
     };
 

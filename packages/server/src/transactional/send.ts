@@ -19,7 +19,13 @@ export const readFiles = async ({ attachments = [] }: Request): Promise<Files> =
   const { detectMimeType } = await import("nodemailer/lib/mime-funcs/mime-types.js");
   return attachments.map(({ filename, content, contentType, contentId }) => {
     const bytes = Buffer.from(content, "base64");
-    return { filename, contentType: contentType ?? (detectMimeType(filename) || "application/octet-stream"), contentId: contentId ?? null, size: bytes.length, content: bytes };
+    return {
+      filename,
+      contentType: contentType ?? (detectMimeType(filename) || "application/octet-stream"),
+      contentId: contentId ?? null,
+      size: bytes.length,
+      content: bytes,
+    };
   });
 };
 
@@ -27,7 +33,9 @@ const SUPPRESSED = "This recipient is on the suppression list.";
 
 /** What the answer says of recipients that were left out. */
 const refusals = (boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) =>
-  boxes.filter((b) => suppressed.has(addressKey(b.address))).map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
+  boxes
+    .filter((b) => suppressed.has(addressKey(b.address)))
+    .map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
 
 /**
  * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
@@ -39,16 +47,22 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
   await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
   const batch = typeof request.to !== "string";
   const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
-  const suppressed = await suppressedAmong(tx, workspaceId, boxes.map((b) => addressKey(b.address)));
+  const suppressed = await suppressedAmong(
+    tx,
+    workspaceId,
+    boxes.map((b) => addressKey(b.address)),
+  );
   const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
   if (failed.length === boxes.length) {
-    const details = failed.map(({ to, code, message }) => ({ path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to", code, message: `${to}: ${message}` }));
+    const details = failed.map(({ to, code, message }) => ({
+      path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to",
+      code,
+      message: `${to}: ${message}`,
+    }));
     throw new ApiError("recipient_suppressed", batch ? "Every recipient is on the suppression list." : SUPPRESSED, { details });
   }
 
-  const contentsId = deps.ids("cnt");
-  await insertContents(tx, {
-    id: contentsId,
+  const contentsId = await insertContents(tx, {
     workspaceId,
     from: request.from,
     replyTo: request.replyTo ?? null,
@@ -59,7 +73,10 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
     tags: request.tags ?? {},
     attachments: files.length,
   });
-  await insertAttachments(tx, files.map((file, position) => ({ ...file, contentsId, position })));
+  await insertAttachments(
+    tx,
+    files.map((file, position) => ({ ...file, contentsId, position })),
+  );
 
   const ids: string[] = [];
   for (const { address } of boxes) {
@@ -67,7 +84,16 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
     if (suppressed.has(toKey)) continue;
     const id = deps.ids("em");
     ids.push(id);
-    await insertEmail(tx, { workspaceId, id, contentsId, to: address, toKey, createdAt: now, scheduledAt, nextAttemptAt: scheduledAt ?? now });
+    await insertEmail(tx, {
+      workspaceId,
+      id,
+      contentsId,
+      to: address,
+      toKey,
+      createdAt: now,
+      scheduledAt,
+      nextAttemptAt: scheduledAt ?? now,
+    });
     await record(tx, { workspaceId, type: "email.queued", emailId: id, at: now });
     await deps.queue.enqueue(tx, { kind: DELIVER_JOB, payload: { workspaceId, emailId: id }, runAt: scheduledAt ?? now, maxAttempts: 25 });
   }

@@ -16,13 +16,13 @@ export interface FullEmail {
 
 const ph = sql.placeholder;
 
-export const insertContents = async (tx: Tx, row: ContentsRow): Promise<void> => {
-  await tx
+/** Writes what a send says, and answers with its number. */
+export const insertContents = async (tx: Tx, row: Omit<ContentsRow, "id">): Promise<number> => {
+  const [written] = await tx
     .prepared("insert_contents", (q, { contents }) =>
       q
         .insert(contents)
         .values({
-          id: ph("id"),
           workspaceId: ph("workspaceId"),
           from: ph("from"),
           replyTo: ph("replyTo"),
@@ -33,9 +33,11 @@ export const insertContents = async (tx: Tx, row: ContentsRow): Promise<void> =>
           tags: ph("tags"),
           attachments: ph("attachments"),
         })
+        .returning({ id: contents.id })
         .prepare("insert_contents"),
     )
     .execute({ ...row });
+  return (written as { id: number }).id;
 };
 
 export const insertAttachments = async (tx: Tx, rows: AttachmentRow[]): Promise<void> => {
@@ -82,7 +84,7 @@ export const findEmail = async (q: Tx | Reader, workspaceId: string, id: string)
   return row ?? null;
 };
 
-export const attachmentsOf = async (q: Tx | Reader, contentsId: string): Promise<AttachmentRow[]> => {
+export const attachmentsOf = async (q: Tx | Reader, contentsId: number): Promise<AttachmentRow[]> => {
   const { attachments } = q.t;
   return q.select().from(attachments).where(eq(attachments.contentsId, contentsId)).orderBy(attachments.position);
 };
@@ -93,7 +95,12 @@ export type EmailPatch = Partial<Omit<EmailRow, "workspaceId" | "id">> & Pick<Em
  * Moves a message from one of the states in `from`; false when it stands in another one by now. This is the only way a
  * state changes, so of two that try at once exactly one succeeds.
  */
-export const moveEmail = async (tx: Tx, { workspaceId, id }: Pick<EmailRow, "workspaceId" | "id">, from: readonly EmailStatus[], patch: EmailPatch): Promise<boolean> => {
+export const moveEmail = async (
+  tx: Tx,
+  { workspaceId, id }: Pick<EmailRow, "workspaceId" | "id">,
+  from: readonly EmailStatus[],
+  patch: EmailPatch,
+): Promise<boolean> => {
   const { emails } = tx.t;
   const moved = await tx
     .update(emails)
@@ -119,7 +126,12 @@ const matching = (q: Reader, workspaceId: string, { status, toKey, inDoubt }: Em
   );
 };
 
-export const listEmails = async (q: Reader, workspaceId: string, filter: EmailFilter, { before, limit, offset }: Slice): Promise<(FullEmail & { id: string })[]> => {
+export const listEmails = async (
+  q: Reader,
+  workspaceId: string,
+  filter: EmailFilter,
+  { before, limit, offset }: Slice,
+): Promise<(FullEmail & { id: string })[]> => {
   const { emails, contents } = q.t;
   return q
     .select({ id: emails.id, email: emails, contents })

@@ -1,5 +1,5 @@
 CREATE TABLE "attachments" (
-	"contents_id" text NOT NULL,
+	"contents_id" bigint NOT NULL,
 	"position" integer NOT NULL,
 	"filename" text NOT NULL,
 	"content_type" text NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE "attachments" (
 );
 --> statement-breakpoint
 CREATE TABLE "contents" (
-	"id" text PRIMARY KEY NOT NULL,
+	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
 	"from_text" text NOT NULL,
 	"reply_to" text,
@@ -25,7 +25,7 @@ CREATE TABLE "contents" (
 CREATE TABLE "emails" (
 	"workspace_id" text NOT NULL,
 	"id" text NOT NULL,
-	"contents_id" text NOT NULL,
+	"contents_id" bigint NOT NULL,
 	"to_text" text NOT NULL,
 	"to_key" text NOT NULL,
 	"status" text NOT NULL,
