@@ -47,7 +47,13 @@ const run = (command, args, options) =>
     const onTerminate = () => child.kill("SIGTERM");
     const onHangUp = () => child.kill("SIGHUP");
     process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangUp);
-    const end = () => process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangUp);
+    // npm puts a shell in between that dies of SIGTERM and tells nobody: without a parent, end as well.
+    const parent = process.ppid;
+    const watch = setInterval(() => process.ppid === parent || child.kill("SIGTERM"), 500);
+    const end = () => {
+      clearInterval(watch);
+      process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate).off("SIGHUP", onHangUp);
+    };
     child.on("error", (error) => {
       end();
       failed(error);
