@@ -98,8 +98,8 @@ export const fillMissing = async (session: Session, endpoint: Endpoint, fields: 
       }
       return faultOf(endpoint, field, value);
     };
-    const words = field.choices ? ` (${field.choices.join(", ")})` : "";
-    await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}: ${field.description}${words}\n `, problem);
+    const about = [field.description, field.choices?.join(", ")].filter(Boolean).join(": ");
+    await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}${about === "" ? "" : ` (${about})`}:`, problem);
     sideOf(field)[field.name] = value;
   }
 };

@@ -24,13 +24,13 @@ const why = (error: unknown): string => {
   return code ?? "it cannot be read";
 };
 
-const fromFile = (path: string, flag: string): Buffer => {
+const fromFile = (path: string, name: string, flag: string): Buffer => {
   try {
-    if (statSync(path).size > MAX_BYTES) throw usageError(`${flag}: ${path} is larger than 64 MiB.`);
+    if (statSync(path).size > MAX_BYTES) throw usageError(`${flag}: ${name} is larger than 64 MiB.`);
     return readFileSync(path);
   } catch (error) {
     if ((error as Error).name === "CliError") throw error;
-    throw usageError(`${flag}: ${path}: ${why(error)}.`);
+    throw usageError(`${flag}: ${name}: ${why(error)}.`);
   }
 };
 
@@ -51,7 +51,7 @@ const fromStdin = async (host: Host, flag: string): Promise<Buffer> => {
 export const inputOf = (host: Host): Input => {
   let reader: string | undefined;
   const bytes = async (source: string, flag: string): Promise<Buffer> => {
-    if (source !== "-") return fromFile(resolve(host.cwd, source), flag);
+    if (source !== "-") return fromFile(resolve(host.cwd, source), source, flag);
     if (reader !== undefined) throw usageError(`${reader} and ${flag} both read stdin; only one can.`);
     reader = flag;
     return fromStdin(host, flag);

@@ -12,20 +12,24 @@ import { CONFIG_KEYS } from "./config.ts";
 // suggestion a line, a tab before its explanation; the line ":files" asks for the shell's own file names.
 const SCRIPTS = {
   bash: `_mailsvc() {
-  local line IFS=$'\\n' word=\${COMP_WORDS[COMP_CWORD]}
+  local line word prefix="" typed="\${COMP_LINE:0:COMP_POINT}"
+  local -a words
+  # Bash cuts words at : and =, the program does not; so the line is read here, and what bash keeps is left out of the answers.
+  IFS=$' \\t' read -ra words <<< "$typed"
+  [[ $typed == *[[:space:]] ]] && words+=("")
+  word=\${words[\${#words[@]}-1]}
+  [[ $word == *[:=]* ]] && prefix=\${word%"\${word##*[:=]}"}
   COMPREPLY=()
-  for line in $(mailsvc __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+  while IFS= read -r line; do
     if [[ $line == ":files" ]]; then
+      local IFS=$'\\n'
       compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -f -- "$word"))
+      COMPREPLY=($(compgen -f -- "\${word#"$prefix"}"))
       return
     fi
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done
-  # Bash takes a colon for the end of a word; what stands before it is there already.
-  if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
-    COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
-  fi
+    line=\${line%%$'\\t'*}
+    COMPREPLY+=("\${line#"$prefix"}")
+  done < <(mailsvc __complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -F _mailsvc mailsvc
 `,

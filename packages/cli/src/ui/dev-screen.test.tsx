@@ -1,0 +1,90 @@
+import { render } from "ink-testing-library";
+import { describe, expect, test, vi } from "vitest";
+import { DevScreen } from "./dev-screen.tsx";
+import type { Glance, World } from "./world.ts";
+
+const mail = (n: number) => ({
+  id: `mail_${n}`,
+  emailId: null,
+  workspaceId: null,
+  to: `ada${n}@example.com`,
+  from: "hello@acme.example",
+  subject: n === 1 ? "Hi\u001b[2J \u202eevil" : `Mail ${n}`,
+  size: 10,
+  receivedAt: "2030-01-01T10:00:00.000Z",
+});
+
+const glance = (mode: "running" | "frozen"): Glance => ({
+  clock: { now: "2030-01-01T12:00:00.000Z", mode, next: { at: "2030-01-01T12:15:00.000Z", name: "email.deliver" }, timers: 1, fired: [] },
+  mails: [mail(1), mail(2)],
+  total: 2,
+  faults: 1,
+});
+
+const show = (world: Partial<World> = {}) => {
+  const calls: string[] = [];
+  const say = (word: string) => async (): Promise<string> => {
+    calls.push(word);
+    return `${word} done`;
+  };
+  const whole: World = {
+    glance: async () => glance("frozen"),
+    toggleClock: async (frozen) => {
+      calls.push(`toggle ${frozen}`);
+      return "toggled";
+    },
+    nextTimer: say("next"),
+    advance: (by) => say(`advance ${by}`)(),
+    reset: say("reset"),
+    explain: (error) => (error as Error).message,
+    ...world,
+  };
+  const sleep = (_ms: number, signal: AbortSignal): Promise<void> => new Promise((done) => signal.addEventListener("abort", () => done()));
+  const screen = render(
+    <DevScreen url="http://127.0.0.1:2526" apiKey="ms_live_x" world={whole} sleep={sleep} log={{ lines: () => ["warn something"] }} />,
+  );
+  return { screen, calls };
+};
+
+describe("the live screen", () => {
+  test("shows address, key, clock, next timer, faults and mail, harmless", async () => {
+    const { screen } = show();
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("Inbox  2"));
+    const frame = screen.lastFrame() ?? "";
+    for (const text of [
+      "http://127.0.0.1:2526",
+      "ms_live_x",
+      "2030-01-01 12:00:00 UTC frozen",
+      "email.deliver (1 waiting)",
+      "1 fault rule",
+      "ada2@example.com",
+      "Hi evil",
+      "warn something",
+    ])
+      expect(frame).toContain(text);
+    expect(frame).not.toContain("\u202e");
+    screen.unmount();
+  });
+
+  test("its keys act on the server and say what happened", async () => {
+    const { screen, calls } = show();
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("frozen"));
+    for (const [key, call, said] of [
+      ["f", "toggle true", "toggled"],
+      ["n", "next", "next done"],
+      ["a", "advance 15m", "advance 15m done"],
+      ["r", "reset", "reset done"],
+    ] as const) {
+      screen.stdin.write(key);
+      await vi.waitFor(() => expect(screen.lastFrame()).toContain(said));
+      expect(calls.at(-1)).toBe(call);
+    }
+    screen.unmount();
+  });
+
+  test("a server that does not answer is said, not thrown", async () => {
+    const { screen } = show({ glance: () => Promise.reject(new Error("no answer")) });
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("no answer"));
+    screen.unmount();
+  });
+});

@@ -1,0 +1,198 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { cli, folder, TERMINAL } from "./harness.ts";
+import { besideServer } from "./world.ts";
+
+const configOf = (home: string): string => join(home, ".config", "mailsvc", "config.json");
+const NO_ENV = { MAILSVC_URL: "", MAILSVC_API_KEY: "" };
+
+describe("login", () => {
+  test("keeps a checked key where only its owner can read it, and later commands use it", async () => {
+    const { mailsvc, world } = await besideServer();
+    const home = folder();
+    const done = await mailsvc(["login", "--url", world.url, "--with-key"], { home, env: NO_ENV, stdin: `${world.apiKey}\n` });
+    expect(done.json).toMatchObject({ profile: "default", url: world.url, workspace: { id: world.workspaceId } });
+    expect(done.stdout + done.stderr).not.toContain(world.apiKey);
+    expect(statSync(configOf(home)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, ".config", "mailsvc")).mode & 0o777).toBe(0o700);
+    expect((await mailsvc(["whoami"], { home, env: NO_ENV })).json.workspace.id).toBe(world.workspaceId);
+    expect((await mailsvc(["logout"], { home, env: NO_ENV })).json.removed).toEqual(["default"]);
+    expect((await mailsvc(["whoami"], { home, env: NO_ENV })).code).toBe(4);
+  });
+
+  test("refuses a key the server does not know, and keeps nothing", async () => {
+    const { mailsvc, world } = await besideServer();
+    const home = folder();
+    const failed = await mailsvc(["login", "--url", world.url, "--api-key", "ms_live_wrong0123456789"], { home, env: NO_ENV });
+    expect(failed.code).toBe(4);
+    expect(existsSync(configOf(home))).toBe(false);
+  });
+
+  test("asks for the key at a terminal without showing it", async () => {
+    const { mailsvc, world } = await besideServer();
+    const done = await mailsvc(["login", "--url", world.url], {
+      tty: TERMINAL,
+      env: { ...NO_ENV, NO_COLOR: "1" },
+      answers: [world.apiKey],
+    });
+    expect(done.code).toBe(0);
+    expect(done.stdout).toContain("Logged in");
+    expect(done.stderr).not.toContain(world.apiKey);
+  });
+
+  test("without a terminal and without a key says which flags give one", async () => {
+    expect((await cli(["login"])).stderr).toContain("--with-key");
+  });
+});
+
+const withProfiles = (): string => {
+  const home = folder();
+  mkdirSync(join(home, ".config", "mailsvc"), { recursive: true });
+  const profiles = {
+    default: { url: "http://one.test", "api-key": "ms_live_one0123456789" },
+    two: { url: "http://two.test", "api-key": "ms_live_two0123456789", timeout: "5s" },
+  };
+  writeFileSync(configOf(home), JSON.stringify({ profile: "default", profiles }), { mode: 0o600 });
+  return home;
+};
+
+describe("settings", () => {
+  test("a flag wins over the environment, the environment over the profile, the profile over the default", async () => {
+    const home = withProfiles();
+    const url = async (argv: string[], env: Record<string, string> = {}): Promise<string> =>
+      (await cli(["config", "get", "url", ...argv], { home, env })).json.value;
+    expect(await url([])).toBe("http://one.test");
+    expect(await url(["--profile", "two"])).toBe("http://two.test");
+    expect(await url([], { MAILSVC_PROFILE: "two" })).toBe("http://two.test");
+    expect(await url([], { MAILSVC_URL: "http://env.test" })).toBe("http://env.test");
+    expect(await url(["--url", "http://flag.test"], { MAILSVC_URL: "http://env.test" })).toBe("http://flag.test");
+    expect((await cli(["config", "get", "url"])).json.value).toBe("http://127.0.0.1:2526");
+  });
+
+  test("explain names every place a value could come from", async () => {
+    const explained = await cli(["config", "explain", "url", "--url", "http://flag.test"], {
+      home: withProfiles(),
+      env: { MAILSVC_URL: "http://env.test" },
+    });
+    expect(explained.json.origins.map((o: { source: string; used: boolean }) => [o.source, o.used])).toEqual([
+      ["flag", true],
+      ["env", false],
+      ["profile", false],
+      ["default", false],
+    ]);
+  });
+
+  test("a stored key is not sent to another server than its own", async () => {
+    const home = withProfiles();
+    const asked: string[] = [];
+    const fetch = (async (url: string) => {
+      asked.push(url);
+      return Response.json({});
+    }) as typeof globalThis.fetch;
+    const failed = await cli(["whoami", "--url", "http://elsewhere.test"], { home, fetch });
+    expect(failed.code).toBe(4);
+    expect(failed.stderr).toContain('The key of profile "default" is for http://one.test');
+    expect(asked).toEqual([]);
+    expect((await cli(["api", "GET", "/healthz", "--url", "http://elsewhere.test"], { home, fetch })).code).toBe(0);
+    expect(asked).toEqual(["http://elsewhere.test/healthz"]);
+  });
+
+  test("set, switch and unset change the file and nothing else", async () => {
+    const home = withProfiles();
+    expect((await cli(["config", "set", "timeout", "2m"], { home })).json).toMatchObject({ key: "timeout", value: "2m" });
+    expect((await cli(["config", "set", "profile", "two"], { home })).code).toBe(0);
+    expect((await cli(["config", "unset", "timeout"], { home })).code).toBe(0);
+    expect(JSON.parse(readFileSync(configOf(home), "utf8"))).toEqual({
+      profile: "two",
+      profiles: {
+        default: { url: "http://one.test", "api-key": "ms_live_one0123456789", timeout: "2m" },
+        two: { url: "http://two.test", "api-key": "ms_live_two0123456789" },
+      },
+    });
+  });
+
+  test.each([
+    [["config", "set", "url", "nowhere"], "no server address"],
+    [["config", "set", "timeout", "soon"], "no duration"],
+    [["config", "set", "profile", "three"], "not one of default, two"],
+    [["whoami", "--profile", "three"], 'There is no profile "three".'],
+    [["login", "--profile", "../x", "--api-key", "k"], "no profile name"],
+  ])("%j is refused", async (argv, said) => {
+    const failed = await cli(argv, { home: withProfiles() });
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toContain(said);
+  });
+
+  test("keys are shown by their ends only", async () => {
+    const home = withProfiles();
+    const shown = [
+      await cli(["profiles"], { home }),
+      await cli(["config", "list"], { home }),
+      await cli(["config", "get", "api-key"], { home }),
+    ];
+    for (const { stdout } of shown) {
+      expect(stdout).toContain("ms_live_on…6789");
+      expect(stdout).not.toContain("ms_live_one0123456789");
+    }
+    expect((await cli(["config", "get", "api-key", "--show-key"], { home })).json.value).toBe("ms_live_one0123456789");
+  });
+
+  test("the file is looked for where each system keeps such files", async () => {
+    const path = async (env: Record<string, string>, platform: NodeJS.Platform): Promise<string> =>
+      (await cli(["config", "path"], { env, platform, home: "/home/ada", cwd: "/" })).json.path;
+    expect(await path({}, "linux")).toBe("/home/ada/.config/mailsvc/config.json");
+    expect(await path({ XDG_CONFIG_HOME: "/x" }, "linux")).toBe("/x/mailsvc/config.json");
+    expect(await path({ XDG_CONFIG_HOME: "relative" }, "darwin")).toBe("/home/ada/.config/mailsvc/config.json");
+    expect(await path({ APPDATA: "C:\\Roaming" }, "win32")).toBe("C:\\Roaming\\mailsvc\\config.json");
+    expect(await path({ MAILSVC_CONFIG: "/etc/m.json" }, "linux")).toBe("/etc/m.json");
+  });
+
+  test("a broken file is named, and commands that need no settings still work", async () => {
+    const home = withProfiles();
+    writeFileSync(configOf(home), "{");
+    const failed = await cli(["emails", "list"], { home });
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toContain(configOf(home));
+    expect((await cli(["errors"], { home })).code).toBe(0);
+  });
+});
+
+describe("doctor", () => {
+  test("all is well", async () => {
+    const { mailsvc } = await besideServer();
+    const { code, json } = await mailsvc(["doctor"]);
+    expect(code).toBe(0);
+    expect(json.ok).toBe(true);
+    expect(json.checks.map((c: { name: string; status: string }) => `${c.name} ${c.status}`)).toEqual([
+      "node ok",
+      "config ok",
+      "server ok",
+      "key ok",
+      "version ok",
+      "mailer ok",
+    ]);
+  });
+
+  test("the exit code is that of the first failure, and what depends on it is skipped", async () => {
+    const { mailsvc, world } = await besideServer();
+    const wrongKey = await mailsvc(["doctor"], { env: { MAILSVC_API_KEY: "ms_live_wrong0123456789" } });
+    expect(wrongKey.code).toBe(4);
+    expect(wrongKey.json.checks.find((c: { name: string }) => c.name === "key").status).toBe("fail");
+    const noServer = await cli(["doctor", "--timeout", "300ms"], {
+      env: { MAILSVC_URL: world.url },
+      fetch: (async () => {
+        throw new TypeError("fetch failed");
+      }) as typeof fetch,
+    });
+    expect(noServer.code).toBe(10);
+    expect(noServer.json.checks.map((c: { status: string }) => c.status)).toEqual(["ok", "ok", "fail", "skipped", "skipped"]);
+  });
+
+  test("a config file others may read is a warning, with the command that closes it", async () => {
+    const home = withProfiles();
+    chmodSync(configOf(home), 0o644);
+    const { json } = await cli(["doctor", "--timeout", "200ms", "--url", "http://127.0.0.1:1"], { home });
+    expect(json.checks[1]).toMatchObject({ name: "config", status: "warn", hint: `chmod 600 ${configOf(home)}` });
+  });
+});

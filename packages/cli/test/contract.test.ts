@@ -1,0 +1,121 @@
+import { type Contract, contract } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { sendFields } from "../src/commands/send.ts";
+import { commandLine } from "../src/examples.ts";
+import { fieldsOf } from "../src/fields.ts";
+import { placed } from "../src/places.ts";
+import type { CommandNode } from "../src/tree.ts";
+import { cli } from "./harness.ts";
+
+const ENV = { MAILSVC_URL: "http://mailsvc.test", MAILSVC_API_KEY: "ms_live_0123456789abcdef" };
+
+const find = (node: CommandNode, words: readonly string[]): CommandNode | undefined =>
+  words.reduce<CommandNode | undefined>((at, word) => at?.commands.find((c) => c.name === word), node);
+
+/** Splits a command line as a POSIX shell would, as far as the examples go. */
+const shellWords = (line: string): string[] =>
+  [...line.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) =>
+    word.replace(/'([^']*)'|\\(')/g, (_all, quoted?: string, mark?: string) => quoted ?? mark ?? ""),
+  );
+
+describe("every endpoint of the contract", () => {
+  test("has a command of its own with a flag for each of its fields", async () => {
+    const tree: CommandNode = (await cli(["commands"])).json;
+    const endpoints = Object.entries(contract as Contract).flatMap(([group, operations]) =>
+      Object.keys(operations).map((verb) => `${group}.${verb}`),
+    );
+    expect(placed().map((p) => p.id)).toEqual(endpoints);
+    for (const place of placed()) {
+      const node = find(tree, place.words);
+      expect(node?.endpoint, place.id).toMatchObject({ id: place.id, path: place.endpoint.path });
+      const flags = new Set(node?.options.map((o) => o.flag));
+      const fields = place.id === "emails.send" ? sendFields() : fieldsOf(place.endpoint);
+      for (const field of fields) expect(flags, `${place.id} ${field.name}`).toContain(`--${field.flag}`);
+    }
+  });
+
+  const examples = placed().flatMap((place) =>
+    (place.endpoint.examples ?? []).map((example) => {
+      const fields = place.id === "emails.send" ? sendFields().filter((f) => f.name !== "attachments") : fieldsOf(place.endpoint);
+      return { line: commandLine(place, fields, example), place, example };
+    }),
+  );
+
+  test.each(examples)("is asked as its example says: $line", async ({ line, place, example }) => {
+    const words = shellWords(line).slice(1);
+    const { json, code, stderr } = await cli([...words, "--dry-run"], { env: ENV });
+    expect(code, stderr).toBe(0);
+    const { request } = json;
+    expect(request.method).toBe(place.endpoint.method);
+    const { attachments: _encoded, ...body } = (example.body ?? {}) as Record<string, unknown>;
+    if (place.endpoint.body) expect(request.body).toEqual(body);
+    const url = new URL(request.url);
+    const path = Object.entries(example.params ?? {}).reduce(
+      (p, [name, value]) => p.replace(`:${name}`, encodeURIComponent(value)),
+      place.endpoint.path as string,
+    );
+    expect(url.pathname).toBe(path);
+    expect(Object.fromEntries(url.searchParams)).toEqual(
+      Object.fromEntries(Object.entries(example.query ?? {}).map(([k, v]) => [k, String(v)])),
+    );
+  });
+});
+
+describe("commands", () => {
+  test("describes types, choices and which commands destroy", async () => {
+    const tree: CommandNode & { exitCodes: Record<string, string> } = (await cli(["commands", "--json"])).json;
+    const list = find(tree, ["emails", "list"]);
+    expect(list?.options.find((o) => o.flag === "--status")).toMatchObject({
+      type: "enum",
+      choices: expect.arrayContaining(["bounced"]),
+      global: false,
+    });
+    expect(find(tree, ["keys", "revoke"])).toMatchObject({ writes: true, destructive: true, arguments: [{ name: "id", required: true }] });
+    expect(find(tree, ["send"])?.options.find((o) => o.flag === "--to")).toMatchObject({ required: true, repeatable: true });
+    expect(find(tree, ["serve"])?.options.map((o) => o.flag)).toContain("--smtp-url");
+    expect(tree.exitCodes["11"]).toContain("partly");
+    expect(JSON.stringify(tree)).not.toContain("__complete");
+  });
+
+  test("every help page fits its terminal", async () => {
+    const tree: CommandNode = (await cli(["commands"])).json;
+    const all = (node: CommandNode): CommandNode[] => [node, ...node.commands.flatMap(all)];
+    for (const node of all(tree)) {
+      const { stdout, code } = await cli([...node.command.split(" ").slice(1), "--help"], { columns: 100 });
+      expect(code, node.command).toBe(0);
+      expect(stdout, node.command).toContain(`Usage: ${node.command}`);
+      const prose = stdout.split("\nExamples:")[0] ?? "";
+      expect(Math.max(...prose.split("\n").map((l) => l.length)), node.command).toBeLessThanOrEqual(100);
+    }
+  });
+});
+
+describe("global flags", () => {
+  test("stand before the noun, between noun and verb, or after", async () => {
+    for (const argv of [
+      ["--dry-run", "emails", "list"],
+      ["emails", "--dry-run", "list"],
+      ["emails", "list", "--dry-run"],
+    ])
+      expect((await cli(argv, { env: ENV })).json.dryRun).toBe(true);
+  });
+
+  test("a field of the same name keeps its own meaning", async () => {
+    const { json } = await cli(["--timeout", "1m", "inbox", "wait", "--timeout", "3", "--dry-run"], { env: ENV });
+    expect(json.request.url).toBe("http://mailsvc.test/__dev/inbox/wait?timeout=3");
+  });
+
+  test("--no-… is the other half of a filter", async () => {
+    const url = async (...flags: string[]): Promise<string> =>
+      (await cli(["keys", "list", "--dry-run", ...flags], { env: ENV })).json.request.url;
+    expect(await url("--revoked")).toContain("revoked=true");
+    expect(await url("--no-revoked")).toContain("revoked=false");
+    expect(await url()).not.toContain("revoked");
+  });
+});
+
+test("errors lists each code with its status and exit code", async () => {
+  const { json } = await cli(["errors"]);
+  expect(json.data).toContainEqual({ code: "rate_limited", status: 429, exit: 8, hint: expect.any(String) });
+  expect(json.exitCodes).toContainEqual({ exit: 130, meaning: "cancelled" });
+});

@@ -1,0 +1,180 @@
+import { ERROR_CODES, ERRORS } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { cli, TERMINAL } from "./harness.ts";
+import { besideServer } from "./world.ts";
+
+const answering = (status: number, error: Record<string, unknown>, headers: Record<string, string> = {}) =>
+  (async () =>
+    Response.json(
+      { error: { message: "No.", requestId: "req_1", details: [], hint: "Hint.", status, ...error } },
+      { status, headers },
+    )) as typeof fetch;
+
+const REMOTE = { MAILSVC_URL: "http://mailsvc.test", MAILSVC_API_KEY: "ms_live_0123456789abcdef" };
+
+const EXITS: Record<number, number> = { 400: 3, 401: 4, 402: 5, 403: 5, 404: 6, 405: 6, 409: 7, 413: 3, 415: 3, 429: 8, 500: 9, 503: 9 };
+
+describe("exit codes", () => {
+  test.each(ERROR_CODES)("%s leads to the exit code of its status, and its request id is shown", async (code) => {
+    const { status } = ERRORS[code];
+    // One try only: a limit shorter than the first wait.
+    const failed = await cli(["jobs", "retry", "42", "--timeout", "300ms"], { env: REMOTE, fetch: answering(status, { code }) });
+    expect(failed.code).toBe(EXITS[status]);
+    expect(failed.stdout).toBe("");
+    expect(failed.stderr).toMatch(/^error No\./);
+    expect(failed.stderr).toContain(`code ${code}, request req_1`);
+  });
+
+  test("nobody there is 10, with what to do", async () => {
+    const refused = (async () => {
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+    }) as typeof fetch;
+    const failed = await cli(["whoami", "--timeout", "300ms"], { env: REMOTE, fetch: refused });
+    expect(failed.code).toBe(10);
+    expect(failed.stderr).toContain("Start one with: mailsvc dev");
+  });
+
+  test("an answer that never comes is 10 and names --timeout", async () => {
+    const silent: typeof fetch = (_url, init) =>
+      new Promise((_, failed) => init?.signal?.addEventListener("abort", () => failed(init.signal?.reason)));
+    const failed = await cli(["whoami", "--timeout", "100ms"], { env: REMOTE, fetch: silent });
+    expect(failed.code).toBe(10);
+    expect(failed.stderr).toContain("--timeout");
+  });
+
+  test("Ctrl-C while waiting is 130", async () => {
+    const silent: typeof fetch = (_url, init) =>
+      new Promise((_, failed) => init?.signal?.addEventListener("abort", () => failed(init.signal?.reason)));
+    const stopped = await cli(["whoami"], { env: REMOTE, fetch: silent, onStart: (signal) => setTimeout(() => signal("SIGINT"), 50) });
+    expect(stopped).toMatchObject({ code: 130, stdout: "" });
+  });
+
+  test("without a key it is 4, before anything is sent", async () => {
+    const failed = await cli(["emails", "list"], { env: { MAILSVC_URL: "http://mailsvc.test" } });
+    expect(failed.code).toBe(4);
+    expect(failed.stderr).toContain("mailsvc login");
+  });
+});
+
+describe("what an error says", () => {
+  test("with --json it is one JSON line on stderr, with retry advice", async () => {
+    const failed = await cli(["jobs", "retry", "42", "--json", "--timeout", "300ms"], {
+      env: REMOTE,
+      fetch: answering(429, { code: "rate_limited" }, { "Retry-After": "7" }),
+    });
+    expect(JSON.parse(failed.stderr)).toEqual({
+      error: {
+        code: "rate_limited",
+        message: "No.",
+        exit: 8,
+        status: 429,
+        requestId: "req_1",
+        details: [],
+        hint: "Wait and try again.",
+        retryable: true,
+        retryAfterMs: 7000,
+      },
+    });
+  });
+
+  test("faults that the server finds are named by their flags", async () => {
+    const details = [
+      { path: "to[2]", code: "invalid_email", message: "No domain." },
+      { path: "headers.X-Id", code: "too_big", message: "Too long." },
+    ];
+    const send = ["send", "--from", "a@x.example", "--to", "b@x.example", "--subject", "s", "--text", "t"];
+    const failed = await cli(send, { env: REMOTE, fetch: answering(400, { code: "validation_error", details }) });
+    expect(failed.stderr).toContain("--to #3  No domain.");
+    expect(failed.stderr).toContain("--header X-Id  Too long.");
+  });
+
+  test("a sender that is not verified comes with the command that adds it", async () => {
+    const { mailsvc } = await besideServer();
+    const failed = await mailsvc(["send", "--from", "Me <me@elsewhere.com>", "--to", "b@x.example", "--subject", "s", "--text", "t"]);
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toContain("mailsvc senders create --email me@elsewhere.com");
+  });
+
+  test("input is checked before it is sent, all faults at once", async () => {
+    const failed = await cli(
+      ["send", "--from", "no", "--to", "a@x.example,a@x.example", "--subject", "", "--text", "t", "--header", "Subject: x"],
+      { env: REMOTE },
+    );
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toContain("The input has 4 faults.");
+    for (const flag of ["--from", "--to #2", "--subject", "--header Subject"]) expect(failed.stderr).toContain(flag);
+  });
+
+  test("remote messages cannot steer the terminal", async () => {
+    const failed = await cli(["jobs", "retry", "1"], {
+      env: { ...REMOTE, NO_COLOR: "1" },
+      tty: TERMINAL,
+      fetch: answering(404, { code: "not_found", message: "\u001b[2Jgone\u0007" }),
+    });
+    expect(failed.stderr).toMatch(/^error gone\n/);
+  });
+});
+
+describe("wrong usage is exit 2", () => {
+  const wrong: [string, string[], string][] = [
+    ["an unknown command", ["emials"], "Did you mean emails?"],
+    ["an unknown verb", ["emails", "lst"], "Did you mean list?"],
+    ["an unknown flag", ["emails", "list", "--staus", "x"], "Did you mean --status?"],
+    ["a word that is no choice", ["emails", "list", "--status", "bounce"], "Did you mean bounced?"],
+    ["a number that is none", ["emails", "list", "--limit", "many"], '--limit: "many" is not a number.'],
+    ["a duration that is none", ["whoami", "--timeout", "soon"], "Write 500ms, 30s, 15m or 2h."],
+    ["an instant without a zone", ["emails", "reschedule", "em_1", "--scheduled-at", "2030-01-01T00:00:00"], "--scheduled-at"],
+    ["an address of a server that is none", ["whoami", "--url", "localhost:1"], '--url: "localhost:1" is no server address.'],
+    ["a key in the address", ["whoami", "--url", "http://me:secret@x.example"], "--api-key"],
+    ["a path that would climb", ["emails", "get", ".."], "<id> must not be"],
+    ["a missing argument", ["emails", "get"], "Missing required argument 'id'."],
+    ["an argument too many", ["emails", "list", "x"], "Too many arguments"],
+    ["a file that is not there", ["send", "--html-file", "nope.html"], "--html-file: nope.html: there is no such file."],
+    ["a body that is no JSON", ["faults", "add", "--data", "{"], "--data: this is not JSON"],
+    ["a body that is no object", ["faults", "add", "--data", "[]"], "--data: a JSON object is needed"],
+    ["a pair without a value", ["send", "--tag", "kind"], "--tag kind=welcome"],
+    ["an idempotency key with spaces", ["jobs", "retry", "1", "--idempotency-key", "a b"], "1 to 255"],
+    ["a shell nobody knows", ["completion", "tcsh"], "bash, zsh, fish, pwsh"],
+    ["a setting nobody knows", ["config", "get", "colour"], "profile, url, api-key, timeout"],
+    [
+      "--wait with --schedule",
+      [
+        "send",
+        "--from",
+        "a@x.example",
+        "--to",
+        "b@x.example",
+        "--subject",
+        "s",
+        "--text",
+        "t",
+        "--wait",
+        "--schedule",
+        "2030-01-01T00:00:00Z",
+      ],
+      "--wait cannot",
+    ],
+  ];
+  test.each(wrong)("%s", async (_name, argv, said) => {
+    const failed = await cli(argv, { env: REMOTE });
+    expect(failed.stderr).toContain(said);
+    expect(failed.code).toBe(2);
+    expect(failed.stdout).toBe("");
+  });
+
+  test("a noun alone shows its verbs, on stderr", async () => {
+    const shown = await cli(["emails"]);
+    expect(shown).toMatchObject({ code: 2, stdout: "" });
+    expect(shown.stderr).toContain("reschedule <id>");
+  });
+
+  test("usage errors are JSON too when asked for", async () => {
+    const failed = await cli(["emails", "lst", "--json"]);
+    expect(JSON.parse(failed.stderr).error).toMatchObject({
+      code: "usage",
+      exit: 2,
+      hint: "Did you mean list?",
+      next: "mailsvc emails --help",
+    });
+  });
+});

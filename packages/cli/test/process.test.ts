@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { folder } from "./harness.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const dist = join(root, "node_modules/.cache/mailsvc/cli-test");
+const from = (path: string): string => join(root, "packages", path);
+let inputs: Record<string, { imports: { path: string; kind: string }[] }> = {};
+
+// The program as it is shipped: bundled, with its server beside it.
+beforeAll(async () => {
+  rmSync(dist, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [from("cli/src/main.ts")],
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    metafile: true,
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    jsx: "automatic",
+    logLevel: "error",
+    alias: {
+      "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
+      "@mailsvc/sdk": from("sdk/src/index.ts"),
+      "@mailsvc/server": from("server/src/index.ts"),
+    },
+    external: ["better-sqlite3", "react-devtools-core", "pg-native", "listhen"],
+    banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  });
+  inputs = metafile.inputs;
+  cpSync(from("server/migrations"), join(dist, "migrations"), { recursive: true });
+}, 60_000);
+
+afterAll(() => rmSync(dist, { recursive: true, force: true }));
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const start = (argv: readonly string[], env: Record<string, string> = {}) => {
+  const home = folder();
+  const child = spawn(process.execPath, [join(dist, "main.js"), ...argv], {
+    cwd: home,
+    env: { PATH: process.env["PATH"], HOME: home, ...env },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (part) => {
+    stdout += part;
+  });
+  child.stderr.on("data", (part) => {
+    stderr += part;
+  });
+  const ended = new Promise<Ended>((done) => child.on("close", (code) => done({ code, stdout, stderr })));
+  const says = (): Promise<string> =>
+    new Promise((done, failed) => {
+      child.stdout.on("data", () => stdout.includes("\n") && done(stdout));
+      void ended.then(({ stderr: why }) => failed(new Error(why)));
+    });
+  return { child, ended, says };
+};
+
+describe("the program itself", () => {
+  test("says its version, and its help with exit 0", async () => {
+    expect(await start(["--version"]).ended).toMatchObject({ code: 0, stdout: "0.1.0\n", stderr: "" });
+    const help = await start(["--help"]).ended;
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toContain("mailsvc dev");
+  });
+
+  test("loads neither server, client nor screen before they are needed", () => {
+    const needed = new Set<string>();
+    const visit = (path: string): void => {
+      if (needed.has(path)) return;
+      needed.add(path);
+      for (const { path: next, kind } of inputs[path]?.imports ?? []) if (kind !== "dynamic-import") visit(next);
+    };
+    visit("packages/cli/src/main.ts");
+    visit("packages/cli/src/run.ts");
+    expect([...needed].some((path) => path.endsWith("cli/src/program.ts"))).toBe(true);
+    expect([...needed].filter((path) => /packages\/server\/|sdk\/src\/client|node_modules\/(?:ink|react|undici)\//.test(path))).toEqual([]);
+  });
+
+  test("ends quietly when the reader of its output goes away", async () => {
+    const { child, ended } = start(["commands", "--json"]);
+    child.stdout.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("reads a body from a pipe", async () => {
+    const { child, ended } = start(["send", "--data", "-", "--dry-run"], { MAILSVC_API_KEY: "ms_live_0123456789abcdef" });
+    child.stdin.end('{"from":"a@x.example","to":"b@x.example","subject":"s","text":"t"}');
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).request.body.subject).toBe("s");
+  });
+});
+
+describe("a server", () => {
+  test("says where it is, gives its key once, serves, and ends with 0 on SIGTERM", async () => {
+    const data = folder();
+    const ready = join(data, "ready.json");
+    const first = start(["serve", "--port", "0", "--data", data, "--ready-file", ready]);
+    const facts = JSON.parse(await first.says());
+    expect(facts).toMatchObject({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      apiKey: expect.stringMatching(/^ms_live_/),
+      dev: false,
+    });
+    expect(statSync(ready).mode & 0o777).toBe(0o600);
+    const me = await start(["whoami"], { MAILSVC_URL: facts.url, MAILSVC_API_KEY: facts.apiKey }).ended;
+    expect(JSON.parse(me.stdout).workspace.id).toBe(facts.workspaceId);
+    const second = await start(["serve", "--port", "0", "--data", data]).ended;
+    expect(second).toMatchObject({ code: 2, stdout: "" });
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+    const again = start(["serve", "--port", "0", "--data", data]);
+    expect(JSON.parse(await again.says()).apiKey).toBeNull();
+    again.child.kill("SIGINT");
+    expect((await again.ended).code).toBe(0);
+  }, 30_000);
+
+  test("for development needs no key to read its inbox", async () => {
+    const data = folder();
+    const dev = start(["dev", "--port", "0", "--data", data]);
+    const { url, apiKey, dev: isDev } = JSON.parse(await dev.says());
+    expect(isDev).toBe(true);
+    const env = { MAILSVC_URL: url, MAILSVC_API_KEY: apiKey };
+    const sent = await start(["send", "--from", "a@acme.example", "--to", "b@x.example", "--subject", "s", "--text", "t", "--wait"], env)
+      .ended;
+    expect(sent.code).toBe(0);
+    const inbox = await start(["inbox", "list"], { MAILSVC_URL: url }).ended;
+    expect(JSON.parse(inbox.stdout).data).toHaveLength(1);
+    dev.child.kill("SIGTERM");
+    expect((await dev.ended).code).toBe(0);
+  }, 30_000);
+
+  test("explains flags it cannot use, exit 2, before anything is written", async () => {
+    const data = join(folder(), "data");
+    const failed = await start(["serve", "--port", "many", "--data", data]).ended;
+    expect(failed.code).toBe(2);
+    expect(failed.stderr).toContain("--port");
+    expect(existsSync(data)).toBe(false);
+  });
+});
