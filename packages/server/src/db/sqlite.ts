@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { bindOnce } from "./bind.sqlite.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
-import { MisplacedQuery, StorageUnavailable } from "./errors.ts";
+import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 import { currentScope, Gate, type GateOptions, type Scope } from "./gate.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
