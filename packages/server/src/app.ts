@@ -1,6 +1,7 @@
 import { contract } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
 import type { Config } from "./config.ts";
+import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import type { SqliteDb } from "./db/sqlite.ts";
 import type { Deps } from "./deps.ts";
@@ -9,6 +10,7 @@ import { CLEANUP_JOB, handlersOf, jobsOf } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
 import { type Flight, mount } from "./http/mount.ts";
+import { mountPages } from "./http/pages.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { KeyRing } from "./keys/ring.ts";
@@ -48,8 +50,9 @@ export interface App {
   close(): Promise<void>;
 }
 
-// Requests in flight from which on accepting comes before delivering.
-const PRESSURE = 16;
+// How long after the last crowd of requests accepting still comes before delivering: between two commits of a busy
+// server there are moments without a request in flight.
+const CROWDED_MS = 50;
 
 const isBendable = (clock: Clock | BendableClock): clock is BendableClock => "advanceTo" in clock;
 
@@ -59,8 +62,8 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const ids = makeIds(clock, random);
   const arrivals: Arrivals = makeArrivals(clock.real);
   const mailer = simulator(parts.mailer ?? captureMailer({ ids, clock, arrivals }));
-  const flight: Flight = { count: 0, draining: false };
-  const queue = sqliteQueue({ db: db as SqliteDb, clock, random, log, pressed: () => flight.count >= PRESSURE });
+  const flight: Flight = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
+  const queue = sqliteQueue({ db: db as SqliteDb, clock, random, log, pressed: () => clock.real.now() - flight.crowdedAt < CROWDED_MS });
   // With several server processes a revoked key must be dead everywhere within a second.
   const keyRing = new KeyRing(db, db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : 1000, clock.real.now);
   const deps: Deps = { ...parts, queue, mailer, ids, keyRing };
@@ -82,6 +85,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     realNow: () => clock.now(),
   });
   const mounted = mount(contract, handlersOf({ world, arrivals }) as never, deps, config.dev ? faults : null, flight);
+  if (config.dev) mountPages(mounted.app, dashboardPages(deps, first.apiKey), deps);
   forget = () => {
     keyRing.clear();
     mounted.buckets.clear();

@@ -3,13 +3,13 @@ import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { Faults } from "./faults.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { Buckets } from "../lib/rate.ts";
 import { answer, errorAnswer, type HeaderList } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
 import { checkMediaType, parseJson, readBytes } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
+import type { Faults } from "./faults.ts";
 import type { KeyContext, PublicContext, WriteContext } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, type Stored, storeAnswer } from "./idempotency.ts";
 import { parseInput } from "./input.ts";
@@ -23,7 +23,12 @@ type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
 export interface Flight {
   count: number;
   draining: boolean;
+  /** When so many were last in flight that answering them comes before everything else; real ms. */
+  crowdedAt: number;
 }
+
+// Requests in flight that make a crowd.
+const CROWD = 16;
 
 export interface Mounted {
   readonly app: H3;
@@ -42,19 +47,34 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
     log.error(error.message, { requestId });
     return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
   }
-  log.error("a request failed in a way nobody foresaw", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  log.error("a request failed in a way nobody foresaw", {
+    requestId,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
   if (endpoint?.errors?.includes("queue_failed")) return new ApiError("queue_failed", "The email could not be queued.");
   return new ApiError("internal_error", "Something went wrong on our side.");
 };
 
 /** Turns the contract into routes, each with its handler. `faults` are there in dev mode only. */
-export const mount = (contract: Contract, handlers: Readonly<Record<string, Readonly<Record<string, AnyHandler>>>>, deps: Deps, faults: Faults | null, flight: Flight): Mounted => {
+export const mount = (
+  contract: Contract,
+  handlers: Readonly<Record<string, Readonly<Record<string, AnyHandler>>>>,
+  deps: Deps,
+  faults: Faults | null,
+  flight: Flight,
+): Mounted => {
   const { config, db, ids, clock, keyRing } = deps;
   const app = new H3({ silent: true });
   const buckets = new Buckets(() => clock.now());
 
   /** Runs a write and keeps its answer, in one transaction. */
-  const write = async (endpoint: Endpoint, handler: AnyHandler, input: Input, ctx: KeyContext, claim: Claim | null): Promise<Stored & { replayed: boolean }> => {
+  const write = async (
+    endpoint: Endpoint,
+    handler: AnyHandler,
+    input: Input,
+    ctx: KeyContext,
+    claim: Claim | null,
+  ): Promise<Stored & { replayed: boolean }> => {
     const prepared = typeof handler === "function" ? undefined : await handler.prepare(input, { ...ctx, read: db.read } as KeyContext);
     const run = typeof handler === "function" ? handler : handler.run;
     const attempt = () =>
@@ -75,7 +95,13 @@ export const mount = (contract: Contract, handlers: Readonly<Record<string, Read
     }
   };
 
-  const keyed = async (event: H3Event, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList): Promise<Response> => {
+  const keyed = async (
+    event: H3Event,
+    endpoint: Endpoint,
+    handler: AnyHandler,
+    base: PublicContext,
+    headers: HeaderList,
+  ): Promise<Response> => {
     const known = authenticate(event.req.headers, keyRing);
     const key = known instanceof Promise ? await known : known;
     limit(buckets, config.rates, key.id, endpoint, headers);
@@ -100,14 +126,26 @@ export const mount = (contract: Contract, handlers: Readonly<Record<string, Read
     return answer(stored.status, "application/json", stored.answer, headers);
   };
 
-  const open = async (event: H3Event, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList): Promise<Response> => {
+  const open = async (
+    event: H3Event,
+    endpoint: Endpoint,
+    handler: AnyHandler,
+    base: PublicContext,
+    headers: HeaderList,
+  ): Promise<Response> => {
     if (endpoint.access === "dev") guardDev(event.req, nodeOf(event)?.socket.remoteAddress);
     let body: Input = {};
     if (endpoint.body) {
       checkMediaType(event.req.headers);
       body = parseJson(await readBytes(event.req, nodeOf(event), config.maxBodyBytes));
     }
-    const output = await (handler as RunAny)(parseInput(endpoint, event.context.params ?? {}, endpoint.query ? event.url.searchParams : null, body), base);
+    const output = await (handler as RunAny)(
+      parseInput(endpoint, event.context.params ?? {}, endpoint.query ? event.url.searchParams : null, body),
+      base,
+    );
+    // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
+    if (endpoint.access === "dev" && endpoint.produces)
+      headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
     if (endpoint.produces) return answer(endpoint.status ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
     return answer(endpoint.status ?? 200, "application/json", JSON.stringify(output), headers);
   };
@@ -119,9 +157,11 @@ export const mount = (contract: Contract, handlers: Readonly<Record<string, Read
       const headers: HeaderList = [["x-request-id", requestId]];
       if (flight.draining) headers.push(["connection", "close"]);
       flight.count += 1;
+      if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
       try {
         const base: PublicContext = { deps, requestId, signal: event.req.signal };
-        const serve = () => (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
+        const serve = () =>
+          (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
         if (faults?.any && endpoint.access !== "dev") return await faults.around(endpoint.method, event.url.pathname, headers, serve);
         return await serve();
       } catch (error) {
@@ -151,8 +191,14 @@ export const mount = (contract: Contract, handlers: Readonly<Record<string, Read
   };
   for (const [path, allowed] of methods) {
     const allow = allowed.join(", ");
-    app.all(path, refuse(() => new ApiError("method_not_allowed", `This path answers ${allow} only.`, { headers: { allow } })));
+    app.all(
+      path,
+      refuse(() => new ApiError("method_not_allowed", `This path answers ${allow} only.`, { headers: { allow } })),
+    );
   }
-  app.all("/**", refuse(() => new ApiError("not_found", "There is nothing at this path.", { hint: "The API is described at /openapi.json." })));
+  app.all(
+    "/**",
+    refuse(() => new ApiError("not_found", "There is nothing at this path.", { hint: "The API is described at /openapi.json." })),
+  );
   return { app, buckets };
 };

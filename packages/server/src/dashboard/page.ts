@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import { client } from "./client.ts";
+import { style } from "./style.ts";
+
+/** What the page says of its server. */
+export interface PageFacts {
+  readonly mailer: "capture" | "smtp";
+  readonly version: string;
+  /** The ends of the API key; empty when it is not known. */
+  readonly keyPreview: string;
+}
+
+const script = (): string => `(${client.toString()})();`;
+const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
+
+/** What the inbox page may do: run its one script, ask its own server, frame mail. Nothing from anywhere else. */
+export const pagePolicy = (): string =>
+  [
+    "default-src 'none'",
+    `script-src ${source(script())}`,
+    `style-src ${source(style)}`,
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%233457d5'/%3E%3Cpath d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/%3E%3Cpath d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/%3E%3C/svg%3E";
+
+const MAILER = {
+  capture: "Mail is captured here, nothing leaves this machine",
+  smtp: "Mail leaves through SMTP; only simulated recipients end here",
+} as const;
+
+const tab = (name: string, label: string): string =>
+  `<button type="button" role="tab" id="tab-${name}" data-tab="${name}" aria-controls="panel">${label}</button>`;
+
+/** The inbox page, whole. What it shows of mail it puts in as text; the HTML of a mail goes into a sandboxed frame. */
+export const inboxPage = ({ mailer, version, keyPreview }: PageFacts): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Inbox · mailsvc</title>
+<link rel="icon" href="${ICON}">
+<style>${style}</style>
+</head>
+<body>
+<header>
+  <div class="brand"><strong>mailsvc</strong><span class="badge">dev</span></div>
+  <p class="about">${MAILER[mailer]}.${keyPreview ? ` Key <code>${keyPreview}</code>, printed in full at the start.` : ""}</p>
+  <nav><a href="/openapi.json">API</a><button type="button" id="clear">Clear inbox</button><button type="button" id="reset" class="danger">Reset…</button></nav>
+</header>
+<section class="clock" aria-label="Clock">
+  <span id="mode" class="mode">Clock</span><time id="now">…</time>
+  <span class="buttons"><button type="button" id="freeze">Freeze</button><button type="button" id="advance">+15m</button><button type="button" id="next">Next timer</button></span>
+  <span id="upcoming" class="quiet"></span>
+</section>
+<main>
+  <section class="list" aria-label="Captured mail">
+    <div class="search"><input id="search" type="search" placeholder="Search recipient or subject" aria-label="Search recipient or subject" autocomplete="off" spellcheck="false"><kbd>/</kbd></div>
+    <ol id="mails"></ol>
+    <button type="button" id="more" hidden>Show older</button>
+    <footer class="quiet"><span id="count"></span><span class="keys"><kbd>j</kbd> <kbd>k</kbd> move</span></footer>
+  </section>
+  <article class="mail" aria-label="Mail">
+    <div id="empty" class="empty"></div>
+    <div id="open" hidden>
+      <button type="button" id="back">← Inbox</button>
+      <h1 id="subject"></h1>
+      <dl id="facts"></dl>
+      <div class="tabs" role="tablist">${tab("html", "HTML")}${tab("text", "Text")}${tab("source", "Source")}${tab("headers", "Headers")}${tab("attachments", "Attachments")}</div>
+      <div id="panel" role="tabpanel" tabindex="0"></div>
+    </div>
+  </article>
+</main>
+<div id="notice" role="status"></div>
+<dialog id="ask"><p id="question"></p><div class="buttons"><button type="button" id="no">Cancel</button><button type="button" id="yes" class="danger"></button></div></dialog>
+<noscript>This page needs JavaScript. The same mail as JSON: /__dev/inbox</noscript>
+<script>${script()}</script>
+<!-- mailsvc ${version} -->
+</body>
+</html>
+`;

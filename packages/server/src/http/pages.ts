@@ -1,0 +1,47 @@
+import type { H3, H3Event } from "h3";
+import { ApiError } from "../lib/api-error.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { answer, errorAnswer, type HeaderList } from "./answer.ts";
+import { guardDev } from "./dev-guard.ts";
+
+/** What a page answers. */
+export interface PageAnswer {
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers: HeaderList;
+}
+
+/** Something for a browser: no endpoint of the contract, and there in dev mode only. */
+export interface Page {
+  readonly path: `/${string}`;
+  /** Throws ApiError, e.g. not_found. */
+  serve(params: Readonly<Record<string, string>>, query: URLSearchParams): Promise<PageAnswer>;
+}
+
+const COMMON: HeaderList = [
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["cross-origin-resource-policy", "same-origin"],
+];
+
+/** Serves pages to browsers on this machine; like `/__dev`, they answer nobody else. */
+export const mountPages = (app: H3, pages: readonly Page[], { ids, log }: { ids: Ids; log: Log }): void => {
+  const route = (page: Page) => async (event: H3Event) => {
+    const requestId = ids("req");
+    const headers: HeaderList = [["x-request-id", requestId]];
+    try {
+      guardDev(event.req, event.runtime?.node?.req?.socket?.remoteAddress);
+      const { type, body, headers: own } = await page.serve(event.context.params ?? {}, event.url.searchParams);
+      return answer(200, type, body, [...headers, ...COMMON, ...own]);
+    } catch (error) {
+      if (error instanceof ApiError) return errorAnswer(error, requestId, headers);
+      log.error("a page failed", { requestId, error: String(error) });
+      return errorAnswer(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers);
+    }
+  };
+  for (const page of pages) {
+    app.on("GET", page.path, route(page));
+    app.on("HEAD", page.path, route(page));
+  }
+};
