@@ -26,6 +26,14 @@ const CLAIM = 32;
 // Jobs run at a time while requests are waiting.
 const TRICKLE = 4;
 
+// When the database cannot work, it is asked again after this long (real time).
+const RETRY_MS = 1000;
+
+/** A claimed job, with the key it had while it waited. */
+interface Held extends ClaimedJob {
+  readonly dedupeKey: string | null;
+}
+
 const ph = sql.placeholder;
 
 const row = (r: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id) });
@@ -45,13 +53,13 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   let again = false;
   const idle: (() => void)[] = [];
 
-  const claim = (limit: number): Promise<ClaimedJob[]> =>
+  const claim = (limit: number): Promise<Held[]> =>
     db.tx(async (tx) => {
       const now = clock.now();
       const due = await tx
         .prepared("claim_due", (q) =>
           q
-            .select({ id: jobs.id })
+            .select({ id: jobs.id, dedupeKey: jobs.dedupeKey })
             .from(jobs)
             .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
             .orderBy(asc(jobs.runAt), asc(jobs.id))
@@ -59,8 +67,8 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
             .prepare("claim_due"),
         )
         .execute({ now, limit });
-      const claimed: ClaimedJob[] = [];
-      for (const { id } of due) {
+      const claimed: Held[] = [];
+      for (const { id, dedupeKey } of due) {
         const [job] = await tx
           .prepared("claim_job", (q) =>
             q
@@ -72,15 +80,26 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
           )
           .execute({ id, until: now + LEASE_MS });
         if (job)
-          claimed.push({ id: String(job.id), kind: job.kind, payload: job.payload, attempt: job.attempts, maxAttempts: job.maxAttempts });
+          claimed.push({
+            id: String(job.id),
+            kind: job.kind,
+            payload: job.payload,
+            attempt: job.attempts,
+            maxAttempts: job.maxAttempts,
+            dedupeKey,
+          });
       }
       return claimed;
     });
 
   /** The job as this attempt holds it: an attempt that lost its lease matches no row. */
-  const held = (job: ClaimedJob) => and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.state, "running"));
+  const held = (job: Held) => and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.state, "running"));
 
-  const end = async (tx: Tx, job: ClaimedJob, outcome: Outcome): Promise<void> => {
+  /** The key a job gets back when it waits again: its own, unless another job has taken it meanwhile. */
+  const keyAgain = async (tx: Tx, { dedupeKey }: Held): Promise<string | null> =>
+    dedupeKey === null || (await tx.$count(jobs, eq(jobs.dedupeKey, dedupeKey))) > 0 ? null : dedupeKey;
+
+  const end = async (tx: Tx, job: Held, outcome: Outcome): Promise<void> => {
     await outcome.commit?.(tx);
     const gone =
       outcome.again === undefined
@@ -95,26 +114,50 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
             .execute({ id: Number(job.id), attempt: job.attempt })
         : await tx
             .update(jobs)
-            .set({ state: "ready", runAt: outcome.again, maxAttempts: sql`${jobs.maxAttempts} + 1`, lockedUntil: null })
+            .set({
+              state: "ready",
+              runAt: outcome.again,
+              maxAttempts: sql`${jobs.maxAttempts} + 1`,
+              lockedUntil: null,
+              dedupeKey: await keyAgain(tx, job),
+            })
             .where(held(job))
             .returning({ id: jobs.id });
     if (gone.length === 0) throw new Error(`Job ${job.id} (${job.kind}) was taken from this attempt; its effect is not committed.`);
     if (outcome.again !== undefined) tx.afterCommit(pump);
   };
 
-  const fail = async (job: ClaimedJob, error: unknown): Promise<void> => {
+  const fail = async (job: Held, error: unknown): Promise<void> => {
     const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
     const dead = job.attempt >= job.maxAttempts;
     log.warn("job failed", { job: job.id, kind: job.kind, attempt: job.attempt, dead, error: lastError });
     await db.tx(async (tx) => {
       await tx
         .update(jobs)
-        .set({ state: dead ? "dead" : "ready", runAt: clock.now() + backoff(job.attempt, random.fraction()), lockedUntil: null, lastError })
+        .set({
+          state: dead ? "dead" : "ready",
+          runAt: clock.now() + backoff(job.attempt, random.fraction()),
+          lockedUntil: null,
+          dedupeKey: dead ? null : await keyAgain(tx, job),
+          lastError,
+        })
         .where(held(job));
     });
   };
 
-  const attempt = async (job: ClaimedJob): Promise<void> => {
+  /** Notes a failure. While the database cannot take it the job is nobody's, so this tries until it can, or until the queue stops. */
+  const noteFailure = async (job: Held, error: unknown): Promise<void> => {
+    try {
+      await fail(job, error);
+    } catch (trouble) {
+      log.error("a failed job could not be put back; the next try is in a second", { job: job.id, error: String(trouble) });
+      await clock.real.sleep(RETRY_MS);
+      // A restart puts back what is left.
+      if (started) await noteFailure(job, error);
+    }
+  };
+
+  const attempt = async (job: Held): Promise<void> => {
     let lease: Timer | undefined;
     try {
       const handler = handlers[job.kind];
@@ -125,9 +168,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
       const outcome = await Promise.race([handler(job), lost]);
       await db.tx((tx) => end(tx, job, outcome));
     } catch (error) {
-      await fail(job, error).catch((again: unknown) =>
-        log.error("a failed job could not be put back; a restart will", { job: job.id, error: String(again) }),
-      );
+      await noteFailure(job, error);
     } finally {
       lease?.cancel();
     }
@@ -152,7 +193,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     for (const done of idle.splice(0)) done();
   };
 
-  const begin = (job: ClaimedJob): Promise<void> => {
+  const begin = (job: Held): Promise<void> => {
     const work = attempt(job).finally(() => {
       running.delete(Number(job.id));
       pump();
@@ -200,7 +241,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
         }
       } catch (error) {
         log.error("the queue could not take jobs; it tries again in a second", { error: String(error) });
-        clock.real.after(1000, pump);
+        clock.real.after(RETRY_MS, pump);
       } finally {
         pumping = false;
         settle();
@@ -254,8 +295,9 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     },
     stop: async () => {
       started = false;
+      // A claim may be under way: what it takes is run, and ended, before the queue has stopped.
+      if (running.size > 0 || pumping) await new Promise<void>((done) => idle.push(done));
       timer?.cancel();
-      await Promise.all(running.values());
     },
     idle: async () => {
       await db.gate.idle();

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openSqlite } from "../db/sqlite.ts";
+import { bendableClock } from "../lib/bendable-clock.ts";
+import { realTime } from "../lib/clock.ts";
+import { type Log, silentLog } from "../lib/log.ts";
+import { seededRandom } from "../lib/random.ts";
+import { type QueueHarness, queueLaws } from "./queue.laws.ts";
+import { sqliteQueue } from "./sqlite.ts";
+
+const open = async (
+  options: { log?: Log; pressed?: () => boolean } = {},
+): Promise<QueueHarness & { db: Awaited<ReturnType<typeof openSqlite>> }> => {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-queue-"));
+  const db = await openSqlite(folder, { synchronous: "OFF" });
+  const clock = bendableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
+  const make = () => sqliteQueue({ db, clock, random: seededRandom(1), log: silentLog, ...options });
+  return {
+    db,
+    clock,
+    queue: make(),
+    reborn: make,
+    close: async () => {
+      await db.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+queueLaws("the queue on SQLite", open);
+
+test("a full disk loses no job and leaves none behind as running: once there is room it goes on by itself", async () => {
+  const h = await open();
+  let failing = true;
+  let runs = 0;
+  await h.queue.start(
+    {
+      work: async () => {
+        runs += 1;
+        if (!failing) return { commit: async (tx) => void (await tx.insert(tx.t.meta).values({ name: "effect", value: "x" })) };
+        await h.db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+        return { commit: async (tx) => void (await tx.insert(tx.t.meta).values({ name: "effect", value: "x".repeat(300_000) })) };
+      },
+    },
+    1,
+  );
+  await h.db.tx((tx) => h.queue.enqueue(tx, { kind: "work", payload: {} }));
+  await h.queue.idle();
+  failing = false;
+  await h.db.alone((c) => void c.pragma("max_page_count = 1000000"));
+  await h.clock.advanceTo(h.clock.now() + 60_000, h.queue.idle);
+  expect(runs).toBe(2);
+  expect((await h.queue.list(h.db.read, { limit: 10, offset: 0 })).rows).toEqual([]);
+  await h.queue.stop();
+  await h.close();
+});
+
+test("a failure that cannot be written down at once is written down as soon as it can be", async () => {
+  const h = await open();
+  const seen: string[] = [];
+  await h.queue.start(
+    {
+      work: async () => {
+        // The very table is gone for a while: nothing can be noted about this job.
+        await h.db.alone((c) => void c.exec("ALTER TABLE jobs RENAME TO jobs_away"));
+        void realTime.sleep(300).then(() => h.db.alone((c) => void c.exec("ALTER TABLE jobs_away RENAME TO jobs")));
+        seen.push("ran");
+        throw new Error("failed");
+      },
+    },
+    1,
+  );
+  await h.db.tx((tx) => h.queue.enqueue(tx, { kind: "work", payload: {}, maxAttempts: 1 }));
+  await h.queue.idle();
+  expect((await h.queue.list(h.db.read, { limit: 10, offset: 0 })).rows).toMatchObject([{ state: "dead", lastError: "Error: failed" }]);
+  expect(seen).toEqual(["ran"]);
+  await h.queue.stop();
+  await h.close();
+});
+
+test("while requests are waiting, jobs go on slowly, and all of them get done", async () => {
+  let waiting = true;
+  const h = await open({ pressed: () => waiting });
+  let done = 0;
+  await h.queue.start(
+    {
+      work: async () => {
+        done += 1;
+        if (done === 12) waiting = false;
+        return {};
+      },
+    },
+    16,
+  );
+  await h.db.tx(async (tx) => {
+    for (let n = 0; n < 60; n += 1) await h.queue.enqueue(tx, { kind: "work", payload: {} });
+  });
+  await h.queue.idle();
+  expect(done).toBe(60);
+  await h.queue.stop();
+  await h.close();
+});
+
+test("a queue that has been stopped leaves no timer behind", async () => {
+  const h = await open();
+  await h.queue.start({ work: async () => ({}) }, 1);
+  await h.db.tx((tx) => h.queue.enqueue(tx, { kind: "work", payload: {}, runAt: h.clock.now() + 60_000 }));
+  await h.queue.idle();
+  expect(h.clock.timers).toBe(1);
+  await h.queue.stop();
+  expect(h.clock.timers).toBe(0);
+  await h.close();
+});
