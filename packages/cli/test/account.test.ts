@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
+import { FALLBACK_URL } from "../src/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -195,4 +197,8 @@ describe("doctor", () => {
     const { json } = await cli(["doctor", "--timeout", "200ms", "--url", "http://127.0.0.1:1"], { home });
     expect(json.checks[1]).toMatchObject({ name: "config", status: "warn", hint: `chmod 600 ${configOf(home)}` });
   });
+});
+
+test("the address taken when nothing is said is the SDK's own", () => {
+  expect(FALLBACK_URL).toBe(DEFAULT_URL);
 });

@@ -1,20 +1,21 @@
 import { basename } from "node:path";
-import { contract, type EmailStatus } from "@mailsvc/sdk/contract";
+import { contract } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
 import { noteCommand, noteOption } from "../about.ts";
 import { act, type Flags, type Run } from "../act.ts";
 import { checkInput, flagOfFields } from "../check.ts";
-import { cancelled, type Failure, usageError } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
+import { usageError } from "../errors.ts";
+import { EXIT } from "../exit.ts";
 import { type Field, fieldsOf } from "../fields.ts";
-import { collect, fillMissing, gather, optionOf, partialExit, withIdempotency } from "../from-contract.ts";
+import { collect, optionOf } from "../flags.ts";
+import { fillMissing, gather } from "../gather.ts";
+import { partialExit, withIdempotency } from "../perform.ts";
 import type { Placed } from "../places.ts";
 import { callOf } from "../request.ts";
-import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import { readDuration } from "../settings.ts";
 import { show } from "../views/show.ts";
-import { statusColor } from "../views/status.ts";
+import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
 const place = (words: readonly string[]): Placed => ({ id: "emails.send", endpoint: send, words, positional: [] });
@@ -34,11 +35,6 @@ const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
 /** The fields of a send, under the names this command gives them. */
 export const sendFields = (): Field[] =>
   fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag, description: ABOUT[f.name] ?? f.description }));
-
-const FIRST_POLL_MS = 100;
-const SLOWEST_POLL_MS = 2000;
-const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
-const LOST: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
 
 interface FileSpec {
   path: string;
@@ -83,66 +79,6 @@ const readBody = async (session: Session, flags: Flags, body: Record<string, unk
   const attachments: Record<string, string>[] = [];
   for (const file of files) attachments.push(await attach(session, file));
   body["attachments"] = attachments;
-};
-
-const idsOf = (data: unknown): string[] => {
-  const answer = data as { id?: string; ids?: string[] };
-  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
-};
-
-interface Watched {
-  id: string;
-  status: string;
-  to: string;
-  lastError: { message: string } | null;
-}
-
-/** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
-const settle = async (session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> => {
-  const { host, signal } = session;
-  const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
-  const until = host.now() + limitMs;
-  const seen = new Map<string, Watched>();
-  const open = (): string[] => ids.filter((id) => WAITING.has((seen.get(id)?.status ?? "queued") as EmailStatus));
-  try {
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, SLOWEST_POLL_MS)) {
-      for (const id of open()) {
-        const { data } = await session.send(callOf(contract.emails.get, [id], {}, undefined));
-        const { status, to, lastError } = data as Watched;
-        seen.set(id, { id, status, to, lastError });
-      }
-      if (open().length === 0 || host.now() >= until) return [...seen.values()];
-      if (signal.aborted) throw cancelled();
-      await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
-    }
-  } finally {
-    progress.stop();
-  }
-};
-
-const report = (session: Session, emails: readonly Watched[]): string =>
-  emails
-    .map(
-      (e) =>
-        `${statusColor(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
-    )
-    .join("\n");
-
-const exitOf = (emails: readonly Watched[]): Exit => (emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok);
-
-const waitAndShow = async (session: Session, data: unknown, limitMs: number): Promise<Exit> => {
-  const emails = await settle(session, idsOf(data), limitMs);
-  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
-  const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
-  if (open.length === 0) return exitOf(emails);
-  const late: Failure = {
-    code: "timeout",
-    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
-    exit: EXIT.network,
-    next: `mailsvc emails get ${open[0]?.id}`,
-  };
-  session.out.fail(late, session.globals.json);
-  return EXIT.network;
 };
 
 const waitLimit = (flag: unknown): number | undefined =>

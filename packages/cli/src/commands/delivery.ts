@@ -1,0 +1,73 @@
+import { contract, type EmailStatus } from "@mailsvc/sdk/contract";
+import { cancelled, type Failure } from "../errors.ts";
+import { EXIT, type Exit } from "../exit.ts";
+import { callOf } from "../request.ts";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import { statusColor } from "../views/status.ts";
+
+const FIRST_POLL_MS = 100;
+const SLOWEST_POLL_MS = 2000;
+const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
+const LOST: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
+
+const idsOf = (data: unknown): string[] => {
+  const answer = data as { id?: string; ids?: string[] };
+  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
+};
+
+interface Watched {
+  id: string;
+  status: string;
+  to: string;
+  lastError: { message: string } | null;
+}
+
+/** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
+const settle = async (session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> => {
+  const { host, signal } = session;
+  const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
+  const until = host.now() + limitMs;
+  const seen = new Map<string, Watched>();
+  const open = (): string[] => ids.filter((id) => WAITING.has((seen.get(id)?.status ?? "queued") as EmailStatus));
+  try {
+    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, SLOWEST_POLL_MS)) {
+      for (const id of open()) {
+        const { data } = await session.send(callOf(contract.emails.get, [id], {}, undefined));
+        const { status, to, lastError } = data as Watched;
+        seen.set(id, { id, status, to, lastError });
+      }
+      if (open().length === 0 || host.now() >= until) return [...seen.values()];
+      if (signal.aborted) throw cancelled();
+      await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
+    }
+  } finally {
+    progress.stop();
+  }
+};
+
+const report = (session: Session, emails: readonly Watched[]): string =>
+  emails
+    .map(
+      (e) =>
+        `${statusColor(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
+    )
+    .join("\n");
+
+const exitOf = (emails: readonly Watched[]): Exit => (emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok);
+
+/** Waits until the emails of a send answer are delivered or lost, and prints how each ended; exit 11 when one is lost, 10 when the time is over. */
+export const waitAndShow = async (session: Session, data: unknown, limitMs: number): Promise<Exit> => {
+  const emails = await settle(session, idsOf(data), limitMs);
+  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
+  const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
+  if (open.length === 0) return exitOf(emails);
+  const late: Failure = {
+    code: "timeout",
+    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
+    exit: EXIT.network,
+    next: `mailsvc emails get ${open[0]?.id}`,
+  };
+  session.out.fail(late, session.globals.json);
+  return EXIT.network;
+};

@@ -1,0 +1,41 @@
+import { type Command, Option } from "commander";
+import { noteOption } from "./about.ts";
+import { type Field, flagSyntax, showsChoices } from "./fields.ts";
+
+/** For flags that may be repeated. */
+export const collect = (text: string, before: unknown): string[] => [...((before as string[] | undefined) ?? []), text];
+
+const describe = (field: Field): string => {
+  const notes = [
+    ...(field.required ? ["required"] : []),
+    ...(field.kind === "list" || field.kind === "map" ? ["repeatable"] : []),
+    ...(field.kind === "json" ? ["JSON or @file"] : []),
+    ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
+    ...(field.default === undefined || field.kind === "boolean" ? [] : [`default ${String(field.default)}`]),
+  ];
+  return `${field.description}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`.trim();
+};
+
+/** The flag of a field, for commander. */
+export const optionOf = (field: Field): Option => {
+  const repeatable = field.kind === "list" || field.kind === "map";
+  const option = noteOption(new Option(flagSyntax(field), describe(field)), {
+    type: field.kind,
+    required: field.required,
+    repeatable,
+    ...(field.choices ? { choices: field.choices } : {}),
+    ...(field.default === undefined ? {} : { default: field.default }),
+  });
+  return repeatable ? option.argParser(collect) : option;
+};
+
+/** Adds a field's flag; a filter that is true or false gets `--no-…` beside it. */
+export const addField = (command: Command, field: Field): void => {
+  const option = optionOf(field);
+  if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);
+  command.addOption(option);
+  if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "The opposite"));
+};
+
+/** The name under which commander keeps the flag of a field. */
+export const attributeOf = (field: Field): string => new Option(`--${field.flag}`).attributeName();

@@ -1,0 +1,63 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import { cancelled, usageError } from "./errors.ts";
+import { EXIT, type Exit } from "./exit.ts";
+import type { Placed } from "./places.ts";
+import { confirm } from "./prompts.ts";
+import type { Call } from "./request.ts";
+import { safeText } from "./safe-text.ts";
+import type { Session } from "./session.ts";
+import { isRow } from "./views/generic.ts";
+import { show } from "./views/show.ts";
+
+/** Asks before something is gone for good; without a terminal --yes is needed. */
+export const assertSure = async (session: Session, words: string, target: string): Promise<void> => {
+  const { globals, term } = session;
+  if (globals.yes || globals.dryRun) return;
+  const what = `${words}${target === "" ? "" : ` ${target}`}`;
+  if (!term.interactive || globals.json)
+    throw usageError(`mailsvc ${what} cannot be undone; add --yes to do it without being asked.`, { code: "confirmation_needed" });
+  if (!(await confirm(session.host, term, `mailsvc ${what} cannot be undone. Go on?`))) throw cancelled();
+};
+
+/** Adds the --idempotency-key. */
+export const withIdempotency = (session: Session, call: Call): Call =>
+  session.globals.idempotencyKey ? { ...call, headers: { ...call.headers, "Idempotency-Key": session.globals.idempotencyKey } } : call;
+
+// A long poll is answered when its own time is over; the request must outlive it.
+const SLACK_MS = 10_000;
+
+/** Gives a long poll of so many seconds the time it needs. */
+export const withPollTime = (session: Session, call: Call, seconds: number): Call => ({
+  ...call,
+  timeoutMs: Math.max(session.settings().timeoutMs, seconds * 1000 + SLACK_MS),
+});
+
+/** True for endpoints that hold their answer back until something happens. */
+export const isLongPoll = (endpoint: Endpoint): boolean => endpoint.method === "GET" && "timeout" in (endpoint.query?.shape ?? {});
+
+/** Exit 11 when an answer says that some of it failed, with those named on stderr. */
+export const partialExit = (session: Session, data: unknown): Exit => {
+  const failed: unknown = isRow(data) ? data["failed"] : undefined;
+  if (!Array.isArray(failed) || failed.length === 0) return EXIT.ok;
+  const { err } = session.term;
+  session.out.note(`${err.yellow("partly done")} ${failed.length} failed:`);
+  for (const one of failed as { to?: unknown; code?: unknown; message?: unknown }[])
+    session.out.note(`  ${err.bold(safeText(String(one.to ?? "")))}  ${safeText(String(one.message ?? one.code ?? ""))}`);
+  return EXIT.partial;
+};
+
+/** Sends a call and prints its answer, or prints the call with --dry-run. */
+export const perform = async (session: Session, place: Placed, call: Call): Promise<Exit> => {
+  if (session.globals.dryRun) {
+    await session.printDryRun(call);
+    return EXIT.ok;
+  }
+  const progress = session.progress(isLongPoll(place.endpoint) ? "Waiting" : "Asking the server");
+  const answer = await session.send(call).finally(() => progress.stop());
+  if (place.endpoint.produces) {
+    await session.out.text(String(answer.data));
+    return EXIT.ok;
+  }
+  await show(session, place, answer.data);
+  return partialExit(session, answer.data);
+};
