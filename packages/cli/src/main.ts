@@ -38,7 +38,7 @@ const host: Host = {
     process.on("SIGINT", hear).on("SIGTERM", hear);
     return () => process.off("SIGINT", hear).off("SIGTERM", hear);
   },
-  fetch: globalThis.fetch,
+  fetch: (input, init) => globalThis.fetch(input, init),
 };
 
 // The version is asked for by scripts, in loops; nothing needs to be loaded to give it.
