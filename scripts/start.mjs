@@ -1,15 +1,20 @@
 // The demo behind `npm start`: builds, starts a development server, sends one email through the SDK, waits until it is
 // in the inbox, says where everything is, and serves until Ctrl-C. Takes the flags of `mailsvc dev`: npm start -- --port 3000
 import { relative } from "node:path";
-import { parseArgs } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs, styleText } from "node:util";
 import "./build.mjs";
 
 // What did not build has said why.
 if (process.exitCode) process.exit();
 
 // Loaded only now: these are what was just built.
-const { ConfigError, jsonLog, readConfig, serve, SERVE_FLAGS } = await import("@mailsvc/server");
+const { ConfigError, jsonLog, readConfig, serve, SERVE_FLAGS, version } = await import("@mailsvc/server");
 const { createClient } = await import("@mailsvc/sdk");
+
+const bold = (text) => styleText("bold", text);
+const dim = (text) => styleText("dim", text);
+const print = (...lines) => console.log(lines.join("\n"));
 
 const readFlags = () => {
   const options = Object.fromEntries(SERVE_FLAGS.map((flag) => [flag.name, { type: flag.value === null ? "boolean" : "string" }]));
@@ -19,15 +24,14 @@ const readFlags = () => {
 /** Starts the server; when the usual port is taken and no other was asked for, on any free one. */
 const start = async () => {
   const flags = readFlags();
-  const log = jsonLog((line) => process.stderr.write(line), Date.now);
-  const quiet = { ...log, info: () => {} };
+  const log = { ...jsonLog((line) => process.stderr.write(line), Date.now), info: () => {} };
   const read = (more) => readConfig({ flags: { ...flags, ...more }, env: process.env, dev: true });
   const config = read({});
   try {
-    return { config, server: await serve(config, quiet) };
+    return { config, server: await serve(config, log), taken: false };
   } catch (error) {
     if (error.name !== "ListenError" || flags.port !== undefined || process.env.MAILSVC_PORT) throw error;
-    return { config, server: await serve(read({ port: "0" }), quiet) };
+    return { config, server: await serve(read({ port: "0" }), log), taken: true };
   }
 };
 
@@ -35,67 +39,97 @@ const mail = {
   from: "Acme <hello@acme.example>",
   to: "ada@example.com",
   subject: "Hello, Ada",
-  html: "<h1>It works</h1><p>This went through the API, the queue and a mailer, and was captured here.</p>",
-  text: "It works. This went through the API, the queue and a mailer, and was captured here.",
+  html: `<!doctype html><html><body style="font-family:system-ui,sans-serif;margin:2rem auto;max-width:30rem;line-height:1.5">
+<h1 style="font-size:1.4rem">It works</h1>
+<p>The API accepted this mail, the database has it, the queue took it up and a mailer delivered it, into this inbox.</p>
+<p>Nothing left your machine.</p></body></html>`,
+  text: "It works. The API accepted this mail, the database has it, the queue took it up and a mailer delivered it, into this inbox.",
 };
 
-/** Sends the mail and waits until it has arrived; with a real SMTP server behind it, there is no inbox to look into. */
-const sendOne = async (client, config) => {
-  const from = performance.now();
-  const { id } = await client.emails.send(mail);
-  const accepted = performance.now() - from;
-  if (config.smtpUrl !== null) return { id, accepted, arrived: null };
-  const before = await client.emails.get(id);
-  const found = await client.inbox.wait({ to: mail.to, subject: mail.subject, timeout: 10, ...(await lastBefore(client, before)) });
-  return { id, accepted, arrived: found, after: performance.now() - from };
-};
+const ARRIVAL_MS = 10_000;
+const LOOK_EVERY_MS = 5;
+const ECHO_MS = 500;
 
-/** Where to start looking: after what an earlier run left in the inbox. */
-const lastBefore = async (client, email) => {
-  const { data } = await client.inbox.list({ to: mail.to, limit: 20 });
-  const earlier = data.find((captured) => captured.emailId !== email.id);
-  return earlier === undefined ? {} : { after: earlier.id };
+/** The captured copy of an email, as soon as it is there. */
+const arrival = async (client, id) => {
+  for (const until = performance.now() + ARRIVAL_MS; performance.now() < until; await sleep(LOOK_EVERY_MS)) {
+    const { data } = await client.inbox.list({ to: mail.to, limit: 20 });
+    const found = data.find((captured) => captured.emailId === id);
+    if (found) return found;
+  }
+  const { status, lastError } = await client.emails.get(id);
+  throw new Error(`The email ${id} is ${status} and did not reach the inbox within 10 s. ${lastError?.message ?? ""}`);
 };
 
 const ms = (n) => `${n < 10 ? n.toFixed(1) : Math.round(n)} ms`;
+const timed = async (work) => {
+  const from = performance.now();
+  const result = await work();
+  return [result, ms(performance.now() - from)];
+};
+const step = (what, detail, time) => print(`  ${what.padEnd(10)} ${detail}  ${dim(time)}`);
+
+/** Sends one mail and shows each step as it happens. */
+const show = async (client) => {
+  const [{ id }, accepting] = await timed(() => client.emails.send(mail));
+  step("accepted", `${id}, from ${mail.from} to ${mail.to}, on disk`, accepting);
+  const [found, delivering] = await timed(() => arrival(client, id));
+  step("delivered", `${found.id}, "${found.subject}", in the inbox`, delivering);
+  return found;
+};
+
+/** A folder as people would name it from here. */
+const named = (folder) => {
+  const path = relative(process.cwd(), folder);
+  return path.startsWith("..") ? folder : path || ".";
+};
 
 const main = async () => {
-  const { config, server } = await start();
-  let stopping = false;
+  const [{ config, server, taken }, starting] = await timed(start);
+  let stoppingSince = null;
   const stop = async () => {
-    // Whoever asks twice does not want to wait for a clean end.
-    if (stopping) process.exit(130);
-    stopping = true;
+    // One Ctrl-C may arrive twice: from the terminal and through npm. Whoever asks again does not want to wait.
+    if (stoppingSince !== null) {
+      if (performance.now() - stoppingSince > ECHO_MS) process.exit(130);
+      return;
+    }
+    stoppingSince = performance.now();
     await server.close();
+    print("", "Stopped.");
     process.exit(0);
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
+
   const { url, apiKey } = server;
-  const sent = await sendOne(createClient({ baseUrl: url, apiKey }), config);
-  const folder = relative(process.cwd(), config.data) || ".";
-  const lines = [
-    `mailsvc listens at ${url}, for development: mail is captured, nothing leaves this machine.`,
+  print("", `${bold(`mailsvc ${version}`)}, for development`, "");
+  if (taken) print(`  Port ${config.port} is in use, so this server took a free one.`, "");
+  step("started", `${url}, data in ${named(config.data)}`, starting);
+  if (apiKey === null)
+    throw new Error(
+      `${config.data} was made by a production server, whose keys cannot be shown. Choose another folder: npm start -- --data DIR`,
+    );
+  const sendsForReal = config.smtpUrl !== null;
+  const found = sendsForReal ? null : await show(createClient({ baseUrl: url, apiKey }));
+  if (sendsForReal) print(`  Mail leaves through ${config.smtpUrl.replace(/\/\/.*@/, "//")}, so none was sent to show it.`);
+
+  print(
     "",
-    `  sent      ${sent.id} from ${mail.from} to ${mail.to}, on disk in ${folder} after ${ms(sent.accepted)}`,
-    sent.arrived
-      ? `  arrived   ${sent.arrived.id} "${sent.arrived.subject}" after ${ms(sent.after)}`
-      : `  handed over to ${config.smtpUrl.replace(/\/\/.*@/, "//")}`,
+    bold("Look"),
+    `  Inbox      ${server.dashboardUrl}${found ? `#${found.id}` : ""}`,
+    `  API        ${url}/api/v1, explained in docs/reference.md and at ${url}/openapi.json`,
+    `  Key        ${apiKey}`,
     "",
-    ...(sent.arrived ? [`  read it   ${url}/__dev/inbox/${sent.arrived.id}/html`] : []),
-    `  inbox     ${url}/__dev/inbox`,
-    `  API       ${url}/openapi.json, explained in docs/reference.md`,
-    `  key       ${apiKey}`,
-    "",
-    "Try, in another terminal:",
-    "",
+    bold("Try, in another terminal"),
     `  export MAILSVC_URL=${url} MAILSVC_API_KEY=${apiKey}`,
-    "  npx mailsvc emails list",
-    "  npx mailsvc send --from hello@acme.example --to you@example.com --subject Hi --text 'From the terminal'",
-    "  npx mailsvc inbox list",
     "",
-    "Ctrl-C ends it.",
-  ];
-  console.log(lines.join("\n"));
+    '  curl $MAILSVC_URL/api/v1/send -H "Authorization: Bearer $MAILSVC_API_KEY" -H "Content-Type: application/json" \\',
+    '    -d \'{"from":"hello@acme.example","to":"grace@example.com","subject":"Hi","text":"From curl"}\'',
+    "",
+    "  npx mailsvc inbox list",
+    "  npx mailsvc clock advance 15m",
+    "",
+    dim("Ctrl-C stops it. The data stays; npm start goes on from there."),
+  );
 };
 
 try {
