@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { startServer } from "../test/support/server.ts";
+import { onCore } from "./cores.ts";
+
+/** A server under test, on a fresh database and on the first core. */
+export interface Contender {
+  port: number;
+  apiKey: string;
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const freshFolder = (): string => mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
+
+/** One call of the API, outside what is measured. Throws when it does not succeed. */
+export const call = async (
+  { url, apiKey }: Pick<Contender, "url" | "apiKey">,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> => {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as unknown;
+};
+
+export interface MailsvcOptions {
+  flags?: readonly string[];
+  before?: readonly string[];
+}
+
+/** The built server in dev mode with capture, at the durability it is shipped with, and with a sender that is looked up for each send. */
+export const mailsvc = async ({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> => {
+  const folder = freshFolder();
+  // The limits per key are there for strangers; here they would be what is measured.
+  const args = ["--dev", "--rate-limit", "send=1000000,write=1000000,read=1000000", ...flags];
+  const server = startServer({ data: join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
+  const ready = await server.ready();
+  if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
+  const { url, apiKey } = ready;
+  await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
+  return {
+    port: Number(new URL(url).port),
+    url,
+    apiKey,
+    pid: server.child.pid ?? 0,
+    stop: async () => {
+      await server.kill("SIGTERM");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** One of the peers in `peers/`, which print their port when they listen. */
+export const peer = async (name: "naive" | "empty", before: readonly string[] = []): Promise<Contender> => {
+  const folder = freshFolder();
+  const apiKey = "ms_live_bench";
+  const file = fileURLToPath(new URL(`peers/${name}.ts`, import.meta.url));
+  const [command = "", ...args] = [...before, ...onCore(0), process.execPath, file, folder, apiKey];
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), closed.then(() => ["0"])])) as [string];
+  const port = Number(line);
+  if (port === 0) throw new Error(`The peer ${name} did not start.`);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    apiKey,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await closed;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+
+let pinning: boolean | undefined;
+
+const canPin = (): boolean => {
+  if (availableParallelism() < 2) return false;
+  try {
+    execFileSync("taskset", ["-c", "0,1", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What to put before a command so that it stays on one core; nothing where that cannot be done. */
+export const onCore = (core: number): string[] => {
+  pinning ??= canPin();
+  return pinning ? ["taskset", "-c", String(core)] : [];
+};

@@ -1,0 +1,37 @@
+/** One measured figure, as `--json` prints it. */
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  /** What it was measured against in the same run; null when it stands alone. */
+  against: string | null;
+  /** The figure divided by that of `against`. */
+  ratio: number | null;
+  /** The ratio, or without one the value, that is aimed at. */
+  goal?: { op: ">=" | "<=" | "<"; than: number };
+  /** The values of the single rounds behind the median. */
+  rounds?: readonly number[];
+}
+
+/** A benchmark: some figures that are taken together. */
+export interface Bench {
+  name: string;
+  /** What its figures mean, in a sentence or two; it stands below the table. */
+  meaning: string;
+  run(): Promise<Figure[]>;
+}
+
+/** The middle value; of an even number, the mean of the two in the middle. */
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  const upper = sorted[half] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
+};
+
+/** Whether a figure reaches its goal; null without one. */
+export const reached = ({ value, ratio, goal }: Figure): boolean | null => {
+  if (!goal) return null;
+  const is = ratio ?? value;
+  return goal.op === ">=" ? is >= goal.than : goal.op === "<=" ? is <= goal.than : is < goal.than;
+};

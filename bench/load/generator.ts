@@ -1,0 +1,151 @@
+// A load generator in a process of its own: HTTP/1.1 with keep-alive over plain sockets, requests built beforehand, and
+// of the answers only the status and the length read. One order comes in by argument, one report goes out on stdout.
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import type { Load, Order } from "./load.ts";
+
+const order = JSON.parse(process.argv[2] ?? "") as Order;
+const requests = order.requests.map((text) => Buffer.from(text));
+
+/** Latencies in microseconds, a slot for each up to a minute in steps that grow by a hundredth. */
+const slots = new Uint32Array(1900);
+const slotOf = (us: number): number => Math.min(slots.length - 1, Math.round(Math.log(Math.max(us, 1)) * 100));
+const usOf = (slot: number): number => Math.exp(slot / 100);
+
+let sent = 0;
+let done = 0;
+let refused = 0;
+let timeouts = 0;
+let broken = 0;
+let counting = false;
+let over = false;
+let sample = "";
+
+const CRLF2 = Buffer.from("\r\n\r\n");
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+/** Bytes of the answer at the head of `buffer`; 0 while it is not complete. */
+const lengthOfAnswer = (buffer: Buffer): number => {
+  const head = buffer.indexOf(CRLF2);
+  if (head < 0) return 0;
+  const headers = buffer.toString("latin1", 0, head).toLowerCase();
+  const at = headers.indexOf("content-length:");
+  if (at >= 0) {
+    const total = head + 4 + Number.parseInt(headers.slice(at + 15), 10);
+    return buffer.length >= total ? total : 0;
+  }
+  if (!headers.includes("transfer-encoding: chunked")) return head + 4;
+  const end = buffer.indexOf(LAST_CHUNK, head + 4);
+  return end < 0 ? 0 : end + LAST_CHUNK.length;
+};
+
+class Client {
+  #socket: Socket | undefined;
+  #buffer: Buffer | null = null;
+  /** When the request under way was sent, or the connection asked for; 0 when there is none. */
+  #since = 0;
+
+  open(): void {
+    this.#since = performance.now();
+    this.#buffer = null;
+    const socket = connect({ port: order.port, host: "127.0.0.1", noDelay: true });
+    this.#socket = socket;
+    socket.on("connect", () => this.#write());
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      if (over || socket !== this.#socket) return;
+      if (this.#since > 0) broken += 1;
+      setTimeout(() => this.open(), 10);
+    });
+  }
+
+  #write(): void {
+    this.#socket?.write(requests[sent % requests.length] as Buffer);
+    sent += 1;
+  }
+
+  #read(chunk: Buffer): void {
+    this.#buffer = this.#buffer === null ? chunk : Buffer.concat([this.#buffer, chunk]);
+    const length = lengthOfAnswer(this.#buffer);
+    if (length === 0) return;
+    const now = performance.now();
+    if (counting) {
+      // "HTTP/1.1 2": anything but success is no answer to be proud of.
+      if (this.#buffer[9] === 0x32) {
+        done += 1;
+        const slot = slotOf((now - this.#since) * 1000);
+        slots[slot] = (slots[slot] ?? 0) + 1;
+      } else {
+        refused += 1;
+        sample ||= this.#buffer.toString("latin1", 0, 600);
+      }
+    }
+    this.#buffer = null;
+    if (over) return;
+    this.#since = now;
+    this.#write();
+  }
+
+  /** Gives up a request that takes too long, as a client would. */
+  giveUp(now: number): void {
+    if (this.#since === 0 || now - this.#since < order.timeoutMs) return;
+    timeouts += 1;
+    this.#socket?.destroy();
+  }
+}
+
+const quantile = (part: number): number => {
+  let seen = 0;
+  for (let slot = 0; slot < slots.length; slot++) {
+    seen += slots[slot] ?? 0;
+    if (seen >= done * part && seen > 0) return usOf(slot) / 1000;
+  }
+  return 0;
+};
+
+/** CPU time the process has used so far, in ticks of 10 ms. */
+const cpuTicks = (): number | null => {
+  try {
+    // After the name in brackets: state is the third field, user and system time the 14th and 15th.
+    const fields = readFileSync(`/proc/${order.pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return null;
+  }
+};
+
+const clients = Array.from({ length: order.connections }, () => new Client());
+for (const client of clients) client.open();
+const watch = setInterval(() => {
+  const now = performance.now();
+  for (const client of clients) client.giveUp(now);
+}, 100);
+
+await new Promise((next) => setTimeout(next, order.warmupMs));
+counting = true;
+const startedAt = Date.now();
+const from = performance.now();
+const ticks = cpuTicks();
+await new Promise((next) => setTimeout(next, order.durationMs));
+const seconds = (performance.now() - from) / 1000;
+const endedAt = Date.now();
+const used = cpuTicks();
+counting = false;
+over = true;
+clearInterval(watch);
+const report: Load = {
+  answers: done,
+  perSecond: done / seconds,
+  p50: quantile(0.5),
+  p99: quantile(0.99),
+  max: quantile(1),
+  refused,
+  timeouts,
+  broken,
+  cpu: ticks === null || used === null ? null : ((used - ticks) * 10_000) / done,
+  startedAt,
+  endedAt,
+  sample,
+};
+process.stdout.write(JSON.stringify(report), () => process.exit(0));

@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { onCore } from "../cores.ts";
+
+/** What the generator is to do. */
+export interface Order {
+  port: number;
+  /** Whole requests, sent in turn. */
+  requests: string[];
+  connections: number;
+  /** Load before the counting begins; 0 counts the storm of connections as well. */
+  warmupMs: number;
+  durationMs: number;
+  /** After this long a request is given up and its connection made anew. */
+  timeoutMs: number;
+  /** The process whose CPU time is of interest. */
+  pid?: number;
+}
+
+/** What came of it. Latencies in ms; the first request of a connection is counted from the attempt to connect. */
+export interface Load {
+  /** Answers with a 2xx status. */
+  answers: number;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  max: number;
+  /** Answers with another status. */
+  refused: number;
+  timeouts: number;
+  /** Connections that broke in the middle of a request. */
+  broken: number;
+  /** CPU time of the process for each answer, in microseconds; null where the system does not tell. */
+  cpu: number | null;
+  startedAt: number;
+  endedAt: number;
+  /** The first answer with another status. */
+  sample: string;
+}
+
+const GENERATOR = fileURLToPath(new URL("generator.ts", import.meta.url));
+
+/** Puts a server under load from a process on the second core. Throws when it answers anything but success. */
+export const load = async (order: Order): Promise<Load> => {
+  const [command = "", ...args] = [...onCore(1), process.execPath, GENERATOR, JSON.stringify(order)];
+  const { stdout } = await promisify(execFile)(command, args, { maxBuffer: 1 << 20 });
+  const report = JSON.parse(stdout) as Load;
+  if (report.refused > 0) throw new Error(`The server refused ${report.refused} requests:\n${report.sample}`);
+  return report;
+};
+
+/** What a mail of the benchmarks says: about 1 KB as a request. */
+export const BODY = {
+  from: "Acme <hello@bench.acme.dev>",
+  subject: "Your receipt",
+  html: `<p>${"A receipt with a little of everything in it. ".repeat(14)}</p>`,
+  text: "A receipt with a little of everything in it.",
+};
+
+/** Sends to many recipients. */
+export const sends = (apiKey: string): string[] =>
+  Array.from({ length: 97 }, (_, i) => {
+    const body = JSON.stringify({ ...BODY, to: `reader${i}@mail.acme.dev`, tags: { kind: "receipt", batch: `${i % 7}` } });
+    return (
+      `POST /api/v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    );
+  });

@@ -1,0 +1,20 @@
+// nodemailer's own pool, sending as many mails as it is told as fast as it can; prints how many a second.
+import { createTransport } from "nodemailer";
+
+const [, , port = "0", count = "0", connections = "5", from = "", html = "", text = ""] = process.argv;
+const transport = createTransport({
+  pool: true,
+  host: "127.0.0.1",
+  port: Number(port),
+  secure: false,
+  ignoreTLS: true,
+  maxConnections: Number(connections),
+  maxMessages: Number.POSITIVE_INFINITY,
+});
+const send = (i: number): Promise<unknown> =>
+  transport.sendMail({ from, to: `reader${i}@mail.acme.dev`, subject: `Your receipt ${i}`, html, text });
+
+await Promise.all(Array.from({ length: 50 }, (_, i) => send(i)));
+const from_ = performance.now();
+await Promise.all(Array.from({ length: Number(count) }, (_, i) => send(i)));
+process.stdout.write(`${(Number(count) * 1000) / (performance.now() - from_)}\n`, () => process.exit(0));

@@ -1,0 +1,76 @@
+import { cpus, loadavg, totalmem, type } from "node:os";
+import Database from "better-sqlite3";
+import { type Bench, type Figure, reached } from "./figure.ts";
+
+const digits = (value: number): string =>
+  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
+
+/** The machine and the versions behind the figures, and how busy it was at the start. */
+export const machine = (): string => {
+  const [first] = cpus();
+  const db = new Database(":memory:");
+  const { v: sqlite } = db.prepare("SELECT sqlite_version() AS v").get() as { v: string };
+  db.close();
+  return [
+    new Date().toISOString().slice(0, 16).replace("T", " "),
+    `${cpus().length} cores, ${first?.model.trim() ?? "unknown"}`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
+    `Node ${process.versions.node}, SQLite ${sqlite}`,
+    `load ${(loadavg()[0] ?? 0).toFixed(1)} at the start`,
+  ].join(" · ");
+};
+
+export const asLine = ({ name, value, unit, against, ratio }: Figure): string => JSON.stringify({ name, value, unit, against, ratio });
+
+const goalOf = ({ ratio, goal }: Figure): string => (goal ? `${goal.op} ${goal.than}${ratio === null ? "" : "x"}` : "");
+
+const verdict = (figure: Figure): string => ({ true: "yes", false: "NO", null: "" })[String(reached(figure)) as "true" | "false" | "null"];
+
+const rangeOf = ({ rounds = [] }: Figure): string =>
+  rounds.length > 1 ? `${digits(Math.min(...rounds))} to ${digits(Math.max(...rounds))}` : "";
+
+const cells = (figure: Figure): string[] => {
+  const { name, value, unit, against, ratio } = figure;
+  return [
+    name,
+    `${digits(value)} ${unit}`,
+    rangeOf(figure),
+    against ?? "",
+    ratio === null ? "" : `${digits(ratio)}x`,
+    goalOf(figure),
+    verdict(figure),
+  ];
+};
+
+const WIDTHS = [24, 22, 18, 24, 9, 8, 4];
+
+/** A figure for a terminal. */
+export const asRow = (figure: Figure): string =>
+  cells(figure)
+    .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
+    .join(" ")
+    .trimEnd();
+
+/** The whole of RESULTS.md. */
+export const asResults = (about: string, done: readonly { bench: Bench; figures: readonly Figure[] }[]): string => {
+  const table = [
+    ["Figure", "Median", "Rounds", "Against", "Ratio", "Goal", "Reached"],
+    ["---", "---", "---", "---", "---", "---", "---"],
+    ...done.flatMap(({ figures }) => figures.map(cells)),
+  ];
+  return [
+    "# Results",
+    "",
+    `The last run: ${about}.`,
+    "",
+    "Written by `npm run bench -- --save`. Rates differ from machine to machine and hour to hour; the ratios are taken side by side in one run, with the",
+    "server on one core and the load on another, and are what to compare. A goal is for the ratio, or for the figure itself where there is none.",
+    "",
+    ...table.map((row) => `| ${row.join(" | ")} |`),
+    "",
+    "## What they mean",
+    "",
+    ...done.map(({ bench }) => `- **${bench.name}**: ${bench.meaning}`),
+    "",
+  ].join("\n");
+};

@@ -1,0 +1,50 @@
+// Runs benchmarks and prints their figures:
+//
+//   npm run bench -- [NAME …] [--json] [--save] [--list]
+//
+// Without a name, all of them. --json prints one line for each figure; --save writes bench/RESULTS.md.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const options = { json: { type: "boolean" }, save: { type: "boolean" }, list: { type: "boolean" } };
+
+const main = async () => {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { benches } = await import("./benches.ts");
+  if (values.list) {
+    for (const { name, meaning } of benches) console.log(`${name.padEnd(8)} ${meaning.split(". ")[0]}`);
+    return 0;
+  }
+  const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name));
+  if (unknown.length > 0) {
+    console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${benches.map(({ name }) => name).join(", ")}.`);
+    return 2;
+  }
+  // What is measured is what is shipped; the build does nothing when it is up to date.
+  execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
+  const { asLine, asRow, asResults, machine } = await import("./report.ts");
+  const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const about = machine();
+  if (!values.json) console.log(`${about}\n`);
+  const done = [];
+  let failed = false;
+  for (const bench of chosen) {
+    try {
+      const figures = await bench.run();
+      done.push({ bench, figures });
+      for (const figure of figures) console.log(values.json ? asLine(figure) : asRow(figure));
+    } catch (error) {
+      failed = true;
+      console.error(`${bench.name}: ${error.stack}`);
+    }
+  }
+  if (values.save) writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(about, done));
+  return failed ? 1 : 0;
+};
+
+process.exitCode = await main().catch((error) => {
+  console.error(error.code?.startsWith("ERR_PARSE_ARGS") ? error.message : error.stack);
+  return 2;
+});
