@@ -80,7 +80,7 @@ export const clock = {
 
 const SnapshotName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ and -")
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ and - are needed.")
   .meta({ description: "Name of the snapshot" });
 
 export const Snapshot = z.object({ name: z.string(), takenAt: Instant, size: z.int() }).meta({ id: "Snapshot" });

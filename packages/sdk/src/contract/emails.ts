@@ -62,7 +62,8 @@ const Tags = z
   .superRefine((tags, ctx) => {
     if (Object.keys(tags).length > SEND_LIMITS.tags) issue(ctx, [], "too_big", `At most ${SEND_LIMITS.tags} tags.`);
     for (const [name, value] of Object.entries(tags)) {
-      if (!/^[A-Za-z0-9_.:-]{1,64}$/.test(name)) issue(ctx, [name], "invalid_tag", "A tag name is 1 to 64 letters, digits, and _ . : -");
+      if (!/^[A-Za-z0-9_.:-]{1,64}$/.test(name))
+        issue(ctx, [name], "invalid_tag", "A tag name is 1 to 64 letters, digits, and _ . : - only.");
       if (value.length > SEND_LIMITS.tagValue) issue(ctx, [name], "too_big", `A tag value is at most ${SEND_LIMITS.tagValue} characters.`);
       if (unsafe(value)) issue(ctx, [name], "invalid_characters", "A tag value holds no line breaks or control characters.");
     }
@@ -75,7 +76,10 @@ export const Attachment = z
       .string()
       .min(1)
       .max(255)
-      .refine((s) => !unsafe(s) && !/[/\\]/.test(s), { message: "A file name holds no slashes, line breaks or control characters." })
+      .refine((s) => !unsafe(s) && !/[/\\]/.test(s), {
+        message: "A file name holds no slashes, line breaks or control characters.",
+        params: { code: "invalid_characters" },
+      })
       .meta({ description: "Name the recipient sees" }),
     content: z.base64().meta({ description: "The file, base64" }),
     contentType: z
@@ -85,12 +89,15 @@ export const Attachment = z
         /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:; ?charset=[A-Za-z0-9_-]+)?$/,
         "A media type such as application/pdf is needed.",
       )
-      .refine((t) => !/^(?:multipart|message)\//i.test(t), { message: "multipart/* and message/* cannot be attached." })
+      .refine((t) => !/^(?:multipart|message)\//i.test(t), {
+        message: "multipart/* and message/* cannot be attached.",
+        params: { code: "invalid_format" },
+      })
       .optional()
       .meta({ description: "Media type; guessed from the name when absent" }),
     contentId: z
       .string()
-      .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, "1 to 128 letters, digits, and _ . @ + -")
+      .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, "1 to 128 letters, digits, and _ . @ + - are needed.")
       .optional()
       .meta({ description: "Shows it inline: <img src='cid:…'>" }),
   })
@@ -103,7 +110,10 @@ const decodedSize = (base64: string): number =>
 const Content = z
   .string()
   .min(1)
-  .refine((s) => s.isWellFormed(), { message: "The text is not valid Unicode (a lone surrogate)." })
+  .refine((s) => s.isWellFormed(), {
+    message: "The text is not valid Unicode (a lone surrogate).",
+    params: { code: "invalid_characters" },
+  })
   // A character is up to three bytes; only long texts are worth counting exactly.
   .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
     message: "At most 5 MiB.",

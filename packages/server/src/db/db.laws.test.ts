@@ -226,7 +226,7 @@ describeDb("every database", (t) => {
       await tx.insert(keys).values({ ...key, id: "2", owner: false, hash: "2", revokedAt: 2 ** 31 + 1 });
       await tx
         .insert(attachments)
-        .values({ contentsId: "c", position: 0, filename: "f", contentType: "x/y", contentId: null, size: 256, content: bytes });
+        .values({ contentsId: 2 ** 40, position: 0, filename: "f", contentType: "x/y", contentId: null, size: 256, content: bytes });
       await tx.insert(inbox).values({
         id: "m",
         emailId: null,

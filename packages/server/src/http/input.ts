@@ -1,10 +1,16 @@
 import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError } from "../lib/api-error.ts";
+import { sentence } from "./sentence.ts";
 
 /** `["to", 3]` as people write it: `to[3]`. */
 const pathText = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${String(step)}`), "").slice(0, 200);
+  path
+    .reduce<string>(
+      (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${String(step)}`),
+      "",
+    )
+    .slice(0, 200);
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((v, step) => (v === null || typeof v !== "object" ? undefined : (v as Record<PropertyKey, unknown>)[step]), value);
@@ -20,15 +26,22 @@ const flatten = (issues: readonly Issue[], prefix: readonly PropertyKey[], input
     const path = [...prefix, ...issue.path];
     const here = pathText(path);
     if (issue.code === "unrecognized_keys")
-      return issue.keys.map((key) => ({ path: pathText([...path, key]), code: "unknown_field", message: `There is no field ${JSON.stringify(key.slice(0, 60))} here.` }));
+      return issue.keys.map((key) => ({
+        path: pathText([...path, key]),
+        code: "unknown_field",
+        message: `There is no field ${JSON.stringify(key.slice(0, 60))} here.`,
+      }));
     if (issue.code === "invalid_union") {
       const branch = branchOf(issue.errors);
       if (branch) return flatten(branch, path, input);
     }
-    if ((issue.code === "invalid_type" || issue.code === "invalid_union" || issue.code === "invalid_value") && at(input, path) === undefined)
+    if (
+      (issue.code === "invalid_type" || issue.code === "invalid_union" || issue.code === "invalid_value") &&
+      at(input, path) === undefined
+    )
       return [{ path: here, code: "required", message: `${here} is required.` }];
     const code = issue.code === "custom" && typeof issue.params?.code === "string" ? issue.params.code : issue.code;
-    return [{ path: here, code, message: issue.message }];
+    return [{ path: here, code: code === "invalid_union" ? "invalid_type" : code, message: sentence(issue, here, at(input, path)) }];
   });
 
 // Of a thousand faults the first few are enough to go on with.
@@ -38,13 +51,20 @@ const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const details = flatten(result.error.issues, [], value);
-  const first = details[0] as ErrorDetail;
-  const message = details.length === 1 ? (first.path && !first.message.includes(first.path) ? `${first.path}: ${first.message}` : first.message) : `${details.length} fields are not valid: ${[...new Set(details.map((d) => d.path))].slice(0, 5).join(", ")}.`;
+  const message =
+    details.length === 1
+      ? (details[0] as ErrorDetail).message
+      : `${details.length} fields are not valid: ${[...new Set(details.map((d) => d.path))].slice(0, 5).join(", ")}.`;
   throw new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
 };
 
 /** Reads an endpoint's input into one flat object: path parameters, query and body. Throws ApiError validation_error. */
-export const parseInput = (endpoint: Endpoint, params: Record<string, string>, search: URLSearchParams | null, body: Record<string, unknown>): Record<string, unknown> => ({
+export const parseInput = (
+  endpoint: Endpoint,
+  params: Record<string, string>,
+  search: URLSearchParams | null,
+  body: Record<string, unknown>,
+): Record<string, unknown> => ({
   ...params,
   ...(endpoint.query && parse(endpoint.query, search ? Object.fromEntries(search) : {})),
   ...(endpoint.body && parse(endpoint.body, body)),

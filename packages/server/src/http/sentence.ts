@@ -1,0 +1,72 @@
+import type { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "an array",
+  tuple: "an array",
+  object: "an object",
+  record: "an object",
+};
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return KINDS[typeof value] ?? typeof value;
+};
+
+const items = (n: number | bigint, what: string): string => `${n} ${what}${Number(n) === 1 ? "" : "s"}`;
+
+const size = (origin: string, n: number | bigint): string =>
+  origin === "string" ? items(n, "character") : origin === "array" || origin === "set" ? items(n, "item") : String(n);
+
+const verb = (origin: string): string => (origin === "string" ? "have" : origin === "array" || origin === "set" ? "hold" : "be");
+
+/** The types a value may have, when none of a union's branches is of its type. */
+const expectedOf = (branches: readonly (readonly Issue[])[]): string[] =>
+  branches.flatMap((issues) =>
+    issues.flatMap((i) => (i.code === "invalid_type" && i.path.length === 0 ? [KINDS[i.expected] ?? i.expected] : [])),
+  );
+
+const FORMATS: Readonly<Record<string, string>> = {
+  datetime: "an instant in ISO 8601 with its zone, such as 2030-01-31T09:30:00Z",
+  base64: "base64 (RFC 4648, padded, without line breaks)",
+};
+
+/**
+ * What is wrong with the field `here`, as a sentence that names it. `value` is what stands there. Sentences the contract
+ * brings itself are kept.
+ */
+export const sentence = (issue: Issue, here: string, value: unknown): string => {
+  const name = here === "" ? "The request" : here;
+  switch (issue.code) {
+    case "invalid_type": {
+      const wanted = KINDS[issue.expected] ?? issue.expected;
+      // Query values are texts, read as numbers: that one is a text is no news.
+      return issue.message.endsWith("NaN") || kindOf(value) === wanted || issue.expected === "int"
+        ? `${name} must be ${wanted}.`
+        : `${name} must be ${wanted}, not ${kindOf(value)}.`;
+    }
+    case "invalid_union": {
+      const wanted = [...new Set(expectedOf(issue.errors))];
+      return wanted.length === 0 ? `${name} is not valid.` : `${name} must be ${wanted.join(" or ")}, not ${kindOf(value)}.`;
+    }
+    case "too_big":
+      return `${name} may ${verb(issue.origin)} at most ${size(issue.origin, issue.maximum)}.`;
+    case "too_small":
+      if (issue.origin === "string" && Number(issue.minimum) === 1) return `${name} must not be empty.`;
+      return `${name} must ${verb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${size(issue.origin, issue.minimum)}.`;
+    case "invalid_value":
+      return `${name} must be one of ${issue.values.map(String).join(", ")}.`;
+    case "invalid_format": {
+      const format = FORMATS[issue.format];
+      return format && issue.message.startsWith("Invalid ") ? `${name} must be ${format}.` : `${name}: ${issue.message}`;
+    }
+    default:
+      return here === "" || issue.message.includes(here) ? issue.message : `${name}: ${issue.message}`;
+  }
+};
