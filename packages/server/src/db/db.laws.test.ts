@@ -8,7 +8,7 @@ describeDb("every database", (t) => {
   const put = (tx: Tx, name: string, value = "1") => tx.insert(tx.t.meta).values({ name, value });
   const names = async (): Promise<string[]> =>
     (await t.db.read.select().from(t.db.read.t.meta).orderBy(t.db.read.t.meta.name)).map((r) => r.name);
-  const valueOf = async (name: string): Promise<string | undefined> =>
+  const stored = async (name: string): Promise<string | undefined> =>
     (await t.db.read.select().from(t.db.read.t.meta).where(eq(t.db.read.t.meta.name, name)))[0]?.value;
   const boom = new Error("boom");
 
@@ -56,7 +56,7 @@ describeDb("every database", (t) => {
     const seen = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         await t.db.tx((tx) => put(tx, `row-${i}`));
-        return valueOf(`row-${i}`);
+        return stored(`row-${i}`);
       }),
     );
     expect(seen).toEqual(Array.from({ length: 20 }, () => "1"));
@@ -105,7 +105,7 @@ describeDb("every database", (t) => {
           .where(eq(meta.name, "counter"));
       });
     await Promise.all(Array.from({ length: 1000 }, increment));
-    expect(await valueOf("counter")).toBe("1000");
+    expect(await stored("counter")).toBe("1000");
   });
 
   test("a second row with the same unique key is a UniqueViolation that gives nothing away", async () => {
@@ -293,7 +293,7 @@ describeDb("every database", (t) => {
     ["nothing at all", ""],
   ])("text keeps %s", async (_what, text) => {
     await t.db.tx((tx) => put(tx, "text", text));
-    expect(await valueOf("text")).toBe(text);
+    expect(await stored("text")).toBe(text);
   });
 
   test("a counter counts in the order of insertion, and never again what it gave once", async () => {
@@ -319,7 +319,7 @@ describeDb("every database", (t) => {
       t.db.tx((tx) => tx.insert(meta).values({ name: "a", value }).onConflictDoUpdate({ target: meta.name, set: { value } }));
     await upsert("1");
     await upsert("2");
-    expect(await valueOf("a")).toBe("2");
+    expect(await stored("a")).toBe("2");
   });
 
   test("a prepared statement serves many transactions, each with its own parameters", async () => {
@@ -336,7 +336,7 @@ describeDb("every database", (t) => {
       });
     await Promise.all(["a", "b", "c"].map(add));
     expect(await names()).toEqual(["a", "b", "c"]);
-    expect(await valueOf("b")).toBe("value of b");
+    expect(await stored("b")).toBe("value of b");
   });
 
   test("a prepared statement is guarded like any other query", async () => {

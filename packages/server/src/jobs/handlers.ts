@@ -1,16 +1,31 @@
 import type { contract, Job } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobRow } from "../queue/queue.ts";
 
 const show = ({ runAt, createdAt, ...rest }: JobRow): Job => ({ ...rest, runAt: iso(runAt), createdAt: iso(createdAt) });
 
+// Jobs have no order of their own that both queues share, so their cursor is the number of the next page.
+const encode = (page: number): string => Buffer.from(`page ${page}`).toString("base64url");
+
+const decode = (cursor: string): number => {
+  const page = /^page ([1-9]\d{0,6})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
+  if (page === undefined)
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  return Number(page);
+};
+
 export const jobHandlers: Handlers<typeof contract.jobs> = {
-  list: async ({ state, page, limit }, { read, deps }) => {
+  list: async ({ state, limit, cursor, ...input }, { read, deps }) => {
+    const page = cursor === undefined ? input.page : decode(cursor);
     const { rows, total } = await deps.queue.list(read, { state, limit, offset: (page - 1) * limit });
     const totalPages = Math.ceil(total / limit);
-    return { data: rows.map(show), pagination: { page, limit, total, totalPages, hasMore: page < totalPages, nextCursor: null } };
+    const hasMore = page < totalPages;
+    return {
+      data: rows.map(show),
+      pagination: { page, limit, total, totalPages, hasMore, nextCursor: hasMore ? encode(page + 1) : null },
+    };
   },
   retry: async ({ id }, { tx, deps }) => {
     const revived = await deps.queue.retry(tx, id);

@@ -1,0 +1,64 @@
+import { ApiError } from "@mailsvc/sdk";
+import { expect, test } from "vitest";
+import { ask, expectAnswer } from "../../test/scenario.ts";
+import { scriptedMailer } from "../../test/scripted-mailer.ts";
+import { createWorld } from "../testing.ts";
+
+const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
+
+test("a scheduled email is a waiting job, shown with its hour and what it is for", async () => {
+  await using world = await createWorld();
+  const sent = (await world.sdk.emails.send({ ...hello, scheduledAt: "2026-01-02T00:00:00Z" })) as { id: string };
+  const { data } = await world.sdk.jobs.list({ state: "ready" });
+  expect(data.find((j) => j.kind === "email.deliver")).toMatchObject({
+    payload: { emailId: sent.id },
+    runAt: "2026-01-02T00:00:00.000Z",
+    attempts: 0,
+    lastError: null,
+  });
+});
+
+test("a job that gave up is dead, says why, and runs again when it is retried", async () => {
+  let broken = true;
+  const mailer = scriptedMailer(() => {
+    if (broken) throw new Error("a bug in the mailer");
+    return { outcome: "sent", response: "250 OK" };
+  });
+  await using world = await createWorld({ mailer });
+  const { id } = (await world.sdk.emails.send(hello)) as { id: string };
+  await world.clock.advance("20d");
+  const [dead] = (await world.sdk.jobs.list({ state: "dead" })).data;
+  expect(dead).toMatchObject({ state: "dead", kind: "email.deliver", lastError: "Error: a bug in the mailer" });
+  expect(dead?.attempts).toBe(dead?.maxAttempts);
+  broken = false;
+  expect(await world.sdk.jobs.retry(dead?.id ?? "")).toMatchObject({ state: "ready", attempts: 0 });
+  await world.settle();
+  expect((await world.sdk.emails.get(id)).status).toBe("sent");
+  expect((await world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+  await expect(world.sdk.jobs.retry(dead?.id ?? "")).rejects.toThrow(ApiError);
+});
+
+test("walking over all jobs finds each once, however many pages they fill", async () => {
+  await using world = await createWorld();
+  await world.sdk.emails.send({
+    ...hello,
+    to: Array.from({ length: 45 }, (_, i) => `r${i}@example.com`),
+    scheduledAt: "2026-01-02T00:00:00Z",
+  });
+  const ids = (await world.sdk.jobs.list().toArray()).map((j) => j.id);
+  expect(ids).toHaveLength(46);
+  expect(new Set(ids).size).toBe(46);
+});
+
+test("an email that could not be queued is queue_failed: nothing is stored, and the reason stays inside", async () => {
+  await using world = await createWorld();
+  const { queue } = world.app.deps;
+  const { enqueue } = queue;
+  queue.enqueue = async () => {
+    throw new Error("secret trouble in the queue");
+  };
+  const row = { name: "", path: "/api/v1/send", body: hello, status: 500, code: "queue_failed" as const, lacks: ["secret"] };
+  await expectAnswer(await ask(world, row), row, world.apiKey);
+  queue.enqueue = enqueue;
+  expect((await world.sdk.emails.list()).pagination.total).toBe(0);
+});
