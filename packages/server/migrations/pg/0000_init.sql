@@ -17,8 +17,8 @@ CREATE TABLE "contents" (
 	"subject" text NOT NULL,
 	"html" text,
 	"text_body" text,
-	"headers" jsonb NOT NULL,
-	"tags" jsonb NOT NULL,
+	"headers" json NOT NULL,
+	"tags" json NOT NULL,
 	"attachments" integer NOT NULL
 );
 --> statement-breakpoint
@@ -31,7 +31,7 @@ CREATE TABLE "emails" (
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
 	"in_doubt" boolean NOT NULL,
-	"last_error" jsonb,
+	"last_error" json,
 	"created_at" bigint NOT NULL,
 	"scheduled_at" bigint,
 	"next_attempt_at" bigint,
@@ -46,7 +46,7 @@ CREATE TABLE "events" (
 	"type" text NOT NULL,
 	"email_id" text,
 	"at" bigint NOT NULL,
-	"data" jsonb
+	"data" json
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency" (
@@ -76,7 +76,7 @@ CREATE TABLE "keys" (
 	"id" text PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
 	"name" text NOT NULL,
-	"permissions" jsonb NOT NULL,
+	"permissions" json NOT NULL,
 	"owner" boolean NOT NULL,
 	"hash" text NOT NULL,
 	"preview" text NOT NULL,
@@ -87,6 +87,13 @@ CREATE TABLE "keys" (
 CREATE TABLE "meta" (
 	"name" text PRIMARY KEY NOT NULL,
 	"value" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "rate_buckets" (
+	"name" text PRIMARY KEY NOT NULL,
+	"tokens" double precision NOT NULL,
+	"granted" double precision NOT NULL,
+	"at" double precision NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "senders" (
@@ -109,6 +116,11 @@ CREATE TABLE "suppressions" (
 	"scope" text NOT NULL,
 	"email_id" text,
 	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "workers" (
+	"name" text PRIMARY KEY NOT NULL,
+	"seen_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workspaces" (

@@ -90,7 +90,7 @@ CREATE TABLE `jobs` (
 );
 --> statement-breakpoint
 CREATE INDEX `jobs_due` ON `jobs` (`state`,`run_at`);--> statement-breakpoint
-CREATE UNIQUE INDEX `jobs_dedupe` ON `jobs` (`dedupe_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `jobs_dedupe` ON `jobs` (`dedupe_key`) WHERE "jobs"."dedupe_key" is not null;--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -1,10 +1,13 @@
-import { is, Param, Placeholder } from "drizzle-orm";
+import { Column, is, Param, Placeholder } from "drizzle-orm";
+
+type Call = (...params: unknown[]) => unknown;
 
 /** What this file knows of a drizzle statement prepared for SQLite. */
 interface Prepared {
   readonly query: { readonly params: readonly unknown[] };
-  readonly stmt: { run(...params: unknown[]): unknown };
-  readonly fields?: unknown;
+  readonly stmt: { run: Call; raw(): { all: Call } };
+  /** The selected columns; absent for a write that returns nothing. */
+  readonly fields?: readonly { path: string[]; field: unknown }[];
   readonly customResultMapper?: unknown;
   execute(values?: Record<string, unknown>): unknown;
 }
@@ -21,27 +24,48 @@ const binderOf = (param: unknown): Binder => {
   return () => param;
 };
 
-const isWrite = (statement: unknown): statement is Prepared =>
+type Read = (value: unknown) => [name: string, value: unknown];
+
+/** How each selected column becomes a property; null unless all are plain columns of a flat row. */
+const columnsOf = (fields: NonNullable<Prepared["fields"]>): Read[] | null => {
+  const reads: Read[] = [];
+  for (const { path, field } of fields) {
+    if (path.length !== 1 || !is(field, Column)) return null;
+    reads.push((value) => [path[0] as string, value === null ? null : field.mapFromDriverValue(value)]);
+  }
+  return reads;
+};
+
+const isPrepared = (statement: unknown): statement is Prepared =>
   typeof statement === "object" &&
   statement !== null &&
   "stmt" in statement &&
   "query" in statement &&
-  !(statement as Prepared).fields &&
   !(statement as Prepared).customResultMapper;
 
 /**
- * Works out once where each value of a prepared write goes. Drizzle does so on every call, which is a quarter of what a
- * small insert costs: 2 µs of 8.
+ * Works out once where each value of a prepared statement goes. Drizzle does so on every call, which is a third of what
+ * a small statement costs: 2 to 3 µs of 8.
  */
 export const bindOnce = <S>(statement: S): S => {
-  if (!isWrite(statement)) return statement;
-  const { stmt } = statement;
+  if (!isPrepared(statement)) return statement;
+  const { stmt, fields } = statement;
   const binders = statement.query.params.map(binderOf);
   const count = binders.length;
-  statement.execute = (values = {}) => {
+  const bind = (values: Record<string, unknown>): unknown[] => {
     const params = new Array<unknown>(count);
     for (let i = 0; i < count; i += 1) params[i] = (binders[i] as Binder)(values);
-    return stmt.run(...params);
+    return params;
   };
+  if (!fields) {
+    statement.execute = (values = {}) => stmt.run(...bind(values));
+    return statement;
+  }
+  const columns = columnsOf(fields);
+  // Rows of several tables, or of computed values, are left to drizzle.
+  if (!columns) return statement;
+  const { all } = stmt.raw();
+  statement.execute = (values = {}) =>
+    (all(...bind(values)) as unknown[][]).map((row) => Object.fromEntries(columns.map((read, i) => read(row[i]))));
   return statement;
 };

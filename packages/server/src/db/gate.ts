@@ -3,6 +3,8 @@ import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 
 /** What the gate needs of a connection. */
 export interface GateConnection {
+  /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
+  readonly active: boolean;
   begin(): void;
   commit(): void;
   rollback(): void;
@@ -14,6 +16,8 @@ export interface GateConnection {
 /** Marks one open transaction; queries made after its end are refused by it. */
 export interface Scope {
   open: boolean;
+  /** True once it has changed a row. */
+  wrote: boolean;
   readonly afterCommit: (() => void)[];
 }
 
@@ -24,6 +28,8 @@ interface Waiting {
   run(scope: Scope): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  /** True once it has its answer: its work failed without leaving a trace. */
+  told: boolean;
 }
 
 interface Done {
@@ -45,7 +51,7 @@ const HOLD_MS = 10;
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
 
 /** Runs a hook. The rows are durable by now, so a hook that throws takes back neither them nor anybody's answer. */
-const afterwards = (hook: () => void): void => {
+export const afterwards = (hook: () => void): void => {
   try {
     hook();
   } catch (error) {
@@ -53,9 +59,15 @@ const afterwards = (hook: () => void): void => {
   }
 };
 
+const tell = (waiting: Waiting, error: unknown): void => {
+  if (waiting.told) return;
+  waiting.told = true;
+  waiting.reject(storageError(error));
+};
+
 /**
- * Lets one transaction at a time onto the writer connection, and commits those that wait together: each caller runs in
- * a savepoint of its own, so one that fails takes back only its own rows, and all are answered after the one COMMIT.
+ * Lets one transaction at a time onto the writer connection, and commits those that wait together: one that fails takes back
+ * only its own rows, and all are answered after the one COMMIT. A caller's work may run twice, as it may on Postgres.
  * An fsync costs 0.1 to 5 ms whether it covers one row or a hundred; grouping at the end of the loop turn, without any
  * timer, gave ten times the writes per second at 100 connections, and costs a lone caller nothing.
  *
@@ -92,7 +104,7 @@ export class Gate {
       if (this.#closed) throw new StorageUnavailable("The database is closed.");
       if (this.#waiting.length >= this.#maxWaiting) throw new StorageUnavailable("Too many writes are waiting.");
       if (this.#waiting.length === 0) this.#waitingSince = performance.now();
-      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, told: false });
       if (!this.#running) this.#schedule();
     });
   }
@@ -129,19 +141,15 @@ export class Gate {
 
   async #commitGroup(): Promise<void> {
     const group = this.#waiting.splice(0, this.#maxGroup);
-    const done: Done[] = [];
     const watch = this.#watch();
+    let done: Done[] = [];
     try {
-      this.#connection.begin();
-      for (const waiting of group) await this.#one(waiting, done);
-      this.#connection.commit();
+      done = (await this.#runGroup(group, false)) ?? (await this.#runGroup(group, true)) ?? [];
       this.stats.commits += 1;
       this.stats.transactions += done.length;
     } catch (error) {
       this.#takeBack();
-      // Callers whose own work had failed were told already; a second rejection does nothing.
-      for (const waiting of group) waiting.reject(storageError(error));
-      done.length = 0;
+      for (const waiting of group) tell(waiting, error);
     }
     clearImmediate(watch.handle);
     for (const { waiting, value, scope } of done) {
@@ -151,32 +159,52 @@ export class Gate {
     this.#next();
   }
 
-  /** Runs one caller in its savepoint. Throws only when the connection itself is of no more use. */
-  async #one(waiting: Waiting, done: Done[]): Promise<void> {
-    const scope: Scope = { open: true, afterCommit: [] };
-    this.#connection.savepoint();
-    try {
-      const value = await new Promise((resolve, reject) => {
-        this.#stall = reject;
-        // `then` is called inside the scope: a query that is returned rather than awaited runs only there.
-        currentScope.run(scope, () => waiting.run(scope).then(resolve, reject));
-      });
-      scope.open = false;
-      this.#connection.release();
-      done.push({ waiting, value, scope });
-    } catch (error) {
-      scope.open = false;
+  /**
+   * Runs the callers that have no answer yet, and commits. A savepoint each costs a fifth of a small transaction, and
+   * is needed only when a caller fails after it has written, which is rare. So the first round goes without: when that
+   * happens all is taken back, null is returned, and the group runs once more with savepoints.
+   */
+  async #runGroup(group: Waiting[], savepoints: boolean): Promise<Done[] | null> {
+    const done: Done[] = [];
+    this.#connection.begin();
+    for (const waiting of group) {
+      if (waiting.told) continue;
+      if (savepoints) this.#connection.savepoint();
+      const scope: Scope = { open: true, wrote: false, afterCommit: [] };
       try {
+        done.push({ waiting, value: await this.#runOne(waiting, scope), scope });
+        if (savepoints) this.#connection.release();
+      } catch (error) {
+        // Nothing of the group is left; what came next would be committed by itself.
+        if (!this.#connection.active) throw error;
+        if (!scope.wrote) {
+          tell(waiting, error);
+          if (savepoints) this.#connection.release();
+          continue;
+        }
+        if (!savepoints) {
+          this.#connection.rollback();
+          return null;
+        }
         this.#connection.rollbackToSavepoint();
         this.#connection.release();
-      } catch {
-        // SQLite has taken back the whole group by itself (disk full, I/O error): the reason is the first error, not this one.
-        throw error;
+        tell(waiting, error);
+      } finally {
+        scope.open = false;
+        this.#stall = null;
       }
-      waiting.reject(storageError(error));
-    } finally {
-      this.#stall = null;
     }
+    if (!this.#connection.active) throw new StorageUnavailable("The database gave up the transaction.");
+    this.#connection.commit();
+    return done;
+  }
+
+  #runOne(waiting: Waiting, scope: Scope): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#stall = reject;
+      // `then` is called inside the scope: a query that is returned rather than awaited runs only there.
+      currentScope.run(scope, () => waiting.run(scope).then(resolve, reject));
+    });
   }
 
   /** Looks once a turn whether the open transaction has stalled. */

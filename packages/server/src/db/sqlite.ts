@@ -40,6 +40,13 @@ interface Statement {
   raw(): { all: Run; get: Run };
 }
 
+/** Notes in the open transaction that rows were changed: `result` is what a write gave back, rows or a count. */
+const noteWrite = (result: unknown): void => {
+  const changed = Array.isArray(result) ? result.length > 0 : (result as { changes?: number } | undefined)?.changes !== 0;
+  const scope = currentScope.getStore();
+  if (changed && scope) scope.wrote = true;
+};
+
 /**
  * A connection as drizzle sees it: statements are compiled once per SQL text, and `guard` runs before each use.
  * `raw()` switches a better-sqlite3 statement for good, so rows and raw rows have a statement each.
@@ -47,11 +54,14 @@ interface Statement {
 const guarded = (connection: Database.Database, guard: () => void): { prepare(sql: string): Statement } => {
   const cache = new Map<string, Statement>();
   const through = (statement: Database.Statement, method: "run" | "all" | "get"): Run => {
-    const call = statement[method].bind(statement);
+    const call = statement[method].bind(statement) as Run;
+    const { readonly } = statement;
     return (...params) => {
       guard();
       try {
-        return call(...params);
+        const result = call(...params);
+        if (!readonly) noteWrite(result);
+        return result;
       } catch (error) {
         // Here and not at the end of the transaction: features catch a UniqueViolation inside it.
         throw storageError(error);
@@ -137,6 +147,9 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
   };
   const gate = new Gate(
     {
+      get active() {
+        return writer.inTransaction;
+      },
       begin: command("BEGIN IMMEDIATE"),
       commit: command("COMMIT"),
       rollback: command("ROLLBACK"),

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@mailsvc/sdk/contract";
 import { FastResponse } from "srvx";
-import { ApiError } from "../lib/api-error.ts";
+import type { ApiError } from "../lib/api-error.ts";
 
 /** Headers of an answer, as pairs: what the server writes without making a Headers object first. */
 export type HeaderList = [string, string][];

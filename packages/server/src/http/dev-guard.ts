@@ -12,6 +12,11 @@ export const guardDev = (request: Request, remoteAddress: string | undefined): v
   if (remoteAddress === undefined) return;
   const host = request.headers.get("host") ?? "";
   const origin = request.headers.get("origin");
-  if (LOOPBACK.test(remoteAddress) && LOCAL_HOST.test(host) && (origin === null || origin === `http://${host}` || origin === `https://${host}`)) return;
+  if (
+    LOOPBACK.test(remoteAddress) &&
+    LOCAL_HOST.test(host) &&
+    (origin === null || origin === `http://${host}` || origin === `https://${host}`)
+  )
+    return;
   throw new ApiError("forbidden", "/__dev answers only to programs on this machine.", { hint: "Call it at 127.0.0.1 or localhost." });
 };

@@ -1,10 +1,10 @@
 import type { Fault } from "@mailsvc/sdk/contract";
 import { ERRORS } from "@mailsvc/sdk/contract";
-import type { HeaderList } from "./answer.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { type Random, seededRandom } from "../lib/random.ts";
+import type { HeaderList } from "./answer.ts";
 
 /** Marks an answer whose connection is to be cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";
@@ -15,7 +15,13 @@ interface Rule {
   path: RegExp;
 }
 
-const pattern = (path: string): RegExp => new RegExp(`^${path.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
+const pattern = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split("*")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`,
+  );
 
 /** Rules that make requests fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
 export class Faults {

@@ -7,8 +7,8 @@ import type { KeyInfo } from "../keys/ring.ts";
 export interface PublicContext {
   readonly deps: Deps;
   readonly requestId: string;
-  /** Aborted when the caller has gone. */
-  readonly signal: AbortSignal;
+  /** Aborted when the caller has gone. Made when first asked for: few handlers wait. */
+  readonly signal: () => AbortSignal;
 }
 
 /** A caller with a key. */

@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
+import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, eq, lt, sql } from "drizzle-orm";
+import type { H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { Deps } from "../deps.ts";
 
 /** How long an answer is kept for replay. */
 export const KEEP_MS = 24 * 3_600_000;
@@ -23,11 +25,18 @@ export interface Stored {
 }
 
 /** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
-export const claimOf = (headers: Headers, keyId: string, route: string, url: string, body: Uint8Array): Claim | null => {
-  const idempotencyKey = headers.get("idempotency-key");
+export const claimOf = (
+  { req, url }: Pick<H3Event, "req" | "url">,
+  keyId: string,
+  { method, path }: Endpoint,
+  body: Uint8Array,
+): Claim | null => {
+  const idempotencyKey = req.headers.get("idempotency-key");
   if (idempotencyKey === null) return null;
-  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
-  return { keyId, route, idempotencyKey, requestHash: hash("sha256", Buffer.concat([Buffer.from(`${url}\n`), body]), "hex") };
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+    throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
+  const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${url.pathname}\n`), body]), "hex");
+  return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
 };
 
 const ph = sql.placeholder;
@@ -44,7 +53,8 @@ export const findAnswer = async (tx: Tx, claim: Claim): Promise<Stored | null> =
     )
     .execute({ ...claim });
   if (!found) return null;
-  if (found.requestHash !== claim.requestHash) throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for another request in the last 24 hours.");
+  if (found.requestHash !== claim.requestHash)
+    throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for another request in the last 24 hours.");
   return { status: found.status, answer: found.answer };
 };
 

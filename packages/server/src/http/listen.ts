@@ -54,7 +54,14 @@ const bind = (server: Server, { host, port }: ListenOptions): Promise<void> =>
 /** A server with a certificate made by listhen; loaded only when asked for. */
 const secureServer = async (handler: RequestListener, options: ListenOptions): Promise<Server> => {
   const { listen } = await import("listhen");
-  const { server } = await listen(handler, { hostname: options.host, port: options.port, https: true, isProd: true, showURL: false, autoClose: false });
+  const { server } = await listen(handler, {
+    hostname: options.host,
+    port: options.port,
+    https: true,
+    isProd: true,
+    showURL: false,
+    autoClose: false,
+  });
   return server as Server;
 };
 

@@ -64,7 +64,12 @@ export const mount = (
   flight: Flight,
 ): Mounted => {
   const { config, db, ids, clock, keyRing } = deps;
-  const app = new H3({ silent: true });
+  const app = new H3({
+    silent: true,
+    // Only what the router itself refuses comes here: a path that cannot be decoded.
+    onError: () =>
+      refuse(() => new ApiError("validation_error", "The path is not valid: a % must be followed by two hexadecimal digits."))(),
+  });
   const buckets = new Buckets(() => clock.now());
 
   /** Runs a write and keeps its answer, in one transaction. */
@@ -120,7 +125,7 @@ export const mount = (
     const body = parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, body);
-    const claim = claimOf(event.req.headers, key.id, `${endpoint.method} ${endpoint.path}`, event.url.pathname, bytes);
+    const claim = claimOf(event, key.id, endpoint, bytes);
     const stored = await write(endpoint, handler, input, ctx, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);
@@ -159,7 +164,7 @@ export const mount = (
       flight.count += 1;
       if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
       try {
-        const base: PublicContext = { deps, requestId, signal: event.req.signal };
+        const base: PublicContext = { deps, requestId, signal: () => event.req.signal };
         const serve = () =>
           (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
         if (faults?.any && endpoint.access !== "dev") return await faults.around(endpoint.method, event.url.pathname, headers, serve);

@@ -7,8 +7,13 @@ import { clearMail, findMail, firstMail, listMail, type Match, parseMail } from 
 // Mail captured by another server process announces itself to nobody here: so the wait looks again now and then.
 const LOOK_EVERY = 1000;
 
-const wait = async (match: Match & { after?: string | undefined; timeout: number }, arrivals: Arrivals, { deps, signal }: PublicContext) => {
+const wait = async (
+  match: Match & { after?: string | undefined; timeout: number },
+  arrivals: Arrivals,
+  { deps, signal: signalOf }: PublicContext,
+) => {
   const { real } = deps.clock;
+  const signal = signalOf();
   const until = real.now() + match.timeout * 1000;
   while (!signal.aborted) {
     const left = until - real.now();
@@ -19,7 +24,9 @@ const wait = async (match: Match & { after?: string | undefined; timeout: number
     if (left <= 0) break;
     await arrival;
   }
-  throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, { hint: "See what did come: mailsvc inbox list" });
+  throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, {
+    hint: "See what did come: mailsvc inbox list",
+  });
 };
 
 export const inboxHandlers = (arrivals: Arrivals): Handlers<typeof contract.inbox> => ({

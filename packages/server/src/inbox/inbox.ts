@@ -108,4 +108,5 @@ export const parseMail = async (row: Row): Promise<z.infer<typeof CapturedMailDe
 
 export const insertMail = async (tx: Tx, row: Row): Promise<void> => void (await tx.insert(tx.t.inbox).values(row));
 
-export const clearMail = (db: Db): Promise<number> => db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);
+export const clearMail = (db: Db): Promise<number> =>
+  db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);

@@ -1,3 +1,4 @@
+import { isNotNull } from "drizzle-orm";
 import type { Kit } from "../db/kit.pg.ts";
 
 export type JobState = "ready" | "running" | "dead";
@@ -21,6 +22,6 @@ export const queueTables = (k: Kit) => ({
       lastError: k.text("last_error"),
       createdAt: k.instant("created_at").notNull(),
     },
-    (t) => [k.index("jobs_due").on(t.state, t.runAt), k.uniqueIndex("jobs_dedupe").on(t.dedupeKey)],
+    (t) => [k.index("jobs_due").on(t.state, t.runAt), k.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey))],
   ),
 });
