@@ -82,7 +82,6 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     startedAt: isBendable(clock) && clock.mode === "frozen" ? clock.now() : null,
     startWorkers,
     forget: () => forget(),
-    realNow: () => clock.now(),
   });
   const mounted = mount(contract, handlersOf({ world, arrivals }) as never, deps, config.dev ? faults : null, flight);
   if (config.dev) mountPages(mounted.app, dashboardPages(deps, first.apiKey), deps);

@@ -1,12 +1,11 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import { eq } from "drizzle-orm";
 import type { SqliteDb } from "../db/sqlite.ts";
 import type { Deps } from "../deps.ts";
 import type { Faults } from "../http/faults.ts";
 import { makeKey } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { BendableClock } from "../lib/bendable-clock.ts";
-import { seedWorkspace } from "../workspaces/workspaces.ts";
+import { DEV_KEY, FIRST, fact, seedWorkspace } from "../workspaces/workspaces.ts";
 import { type ClockMark, emptyTables, listSnapshots, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
@@ -29,10 +28,11 @@ export interface WorldOptions {
   startWorkers: () => Promise<void>;
   /** Forgets what is kept in memory beside the database. */
   forget: () => void;
-  realNow: () => number;
 }
 
-export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget, realNow }: WorldOptions): World => {
+export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget }: WorldOptions): World => {
+  // Where a clock that was never bent would stand.
+  const began = { at: deps.clock.now(), real: deps.clock.real.now() };
   const sqlite = (): SqliteDb => {
     if (deps.db.dialect !== "sqlite") throw new ApiError("invalid_state", "Snapshots and reset work on the SQLite database of dev mode.");
     return deps.db as SqliteDb;
@@ -63,12 +63,13 @@ export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget
       }),
     reset: () =>
       between(async () => {
-        const { meta } = deps.db.read.t;
-        const [kept] = await deps.db.read.select().from(meta).where(eq(meta.name, "devKey"));
+        const apiKey = (await fact(deps.db, DEV_KEY)) ?? makeKey(deps.random);
+        const workspaceId = (await fact(deps.db, FIRST)) ?? deps.ids("ws");
         await emptyTables(sqlite());
         faults.clear();
-        clock.reset(startedAt ?? realNow(), startedAt === null ? "running" : "frozen");
-        await deps.db.tx((tx) => seedWorkspace(tx, deps, kept?.value ?? makeKey(deps.random)));
+        if (startedAt === null) clock.reset(began.at + Math.floor(clock.real.now() - began.real), "running");
+        else clock.reset(startedAt, "frozen");
+        await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey, workspaceId));
       }),
   };
 };

@@ -18,18 +18,17 @@ export const getWorkspace = async (read: Reader, id: string): Promise<{ id: stri
   return { ...row, createdAt: iso(row.createdAt) };
 };
 
-const DEV_KEY = "devKey";
-const FIRST = "firstWorkspace";
+export const DEV_KEY = "devKey";
+export const FIRST = "firstWorkspace";
 
-const fact = async (db: Db, name: string): Promise<string | null> => {
+export const fact = async (db: Db, name: string): Promise<string | null> => {
   const { meta } = db.read.t;
   const [row] = await db.read.select().from(meta).where(eq(meta.name, name));
   return row?.value ?? null;
 };
 
 /** Writes the first workspace and its owner key. Dev mode keeps the key readable, so that a restart can show it again. */
-export const seedWorkspace = async (tx: Tx, deps: Deps, apiKey: string): Promise<string> => {
-  const workspaceId = deps.ids("ws");
+export const seedWorkspace = async (tx: Tx, deps: Deps, apiKey: string, workspaceId: string = deps.ids("ws")): Promise<string> => {
   await tx.insert(tx.t.workspaces).values({ id: workspaceId, name: deps.config.dev ? "dev" : "default", createdAt: deps.clock.now() });
   await createKey(tx, deps, workspaceId, { name: "owner", permissions: [], owner: true, key: apiKey });
   const facts = [{ name: FIRST, value: workspaceId }, ...(deps.config.dev ? [{ name: DEV_KEY, value: apiKey }] : [])];

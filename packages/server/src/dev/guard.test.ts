@@ -1,0 +1,54 @@
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { ask, expectAnswer, type Scenario } from "../../test/scenario.ts";
+import { guardDev } from "../http/dev-guard.ts";
+import { createWorld } from "../testing.ts";
+
+const devEndpoints = (Object.values(contract).flatMap((group) => Object.values(group)) as Endpoint[]).filter((e) => e.access === "dev");
+
+test("without dev mode there is nothing under /__dev, with a key or without", async () => {
+  await using world = await createWorld({ dev: false });
+  for (const e of devEndpoints)
+    for (const key of [undefined, null]) {
+      const row: Scenario = {
+        name: "",
+        method: e.method,
+        path: e.path.replace(/:\w+/g, "x"),
+        ...(key === null && { key }),
+        status: 404,
+        code: "not_found",
+      };
+      await expectAnswer(await ask(world, row), row, world.apiKey);
+    }
+  expect(devEndpoints.length).toBeGreaterThan(15);
+});
+
+const request = (headers: Record<string, string>): Request => new Request("http://x.test/__dev/clock", { headers });
+
+describe("who may call /__dev", () => {
+  test.each([
+    ["127.0.0.1", { host: "127.0.0.1:2526" }],
+    ["127.0.0.1", { host: "localhost:2526" }],
+    ["127.0.0.1", { host: "mailsvc.localhost" }],
+    ["::1", { host: "[::1]:2526" }],
+    ["::ffff:127.0.0.1", { host: "LOCALHOST:2526" }],
+    ["127.0.0.1", { host: "localhost:2526", origin: "http://localhost:2526" }],
+  ])("%s with %o", (address, headers) => {
+    expect(() => guardDev(request(headers), address)).not.toThrow();
+  });
+
+  test.each([
+    ["another machine", "192.168.1.7", { host: "localhost:2526" }],
+    ["another machine over IPv6", "fe80::1", { host: "localhost:2526" }],
+    ["a name that was bent to this machine", "127.0.0.1", { host: "evil.example" }],
+    ["a name that looks local", "127.0.0.1", { host: "localhost.evil.example" }],
+    ["a name that begins local", "127.0.0.1", { host: "127.0.0.1.evil.example" }],
+    ["an address that is not this machine's", "127.0.0.1", { host: "10.0.0.1:2526" }],
+    ["no name at all", "127.0.0.1", {}],
+    ["a page of another site", "127.0.0.1", { host: "localhost:2526", origin: "https://evil.example" }],
+    ["a page of another port", "127.0.0.1", { host: "localhost:2526", origin: "http://localhost:3000" }],
+    ["a page without an origin", "127.0.0.1", { host: "localhost:2526", origin: "null" }],
+  ])("not %s", (_who, address, headers) => {
+    expect(() => guardDev(request(headers as Record<string, string>), address)).toThrow("programs on this machine");
+  });
+});
