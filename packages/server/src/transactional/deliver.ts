@@ -84,8 +84,9 @@ type Note = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise
 const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, note: Note): Outcome => {
   const { clock, mailer } = deps;
   const now = clock.now();
-  // What was not noted beforehand may have been cancelled meanwhile.
-  const from: readonly EmailStatus[] = mailer.transactional ? WAITING : ["sending"];
+  // What was not noted beforehand may have been cancelled meanwhile. It may also stand as `sending`: left so by a process
+  // that delivered over SMTP and died, before this one began to capture.
+  const from: readonly EmailStatus[] = mailer.transactional ? OPEN : ["sending"];
   const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
 
   if (receipt.outcome === "sent" || receipt.outcome === "delivered")
