@@ -8,7 +8,13 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]
   replacement: fileURLToPath(new URL(file as string, import.meta.url)),
 }));
 
-const shared = { environment: "node", pool: "forks", restoreMocks: true, unstubEnvs: true } as const;
+const shared = {
+  environment: "node",
+  pool: "forks",
+  restoreMocks: true,
+  unstubEnvs: true,
+  globalSetup: "./packages/server/test/postgres-setup.ts",
+} as const;
 
 export default defineConfig({
   test: {

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe } from "vitest";
+import { afterAll, afterEach, beforeEach, describe } from "vitest";
 import type { Db } from "../src/db/db.ts";
+import { openPostgres } from "../src/db/postgres.ts";
 import { openSqlite } from "../src/db/sqlite.ts";
+import { createDatabase, dropTemplate } from "./postgres.ts";
 
 /** A database of its own for one test. */
 export interface TestDb {
@@ -25,6 +27,17 @@ export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
       },
     };
   },
+  postgres: async () => {
+    const { url, drop } = await createDatabase();
+    const db = await openPostgres(url, { migrate: false });
+    return {
+      db,
+      dispose: async () => {
+        await db.close();
+        await drop();
+      },
+    };
+  },
 };
 
 export interface DbSuite {
@@ -42,6 +55,7 @@ export const describeDb = (title: string, suite: (t: DbSuite) => void): void => 
         opened = await open();
       });
       afterEach(() => opened.dispose());
+      afterAll(dropTemplate);
       suite({
         dialect,
         get db() {

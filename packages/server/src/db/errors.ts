@@ -14,7 +14,10 @@ export class MisplacedQuery extends Error {
 }
 
 const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_ROWID", "23505"]);
-const UNAVAILABLE = /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/;
+// Of Postgres: connection, resources, shutting down, the disk, a standby that takes no writes, a statement or lock that
+// took too long, and transactions that got in each other's way more often than they were tried again.
+const UNAVAILABLE =
+  /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|58|25006|57014|55P03|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
 // What drivers call their errors: SQLite's names, Postgres' five characters.
 const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;

@@ -1,6 +1,13 @@
-import { bigint, bigserial, boolean, customType, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bigint, bigserial, boolean, customType, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
+
+// `json` and not `jsonb`: it keeps the text, so the order of keys, in which custom headers are sent, as SQLite does.
+const json = customType<{ data: unknown; driverData: unknown }>({
+  dataType: () => "json",
+  toDriver: (value) => (value === null ? null : JSON.stringify(value)),
+  fromDriver: (value) => value,
+});
 
 /**
  * The columns a table may use. Postgres is the honest kit, whose types everybody sees; `kit.sqlite.ts` has the same
@@ -14,7 +21,7 @@ export const kit = {
   /** An instant: milliseconds since 1970. A number, so that no time zone can get at it. */
   instant: (name: string) => bigint(name, { mode: "number" }),
   flag: (name: string) => boolean(name),
-  json: <T>(name: string) => jsonb(name).$type<T>(),
+  json: <T>(name: string) => json(name).$type<T>(),
   bytes: (name: string) => bytea(name),
   /** A primary key that counts up in the order of insertion. */
   counter: (name: string) => bigserial(name, { mode: "number" }).primaryKey(),
