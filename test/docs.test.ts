@@ -1,0 +1,176 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
+import { SERVE_FLAGS } from "../packages/server/src/config.ts";
+import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
+import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const bin = join(root, "node_modules/.bin");
+const run = promisify(execFile);
+const START = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }).scripts.start;
+
+/** Pages whose every block is run, in order, against a server of the page's own. */
+const RUN = ["README.md", ...globSync("docs/*.md", { cwd: root, exclude: ["docs/reference.md"] }).sort()];
+/** Pages whose links are checked. */
+const READ = [
+  ...RUN,
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  ...globSync(["docs/decisions/*.md", "{packages,examples}/*/README.md"], { cwd: root }),
+];
+
+/** A block that is nothing but a server: it is started, waited for, and stopped. */
+const STARTS_SERVER = /^(?:npm start|npx mailsvc (?:serve|dev)\b.*)\n$/;
+
+let folder = "";
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  await run(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
+  folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
+});
+afterAll(() => {
+  for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder in which the packages are installed, as a reader's would be. */
+const place = (name: string): string => {
+  const dir = join(folder, name.replace(/\W/g, "-"));
+  mkdirSync(dir, { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
+  writeFileSync(join(dir, "package.json"), '{ "private": true, "type": "module" }\n');
+  const compilerOptions = { paths: {}, noUnusedLocals: true, noEmit: true };
+  writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] }));
+  return dir;
+};
+
+const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
+  const { VITEST: _, NODE_ENV: __, NODE_OPTIONS: ___, ...rest } = process.env;
+  const inherited = Object.fromEntries(Object.entries(rest).filter(([name]) => !/^(?:VITEST|MAILSVC)_/.test(name)));
+  return { ...inherited, PATH: `${bin}${delimiter}${process.env["PATH"]}`, NO_COLOR: "1", ...more };
+};
+
+const until = async (what: string, done: () => boolean): Promise<void> => {
+  for (let left = 600; !done(); left -= 1) {
+    if (left === 0) throw new Error(`Waited a minute for ${what}.`);
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
+};
+
+/** Runs a server until it is ready and stops it as Ctrl-C would. */
+const startAndStop = async (written: string, cwd: string): Promise<void> => {
+  // npm and npx stand between: interrupted themselves, they end by the signal, whatever the program answered.
+  const command = `exec ${written.replace(/^npm start$/, START).replace(/^npx /, "")}`;
+  const demo = written === "npm start";
+  const ready = join(folder, "ready.json");
+  rmSync(ready, { force: true });
+  // What a page names itself stays; the rest is kept out of the way of other servers on this machine.
+  const named = written.includes("--ready-file") ? join(cwd, "mailsvc.json") : ready;
+  const env = environment({ MAILSVC_PORT: "0", MAILSVC_READY_FILE: ready });
+  if (demo) env["MAILSVC_DATA"] = join(folder, "start");
+  const child = spawn("bash", ["-euo", "pipefail", "-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  let output = "";
+  child.stdout.on("data", (data) => (output += data));
+  child.stderr.on("data", (data) => (output += data));
+  const ended = new Promise<number | null>((done) => child.on("exit", done));
+  await until(command, () => child.exitCode !== null || (existsSync(named) && (!demo || output.includes("Ctrl-C"))));
+  if (child.exitCode === null) process.kill(-(child.pid as number), "SIGINT");
+  expect(await ended, output).toBe(0);
+};
+
+const bash = async (text: string, cwd: string, env: Record<string, string>): Promise<void> => {
+  try {
+    await run("bash", ["-euo", "pipefail", "-c", text], { cwd, env: environment(env), timeout: 60_000 });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${(error as Error).message}\n${stdout}\n${stderr}`);
+  }
+};
+
+/** Type-checks a script and runs it; one that has tests, with vitest. */
+const script = async ({ text, line }: Block, cwd: string, env: Record<string, string>): Promise<void> => {
+  const tested = /from "vitest"/.test(text);
+  const file = join(cwd, `line-${line}${tested ? ".test" : ""}.ts`);
+  writeFileSync(file, text);
+  await bash(`tsc -p . && ${tested ? `vitest run --root . ${file}` : `node ${file}`}`, cwd, env);
+  rmSync(file);
+};
+
+describe.each(RUN)("%s", (page) => {
+  const blocks = blocksOf(join(root, page));
+  const env: Record<string, string> = {};
+  let cwd = "";
+  let server: ChildProcess | undefined;
+
+  beforeAll(async () => {
+    cwd = place(page);
+    const ready = join(cwd, "server.json");
+    const args = ["--dev", "--port", "0", "--data", join(cwd, "server-data"), "--ready-file", ready];
+    server = spawn(process.execPath, [join(root, "packages/server/dist/main.js"), ...args], { stdio: "ignore", env: environment({}) });
+    started.push(server);
+    await until("a server", () => existsSync(ready));
+    const { url, apiKey } = JSON.parse(readFileSync(ready, "utf8")) as { url: string; apiKey: string };
+    Object.assign(env, { MAILSVC_URL: url, MAILSVC_API_KEY: apiKey, MAILSVC_CONFIG: join(cwd, "config.json") });
+  });
+  afterAll(() => void server?.kill());
+
+  test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(3));
+
+  test.each(blocks.map((block) => [block.line, block] as const))("line %i", async (_line, block) => {
+    if (block.language === "ts") return script(block, cwd, env);
+    if (block.language === "json") return void expect(JSON.parse(block.text)).toBeTypeOf("object");
+    if (block.language === "ini") {
+      const flags = [...block.text.matchAll(/ --([a-z-]+)/g)].map(([, flag]) => flag);
+      expect(SERVE_FLAGS.map((f) => f.name)).toEqual(expect.arrayContaining(flags));
+      return;
+    }
+    expect(block.language, "what is not run is no code block").toBe("sh");
+    if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd);
+    await bash(block.text, cwd, env);
+  });
+});
+
+describe("tables say what the code says", () => {
+  test("flags of the server", () => {
+    const rows = SERVE_FLAGS.map(({ name, value, env, summary }) => [
+      `\`--${name}${value === null ? "" : ` ${value}`}\``,
+      `\`${env}\``,
+      summary,
+    ]);
+    expect(tableUnder(join(root, "docs/self-hosting.md"), "Flags")).toEqual(rows);
+  });
+
+  test("simulated recipients", () => {
+    expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
+      SIMULATOR.map(({ name, what }) => [`\`${name}@\``, what]),
+    );
+  });
+
+  test("exit codes", () => {
+    expect(tableUnder(join(root, "docs/cli.md"), "Exit codes")).toEqual(Object.entries(EXIT_MEANING));
+  });
+});
+
+describe("links lead somewhere", () => {
+  test.each(READ)("%s", (page) => {
+    const broken = linksOf(join(root, page)).filter((link) => {
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? join(root, page) : join(root, dirname(page), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test("the README is short", () => {
+  expect(readFileSync(join(root, "README.md"), "utf8").split("\n").length).toBeLessThan(110);
+});
