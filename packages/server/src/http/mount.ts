@@ -3,8 +3,8 @@ import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
-import { ApiError } from "../lib/api-error.ts";
-import { Buckets } from "../lib/rate.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import type { Buckets } from "../lib/rate.ts";
 import { answer, errorAnswer, type HeaderList } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
 import { checkMediaType, parseJson, readBytes } from "./body.ts";
@@ -30,9 +30,16 @@ export interface Flight {
 // Requests in flight that make a crowd.
 const CROWD = 16;
 
-export interface Mounted {
-  readonly app: H3;
-  readonly buckets: Buckets;
+/** What the routes are made of. */
+export interface MountParts {
+  contract: Contract;
+  /** By noun and verb; those of dev mode may be missing outside it. */
+  handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  deps: Deps;
+  flight: Flight;
+  buckets: Buckets;
+  /** Rules that make requests fail; in dev mode only. */
+  faults: Faults | null;
 }
 
 const nodeOf = (event: H3Event): IncomingMessage | undefined => event.runtime?.node?.req as IncomingMessage | undefined;
@@ -55,14 +62,8 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
   return new ApiError("internal_error", "Something went wrong on our side.");
 };
 
-/** Turns the contract into routes, each with its handler. `faults` are there in dev mode only. */
-export const mount = (
-  contract: Contract,
-  handlers: Readonly<Record<string, Readonly<Record<string, AnyHandler>>>>,
-  deps: Deps,
-  faults: Faults | null,
-  flight: Flight,
-): Mounted => {
+/** Turns the contract into routes, each with its handler. */
+export const mount = ({ contract, handlers, deps, flight, buckets, faults }: MountParts): H3 => {
   const { config, db, ids, clock, keyRing } = deps;
   const app = new H3({
     silent: true,
@@ -70,8 +71,6 @@ export const mount = (
     onError: () =>
       refuse(() => new ApiError("validation_error", "The path is not valid: a % must be followed by two hexadecimal digits."))(),
   });
-  const buckets = new Buckets(() => clock.now());
-
   /** Runs a write and keeps its answer, in one transaction. */
   const write = async (
     endpoint: Endpoint,
@@ -112,7 +111,7 @@ export const mount = (
     limit(buckets, config.rates, key.id, endpoint, headers);
     authorise(key, endpoint);
     const ctx: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-    const params = event.context.params ?? {};
+    const params = paramsOf(event);
     if (endpoint.method === "GET") {
       const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, {});
       const output = await (handler as RunAny)(input, { ...ctx, read: db.read } as KeyContext);
@@ -145,7 +144,7 @@ export const mount = (
       body = parseJson(await readBytes(event.req, nodeOf(event), config.maxBodyBytes));
     }
     const output = await (handler as RunAny)(
-      parseInput(endpoint, event.context.params ?? {}, endpoint.query ? event.url.searchParams : null, body),
+      parseInput(endpoint, paramsOf(event), endpoint.query ? event.url.searchParams : null, body),
       base,
     );
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
@@ -205,5 +204,5 @@ export const mount = (
     "/**",
     refuse(() => new ApiError("not_found", "There is nothing at this path.", { hint: "The API is described at /openapi.json." })),
   );
-  return { app, buckets };
+  return app;
 };

@@ -47,7 +47,10 @@ export const suppress = async (tx: Tx, deps: Deps, workspaceId: string, wanted: 
   await tx
     .insert(suppressions)
     .values(row)
-    .onConflictDoUpdate({ target: [suppressions.workspaceId, suppressions.email], set: { scope: row.scope, reason: row.reason, emailId: row.emailId } });
+    .onConflictDoUpdate({
+      target: [suppressions.workspaceId, suppressions.email],
+      set: { scope: row.scope, reason: row.reason, emailId: row.emailId },
+    });
   return show(row);
 };
 
@@ -75,12 +78,21 @@ export const suppressedAmong = async (q: Tx | Reader, workspaceId: string, email
   return new Set(found.map((r) => r.email));
 };
 
+/** The compared form of what may be an address. */
+const keyOf = (text: string): string => {
+  try {
+    return addressKey(parseAddress(text).address);
+  } catch {
+    return addressKey(text);
+  }
+};
+
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
 export const unsuppress = async (tx: Tx, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
   const { suppressions: t } = tx.t;
   const [gone] = await tx
     .delete(t)
-    .where(and(eq(t.workspaceId, workspaceId), or(eq(t.id, idOrEmail), eq(t.email, addressKey(idOrEmail)))))
+    .where(and(eq(t.workspaceId, workspaceId), or(eq(t.id, idOrEmail), eq(t.email, keyOf(idOrEmail)))))
     .returning();
   if (!gone) throw notFound("suppression", idOrEmail);
   return show(gone);

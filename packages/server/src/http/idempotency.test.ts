@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { keyFor } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
+const send = (world: TestWorld, idempotencyKey: string, changes: Record<string, unknown> = {}, key?: string) =>
+  ask(world, { path: "/api/v1/send", body: { ...hello, ...changes }, headers: { "idempotency-key": idempotencyKey }, ...(key && { key }) });
+const total = async (world: TestWorld) => (await world.sdk.emails.list()).pagination.total;
+const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+
+test("the same request with the same key has one effect and one answer, and the replay says so", async () => {
+  await using world = await createWorld();
+  const first = await send(world, "k");
+  const second = await send(world, "k");
+  expect([first.status, first.headers.get("idempotency-replayed")]).toEqual([200, null]);
+  expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  expect(await second.text()).toBe(await first.text());
+  expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+  expect(await world.inbox.all()).toHaveLength(1);
+});
+
+test("fifty at once with the same key have one effect and fifty equal answers", async () => {
+  await using world = await createWorld();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => send(world, "k")));
+  expect(new Set(answers.map((a) => a.status))).toEqual(new Set([200]));
+  expect(new Set(await Promise.all(answers.map((a) => a.text()))).size).toBe(1);
+  expect(answers.filter((a) => a.headers.get("idempotency-replayed") === null)).toHaveLength(1);
+  expect(await total(world)).toBe(1);
+});
+
+test("fifty at once with the same key and different bodies: one is done, the others are told", async () => {
+  await using world = await createWorld();
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => send(world, "k", { subject: `Hello ${i}` })));
+  expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
+  expect(answers.filter((a) => a.status === 409)).toHaveLength(49);
+  expect(await total(world)).toBe(1);
+});
+
+test("another body with the same key is refused", async () => {
+  await using world = await createWorld();
+  await send(world, "k");
+  const other = await send(world, "k", { subject: "Other" });
+  expect([other.status, await codeOf(other)]).toEqual([409, "idempotency_key_reused"]);
+  expect(await total(world)).toBe(1);
+});
+
+test("what was refused does not use the key up: the corrected request goes through", async () => {
+  await using world = await createWorld();
+  expect((await send(world, "k", { to: "nobody" })).status).toBe(400);
+  expect((await send(world, "k", { from: "x@unverified.com" })).status).toBe(400);
+  const good = await send(world, "k");
+  expect([good.status, good.headers.get("idempotency-replayed")]).toEqual([200, null]);
+});
+
+test("an answer is replayed for 24 hours and forgotten after them", async () => {
+  await using world = await createWorld();
+  const first = await (await send(world, "k")).text();
+  await world.clock.advance("23h");
+  expect(await (await send(world, "k")).text()).toBe(first);
+  await world.clock.advance("3h");
+  const later = await send(world, "k");
+  expect([later.status, later.headers.get("idempotency-replayed")]).toEqual([200, null]);
+  expect(await later.text()).not.toBe(first);
+  expect(await total(world)).toBe(2);
+});
+
+test("thousands of old answers are forgotten, a chunk at a time", async () => {
+  await using world = await createWorld();
+  const { db, clock } = world.app.deps;
+  const rows = Array.from({ length: 2500 }, (_, i) => ({
+    keyId: "key_x",
+    route: "POST /x",
+    idempotencyKey: `k${i}`,
+    requestHash: "h",
+    status: 200,
+    answer: "{}",
+    createdAt: clock.now(),
+  }));
+  await db.tx(async (tx) => {
+    for (let i = 0; i < rows.length; i += 500) await tx.insert(tx.t.idempotency).values(rows.slice(i, i + 500));
+  });
+  await world.clock.advance("26h");
+  expect(await db.read.$count(db.read.t.idempotency)).toBe(0);
+});
+
+test("keys are one's own: another API key and another endpoint may use the same one", async () => {
+  await using world = await createWorld();
+  const other = await keyFor(world, "transactional:send");
+  const first = await (await send(world, "k")).text();
+  const second = await send(world, "k", {}, other);
+  expect(second.headers.get("idempotency-replayed")).toBeNull();
+  expect(await second.text()).not.toBe(first);
+  const elsewhere = await ask(world, {
+    path: "/api/v1/suppressions",
+    body: { email: "x@example.com" },
+    headers: { "idempotency-key": "k" },
+  });
+  expect(elsewhere.status).toBe(201);
+});
+
+test("the status of the answer is replayed too, on every endpoint that changes something", async () => {
+  await using world = await createWorld();
+  const create = () => ask(world, { path: "/api/v1/senders", body: { email: "hello@acme.example" }, headers: { "idempotency-key": "k" } });
+  const first = await create();
+  const second = await create();
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(await second.json()).toEqual(await first.json());
+});
+
+test("a key that was made is shown again to whoever asks again with the same Idempotency-Key", async () => {
+  await using world = await createWorld();
+  const create = async () =>
+    (await (
+      await ask(world, { path: "/api/v1/keys", body: { name: "n", permissions: ["keys:read"] }, headers: { "idempotency-key": "k" } })
+    ).json()) as { key: string };
+  const { key } = await create();
+  expect((await create()).key).toBe(key);
+  expect((await world.sdk.keys.list()).pagination.total).toBe(2);
+});
+
+test("the same path with another id is another request", async () => {
+  await using world = await createWorld();
+  const ids = await Promise.all(
+    [1, 2].map(async () => ((await world.sdk.emails.send({ ...hello, scheduledAt: "2026-02-01T00:00:00Z" })) as { id: string }).id),
+  );
+  const cancel = (id = "") => ask(world, { path: `/api/v1/emails/${id}/cancel`, headers: { "idempotency-key": "k" } });
+  expect((await cancel(ids[0])).status).toBe(200);
+  expect((await cancel(ids[1])).status).toBe(409);
+});
+
+test("a failure on our side stores nothing, so the retry does the work", async () => {
+  await using world = await createWorld();
+  const { queue } = world.app.deps;
+  const { enqueue } = queue;
+  queue.enqueue = () => Promise.reject(new Error("trouble"));
+  expect((await send(world, "k")).status).toBe(500);
+  queue.enqueue = enqueue;
+  const again = await send(world, "k");
+  expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, null]);
+});

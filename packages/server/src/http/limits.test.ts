@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { keyFor } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
+const send = (world: TestWorld, key?: string) => ask(world, { path: "/api/v1/send", body: hello, ...(key && { key }) });
+const told = (r: Response) => ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"].map((h) => r.headers.get(h));
+
+describe("rates", () => {
+  test("every answer to a key tells what is left, and a used-up rate when to come back", async () => {
+    await using world = await createWorld({ flags: { "rate-limit": "send=2/s" } });
+    expect(told(await send(world))).toEqual(["2", "1", "1", null]);
+    expect(told(await send(world))).toEqual(["2", "0", "1", null]);
+    const third = await send(world);
+    expect([third.status, ...told(third)]).toEqual([429, "2", "0", "1", "1"]);
+    expect(await third.json()).toMatchObject({
+      error: { code: "rate_limited", message: "This key has used up its send rate of 2 a second." },
+    });
+  });
+
+  test("a rate fills up again with time, and never beyond its size", async () => {
+    await using world = await createWorld({ flags: { "rate-limit": "send=2/s" } });
+    const three = async () => [await send(world), await send(world), await send(world)].map((r) => r.status);
+    expect(await three()).toEqual([200, 200, 429]);
+    await world.clock.advance("500ms");
+    expect((await send(world)).status).toBe(200);
+    expect((await send(world)).status).toBe(429);
+    await world.clock.advance("1h");
+    expect(await three()).toEqual([200, 200, 429]);
+  });
+
+  test("each key has its own, and each bucket too", async () => {
+    await using world = await createWorld({ flags: { "rate-limit": "send=1/s,write=1/s,read=1/s" } });
+    const path = "/api/v1/suppressions";
+    expect((await send(world)).status).toBe(200);
+    expect((await send(world)).status).toBe(429);
+    expect((await ask(world, { path, body: { email: "x@example.com" } })).status).toBe(201);
+    expect((await ask(world, { path, body: { email: "y@example.com" } })).status).toBe(429);
+    expect((await ask(world, { method: "GET", path })).status).toBe(200);
+    expect((await ask(world, { method: "GET", path })).status).toBe(429);
+    await world.clock.advance("1s");
+    const other = await keyFor(world, "transactional:send");
+    expect((await send(world, other)).status).toBe(200);
+    expect((await send(world)).status).toBe(200);
+  });
+
+  test("a request that is refused for its rate does nothing, and a bad one uses the rate up as well", async () => {
+    await using world = await createWorld({ flags: { "rate-limit": "send=1/s" } });
+    expect((await ask(world, { path: "/api/v1/send", body: "{" })).status).toBe(400);
+    expect((await send(world)).status).toBe(429);
+    expect((await world.sdk.emails.list()).pagination.total).toBe(0);
+  });
+
+  test("answers without a key carry no rate", async () => {
+    await using world = await createWorld();
+    expect(told(await ask(world, { method: "GET", path: "/healthz", key: null }))).toEqual([null, null, null, null]);
+  });
+});
+
+describe("a database that cannot work", () => {
+  test("is 503 storage_unavailable with Retry-After, tells nothing of itself, and recovers", async () => {
+    await using world = await createWorld();
+    const { gate } = world.app.deps.db as unknown as { gate: { idle(): Promise<void> } };
+    const db = world.app.deps.db as unknown as {
+      alone(work: (c: { pragma(text: string, o?: { simple: boolean }): unknown }) => void): Promise<void>;
+    };
+    await gate.idle();
+    await db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+    const big = { ...hello, text: "x".repeat(500_000) };
+    const full = await ask(world, { path: "/api/v1/send", body: big });
+    expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
+    const { error } = (await full.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe("storage_unavailable");
+    expect(error.message).not.toMatch(/insert|contents|emails/i);
+    expect((await ask(world, { method: "GET", path: "/api/v1/emails" })).status).toBe(200);
+    await db.alone((c) => void c.pragma("max_page_count = 1000000"));
+    expect((await ask(world, { path: "/api/v1/send", body: big })).status).toBe(200);
+  });
+});

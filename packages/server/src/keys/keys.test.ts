@@ -1,0 +1,129 @@
+import { PERMISSIONS } from "@mailsvc/sdk";
+import { describe, expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { keyFor } from "../../test/tenant.ts";
+import { seededRandom } from "../lib/random.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { isKey, KEY_PATTERN, makeKey, previewKey } from "./secret.ts";
+
+const me = (world: TestWorld, key: string) => ask(world, { method: "GET", path: "/api/v1/me", key });
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as { error: { code: string } }).error.code];
+
+describe("keys", () => {
+  test("a key is shown once, and works at once", async () => {
+    await using world = await createWorld();
+    const made = await world.sdk.keys.create({ name: " shop ", permissions: ["transactional:send", "transactional:send"] });
+    expect(made).toMatchObject({
+      name: "shop",
+      permissions: ["transactional:send"],
+      owner: false,
+      revokedAt: null,
+      preview: previewKey(made.key),
+    });
+    expect(made.key).toMatch(KEY_PATTERN);
+    expect((await me(world, made.key)).status).toBe(200);
+    const listed = await (await ask(world, { method: "GET", path: "/api/v1/keys" })).text();
+    expect(listed).toContain(made.preview);
+    expect(listed).not.toContain(made.key);
+    expect(listed).not.toContain(world.apiKey);
+  });
+
+  test("only the hash of a key is stored", async () => {
+    await using world = await createWorld({ dev: false });
+    const made = await world.sdk.keys.create({ name: "x", permissions: ["keys:read"] });
+    const { db } = world.app.deps;
+    const everything = JSON.stringify([await db.read.select().from(db.read.t.keys), await db.read.select().from(db.read.t.meta)]);
+    expect(everything).not.toContain(made.key);
+    expect(everything).not.toContain(world.apiKey);
+  });
+
+  test("a key cannot pass on what it lacks", async () => {
+    await using world = await createWorld();
+    const clerk = await keyFor(world, "keys:write", "senders:read");
+    const create = (permissions: string[]) => ask(world, { path: "/api/v1/keys", key: clerk, body: { name: "x", permissions } });
+    expect((await create(["senders:read"])).status).toBe(201);
+    const refused = await create(["senders:read", "transactional:send", "keys:read"]);
+    expect(await refused.json()).toMatchObject({
+      error: {
+        code: "forbidden",
+        details: [
+          { path: "permissions", message: "transactional:send" },
+          { path: "permissions", message: "keys:read" },
+        ],
+      },
+    });
+  });
+
+  test("the owner key may pass on everything, but ownership itself cannot be asked for", async () => {
+    await using world = await createWorld();
+    const all = await world.sdk.keys.create({ name: "all", permissions: [...PERMISSIONS] });
+    expect(all).toMatchObject({ owner: false, permissions: [...PERMISSIONS] });
+  });
+
+  test("a revoked key is dead at once and for good; revoking twice is harmless", async () => {
+    await using world = await createWorld();
+    const made = await world.sdk.keys.create({ name: "x", permissions: ["keys:read"] });
+    const first = await world.sdk.keys.revoke(made.id);
+    await world.clock.advance("1h");
+    expect(await world.sdk.keys.revoke(made.id)).toEqual(first);
+    expect(await codeOf(await me(world, made.key))).toEqual([401, "key_revoked"]);
+  });
+
+  test("a key may revoke itself", async () => {
+    await using world = await createWorld();
+    const made = await world.sdk.keys.create({ name: "x", permissions: ["keys:write"] });
+    expect((await ask(world, { method: "DELETE", path: `/api/v1/keys/${made.id}`, key: made.key })).status).toBe(200);
+    expect((await me(world, made.key)).status).toBe(401);
+  });
+
+  test("the last owner key cannot be revoked, not even by two at once", async () => {
+    await using world = await createWorld();
+    const { id } = (await world.sdk.me.get()).key;
+    const answers = await Promise.all([1, 2].map(() => ask(world, { method: "DELETE", path: `/api/v1/keys/${id}` })));
+    for (const answer of answers) expect(await codeOf(answer)).toEqual([409, "invalid_state"]);
+    expect((await me(world, world.apiKey)).status).toBe(200);
+  });
+
+  test("keys are listed newest first, live and revoked apart", async () => {
+    await using world = await createWorld();
+    const [a, b] = [
+      await world.sdk.keys.create({ name: "a", permissions: ["keys:read"] }),
+      await world.sdk.keys.create({ name: "b", permissions: ["keys:read"] }),
+    ];
+    await world.sdk.keys.revoke(a.id);
+    const names = async (query: { revoked?: "true" | "false" }) => (await world.sdk.keys.list(query as never)).data.map((k) => k.name);
+    expect(await names({})).toEqual(["b", "a", "owner"]);
+    expect(await names({ revoked: "false" })).toEqual(["b", "owner"]);
+    expect(await names({ revoked: "true" })).toEqual(["a"]);
+    expect(b.revokedAt).toBeNull();
+  });
+
+  test("whoever asks is told who they are", async () => {
+    await using world = await createWorld();
+    const key = await keyFor(world, "senders:read");
+    expect(await (await me(world, key)).json()).toMatchObject({
+      workspace: { id: world.workspaceId },
+      key: { permissions: ["senders:read"], owner: false },
+      server: { dev: true, mailer: "capture", now: "2026-01-01T00:00:00.000Z" },
+    });
+  });
+});
+
+describe("the form of a key", () => {
+  const random = seededRandom(3);
+  const keys = Array.from({ length: 200 }, () => makeKey(random));
+
+  test("every key is well formed, and no two are the same", () => {
+    expect(keys.every(isKey)).toBe(true);
+    expect(new Set(keys).size).toBe(200);
+  });
+
+  test("one wrong, missing or doubled character is noticed", () => {
+    for (const key of keys.slice(0, 20))
+      for (let i = 8; i < key.length; i += 5) {
+        expect(isKey(`${key.slice(0, i)}${key[i] === "a" ? "b" : "a"}${key.slice(i + 1)}`)).toBe(false);
+        expect(isKey(key.slice(0, i) + key.slice(i + 1))).toBe(false);
+        expect(isKey(key.slice(0, i) + key[i] + key.slice(i))).toBe(false);
+      }
+  });
+});
