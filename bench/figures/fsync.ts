@@ -8,7 +8,7 @@ import { load, sends } from "../load/load.ts";
 
 const hasStrace = (): boolean => {
   try {
-    execFileSync("strace", ["--seccomp-bpf", "-f", "-o", "/dev/null", "-e", "trace=fsync", "true"], { stdio: "ignore" });
+    execFileSync("strace", ["-D", "--seccomp-bpf", "-f", "-o", "/dev/null", "-e", "trace=fsync", "true"], { stdio: "ignore" });
     return true;
   } catch {
     return false;
@@ -26,7 +26,7 @@ const round = async (name: string, start: (trace: string[]) => ReturnType<typeof
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-trace-"));
   const file = join(folder, "syncs");
   try {
-    const server = await start(["strace", "--seccomp-bpf", "-f", "-ttt", "-o", file, "-e", "trace=fsync,fdatasync"]);
+    const server = await start(["strace", "-D", "--seccomp-bpf", "-f", "-ttt", "-o", file, "-e", "trace=fsync,fdatasync"]);
     const requests = sends(server.apiKey);
     const { answers, startedAt, endedAt } = await load({
       port: server.port,

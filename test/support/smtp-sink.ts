@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+
+export interface SmtpSink {
+  readonly url: string;
+  /** How often each Message-ID was taken, i.e. answered with 250. */
+  readonly taken: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** A mail server that notes the Message-ID of what it takes. `delay` says how long it thinks about each message, in ms. */
+export const smtpSink = async (delay: () => number): Promise<SmtpSink> => {
+  const taken = new Map<string, number>();
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    disableReverseLookup: true,
+    onData: (stream, _session, answer) => {
+      let text = "";
+      stream.setEncoding("latin1");
+      stream.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      stream.on("end", () => {
+        const id = /^message-id:\s*(<[^>]+>)/im.exec(text)?.[1] ?? "";
+        // From here on the message is here, whether or not the sender learns of it.
+        taken.set(id, (taken.get(id) ?? 0) + 1);
+        setTimeout(answer, delay());
+      });
+    },
+  });
+  // Senders that are killed cut their connections.
+  server.on("error", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  return {
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    taken,
+    close: () => new Promise((done) => server.close(() => done())),
+  };
+};
