@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
+import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -53,16 +54,8 @@ const place = (name: string): string => {
 };
 
 const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
-  const { VITEST: _, NODE_ENV: __, NODE_OPTIONS: ___, ...rest } = process.env;
-  const inherited = Object.fromEntries(Object.entries(rest).filter(([name]) => !/^(?:VITEST|MAILSVC)_/.test(name)));
-  return { ...inherited, PATH: `${bin}${delimiter}${process.env["PATH"]}`, NO_COLOR: "1", ...more };
-};
-
-const until = async (what: string, done: () => boolean): Promise<void> => {
-  for (let left = 600; !done(); left -= 1) {
-    if (left === 0) throw new Error(`Waited a minute for ${what}.`);
-    await new Promise((wake) => setTimeout(wake, 100));
-  }
+  const inherited = cleanEnvironment();
+  return { ...inherited, PATH: `${bin}${delimiter}${inherited["PATH"]}`, NO_COLOR: "1", ...more };
 };
 
 /** Runs a server until it is ready and stops it as Ctrl-C would. */
@@ -109,19 +102,14 @@ describe.each(RUN)("%s", (page) => {
   const blocks = blocksOf(join(root, page));
   const env: Record<string, string> = {};
   let cwd = "";
-  let server: ChildProcess | undefined;
+  let server: DevServer | undefined;
 
   beforeAll(async () => {
     cwd = place(page);
-    const ready = join(cwd, "server.json");
-    const args = ["--dev", "--port", "0", "--data", join(cwd, "server-data"), "--ready-file", ready];
-    server = spawn(process.execPath, [join(root, "packages/server/dist/main.js"), ...args], { stdio: "ignore", env: environment({}) });
-    started.push(server);
-    await until("a server", () => existsSync(ready));
-    const { url, apiKey } = JSON.parse(readFileSync(ready, "utf8")) as { url: string; apiKey: string };
-    Object.assign(env, { MAILSVC_URL: url, MAILSVC_API_KEY: apiKey, MAILSVC_CONFIG: join(cwd, "config.json") });
+    server = await startServer();
+    Object.assign(env, { MAILSVC_URL: server.url, MAILSVC_API_KEY: server.apiKey, MAILSVC_CONFIG: join(cwd, "config.json") });
   });
-  afterAll(() => void server?.kill());
+  afterAll(() => server?.[Symbol.asyncDispose]());
 
   test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(3));
 

@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../packages/server/dist/main.js", import.meta.url));
+
+/** A built server in dev mode, as a process of its own. */
+export interface DevServer extends AsyncDisposable {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** Waits until something holds, a minute at most. Throws with what was waited for. */
+export const until = async (what: string, holds: () => boolean): Promise<void> => {
+  for (let left = 1200; !holds(); left -= 1) {
+    if (left === 0) throw new Error(`Waited a minute for ${what}.`);
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+};
+
+/** The environment without what belongs to the test runner or points at another server. */
+export const cleanEnvironment = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|MAILSVC|NODE_ENV|NODE_OPTIONS)/.test(name)));
+
+/** Starts a server on a free port, with data of its own; disposing stops it and removes the data. */
+export const startServer = async (): Promise<DevServer> => {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-server-"));
+  const ready = join(folder, "ready.json");
+  const args = ["--dev", "--port", "0", "--data", join(folder, "data"), "--ready-file", ready];
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "ignore", "pipe"], env: cleanEnvironment() });
+  let log = "";
+  child.stderr.on("data", (data) => (log += data));
+  const ended = new Promise((done) => child.on("exit", done));
+  await until("the server", () => existsSync(ready) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: ${log}`);
+  const { url, apiKey } = JSON.parse(readFileSync(ready, "utf8")) as { url: string; apiKey: string };
+  return {
+    url,
+    apiKey,
+    [Symbol.asyncDispose]: async () => {
+      child.kill();
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
