@@ -5,8 +5,8 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import type { SqliteDb } from "./db/sqlite.ts";
 import type { Deps } from "./deps.ts";
-import { makeWorld, type World } from "./dev/world.ts";
-import { CLEANUP_JOB, handlersOf, jobsOf } from "./features.ts";
+import { makeWorld } from "./dev/world.ts";
+import { CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
 import { type Flight, mount } from "./http/mount.ts";
@@ -19,6 +19,7 @@ import type { Clock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
+import { Buckets } from "./lib/rate.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
@@ -44,7 +45,6 @@ export interface App {
   readonly h3: H3;
   readonly deps: Deps;
   readonly flight: Flight;
-  readonly world: World;
   readonly first: FirstWorkspace;
   /** Lets the workers end what they run, then closes mailer and database. */
   close(): Promise<void>;
@@ -68,33 +68,32 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const keyRing = new KeyRing(db, db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : 1000, clock.real.now);
   const deps: Deps = { ...parts, queue, mailer, ids, keyRing };
 
-  const faults = new Faults(clock.real, ids);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), Math.max(mailer.concurrency, 8));
     await db.tx((tx) => queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB }));
   };
-  let forget = (): void => keyRing.clear();
-  const world = makeWorld({
-    deps,
-    clock: (isBendable(clock) ? clock : null) as BendableClock,
-    faults,
-    startedAt: isBendable(clock) && clock.mode === "frozen" ? clock.now() : null,
-    startWorkers,
-    forget: () => forget(),
-  });
-  const mounted = mount(contract, handlersOf({ world, arrivals }) as never, deps, config.dev ? faults : null, flight);
-  if (config.dev) mountPages(mounted.app, dashboardPages(deps, first.apiKey), deps);
-  forget = () => {
+  const buckets = new Buckets(clock.now);
+  const forget = (): void => {
     keyRing.clear();
-    mounted.buckets.clear();
+    buckets.clear();
   };
-  await startWorkers();
-  return {
-    h3: mounted.app,
+  const world =
+    config.dev && isBendable(clock) ? makeWorld({ deps, clock, faults: new Faults(clock.real, ids), startWorkers, forget }) : null;
+  const h3 = mount({
+    contract,
+    handlers: { ...handlers, ...(world && devHandlers(world, arrivals)) },
     deps,
     flight,
-    world,
+    buckets,
+    faults: world?.faults ?? null,
+  });
+  if (world) mountPages(h3, dashboardPages(deps, first.apiKey), deps);
+  await startWorkers();
+  return {
+    h3,
+    deps,
+    flight,
     first,
     close: async () => {
       await queue.stop();

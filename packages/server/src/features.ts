@@ -18,14 +18,13 @@ import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
 import { emailHandlers } from "./transactional/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./transactional/jobs.ts";
 
-/** What the endpoints of dev mode need beside `Deps`. */
-export interface DevTools {
-  world: World;
-  arrivals: Arrivals;
-}
+/** The nouns that exist in dev mode only. */
+type DevNoun = "inbox" | "clock" | "world" | "faults";
+
+type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G]> };
 
 /** The one list of all handlers. A missing one does not compile. */
-export const handlersOf = ({ world, arrivals }: DevTools): { readonly [G in keyof MailsvcContract]: Handlers<MailsvcContract[G]> } => ({
+export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   emails: emailHandlers,
   senders: senderHandlers,
   suppressions: suppressionHandlers,
@@ -33,6 +32,10 @@ export const handlersOf = ({ world, arrivals }: DevTools): { readonly [G in keyo
   jobs: jobHandlers,
   me: meHandlers,
   health: healthHandlers,
+};
+
+/** The handlers of dev mode. */
+export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNoun> => ({
   inbox: inboxHandlers(arrivals),
   clock: clockHandlers(world),
   world: worldHandlers(world),

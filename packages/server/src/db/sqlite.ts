@@ -19,6 +19,9 @@ export interface SqliteOptions extends GateOptions {
   synchronous?: "FULL" | "OFF";
 }
 
+/** A connection without the gate before it, for what SQL alone can do. */
+export type RawConnection = Database.Database;
+
 /** A SQLite database, and what only its owner may do. */
 export interface SqliteDb extends Db {
   readonly dialect: "sqlite";
@@ -27,7 +30,7 @@ export interface SqliteDb extends Db {
   /** The jobs table, which only SQLite has. */
   readonly jobs: typeof schema.jobs;
   /** Runs `work` on the raw writer connection while no transaction is open: snapshots, integrity checks. */
-  alone<T>(work: (connection: Database.Database) => T): Promise<T>;
+  alone<T>(work: (connection: RawConnection) => T): Promise<T>;
 }
 
 type Run = (...params: unknown[]) => unknown;

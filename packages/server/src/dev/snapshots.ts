@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import type Database from "better-sqlite3";
-import type { SqliteDb } from "../db/sqlite.ts";
+import type { RawConnection, SqliteDb } from "../db/sqlite.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 
@@ -21,7 +20,7 @@ const show = (name: string, file: string): Snapshot => {
   return { name, size, takenAt: iso(Math.floor(mtimeMs)) };
 };
 
-const tables = (c: Database.Database): string[] =>
+const tables = (c: RawConnection): string[] =>
   c
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'")
     .pluck()

@@ -22,17 +22,16 @@ export interface WorldOptions {
   deps: Deps;
   clock: BendableClock;
   faults: Faults;
-  /** Where the clock stood at the start; null for the machine's time. */
-  startedAt: number | null;
   /** Starts the workers again after the data was changed under them. */
   startWorkers: () => Promise<void>;
   /** Forgets what is kept in memory beside the database. */
   forget: () => void;
 }
 
-export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget }: WorldOptions): World => {
-  // Where a clock that was never bent would stand.
-  const began = { at: deps.clock.now(), real: deps.clock.real.now() };
+export const makeWorld = ({ deps, clock, faults, startWorkers, forget }: WorldOptions): World => {
+  const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
+  /** Where the clock would stand if nobody had bent it. */
+  const unbent = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
   const sqlite = (): SqliteDb => {
     if (deps.db.dialect !== "sqlite") throw new ApiError("invalid_state", "Snapshots and reset work on the SQLite database of dev mode.");
     return deps.db as SqliteDb;
@@ -67,8 +66,7 @@ export const makeWorld = ({ deps, clock, faults, startedAt, startWorkers, forget
         const workspaceId = (await fact(deps.db, FIRST)) ?? deps.ids("ws");
         await emptyTables(sqlite());
         faults.clear();
-        if (startedAt === null) clock.reset(began.at + Math.floor(clock.real.now() - began.real), "running");
-        else clock.reset(startedAt, "frozen");
+        clock.reset(unbent(), began.mode);
         await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey, workspaceId));
       }),
   };

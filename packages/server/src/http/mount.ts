@@ -42,6 +42,14 @@ export interface MountParts {
   faults: Faults | null;
 }
 
+/** The path parameters, decoded. Throws ApiError validation_error for a control character: no id has one, and Postgres refuses NUL. */
+const paramsOf = ({ context }: H3Event): Record<string, string> => {
+  const params = context.params ?? {};
+  for (const [name, value] of Object.entries(params))
+    if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} holds no control characters.`);
+  return params;
+};
+
 const nodeOf = (event: H3Event): IncomingMessage | undefined => event.runtime?.node?.req as IncomingMessage | undefined;
 
 /** Whatever was thrown, as an answer. What we did not foresee is logged whole and answered without its text. */

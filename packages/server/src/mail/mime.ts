@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import MailComposer from "nodemailer/lib/mail-composer";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, mailboxHeader, mailDate, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
@@ -48,6 +47,8 @@ const isMimeHeader = (line: string): boolean => /^(?:mime-version|content-[a-z-]
 export const composeMime = async (mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> => {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
+  // Loaded with the first message: 140 KB that a start can do without.
+  const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
   const built = await new MailComposer({
     alternatives: [
       ...(mail.text === null ? [] : [textPart("text/plain", mail.text)]),

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
 const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
@@ -17,11 +17,11 @@ export const confirmPage = (row: SenderRow): string =>
     ? confirmedPage(row)
     : page(
         "Confirm sender address",
-        `<p>Allow mail to be sent from <b>${escape(row.value)}</b>?</p><form method="post"><button>Confirm ${escape(row.value)}</button></form>`,
+        `<p>Allow mail to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
       );
 
 export const confirmedPage = (row: SenderRow): string =>
-  page("Confirmed", `<p>Mail can now be sent from <b>${escape(row.value)}</b>. You may close this page.</p>`);
+  page("Confirmed", `<p>Mail can now be sent from <b>${escapeHtml(row.value)}</b>. You may close this page.</p>`);
 
 /** The mail that asks the owner of an address to confirm it. */
 export const confirmationMail = (deps: Deps, row: SenderRow, attempt: number): OutgoingMail => {
@@ -36,7 +36,7 @@ export const confirmationMail = (deps: Deps, row: SenderRow, attempt: number): O
     replyTo: null,
     subject: `Confirm ${row.value} as a sender`,
     text: `Somebody wants to send mail from ${row.value}.\n\nIf that is you, open this page and confirm:\n${link}\n\nIf not, do nothing: no mail can be sent from it.\n`,
-    html: `<p>Somebody wants to send mail from <b>${escape(row.value)}</b>.</p><p>If that is you, <a href="${escape(link)}">open this page and confirm</a>.</p><p>If not, do nothing: no mail can be sent from it.</p>`,
+    html: `<p>Somebody wants to send mail from <b>${escapeHtml(row.value)}</b>.</p><p>If that is you, <a href="${escapeHtml(link)}">open this page and confirm</a>.</p><p>If not, do nothing: no mail can be sent from it.</p>`,
     headers: {},
     attachments: [],
     date: deps.clock.now(),

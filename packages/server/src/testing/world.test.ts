@@ -11,19 +11,17 @@ test("an email goes from the API to the inbox", async () => {
 test("the same seed gives the same world", async () => {
   const story = async () => {
     await using world = await createWorld({ seed: 42 });
-    await world.sdk.emails.send({ from: "a@acme.test", to: ["b@example.com", "softbounced@simulator.mailsvc.test"], subject: "x", text: "y" });
+    await world.sdk.emails.send({
+      from: "a@acme.test",
+      to: ["b@example.com", "softbounced@simulator.mailsvc.test"],
+      subject: "x",
+      text: "y",
+    });
     await world.clock.advance("30d");
     const emails = await world.sdk.emails.list().toArray();
-    return Promise.all(emails.map((e) => world.sdk.emails.get(e.id)));
+    return await Promise.all(emails.map((e) => world.sdk.emails.get(e.id)));
   };
   const [one, two] = [await story(), await story()];
   expect(one).toHaveLength(2);
   expect(one).toEqual(two);
-});
-
-test("a hundred worlds take a few milliseconds each", async () => {
-  await (await createWorld()).dispose();
-  const start = performance.now();
-  for (let i = 0; i < 100; i++) await (await createWorld()).dispose();
-  console.log("ms per world", (performance.now() - start) / 100);
 });

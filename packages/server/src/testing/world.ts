@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CapturedMail, durationMs, Mailsvc } from "@mailsvc/sdk";
@@ -58,17 +58,18 @@ export interface TestWorld {
 
 const URL_OF_WORLD = "http://mailsvc.test";
 
-let template: Promise<string> | undefined;
+let template: Promise<Uint8Array> | undefined;
 
 /** An empty, migrated database, made once per process: a new world is a copy of it. */
-const templateFolder = (): Promise<string> => {
+const emptyDatabase = (): Promise<Uint8Array> => {
   template ??= (async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
     const db = await openSqlite(folder, { synchronous: "OFF" });
     await db.alone((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
     await db.close();
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-    return folder;
+    const bytes = readFileSync(join(folder, "mailsvc.db"));
+    rmSync(folder, { recursive: true, force: true });
+    return bytes;
   })();
   return template;
 };
@@ -78,8 +79,7 @@ const noRecords: DomainRecords = { txt: async () => [] };
 /** Makes a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. */
 export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
-  mkdirSync(folder, { recursive: true });
-  copyFileSync(join(await templateFolder(), "mailsvc.db"), join(folder, "mailsvc.db"));
+  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
   // A test's data need not survive a power cut.
   const db = await openSqlite(folder, { synchronous: "OFF" });
@@ -99,7 +99,8 @@ export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld
   const inProcess: typeof fetch = async (input, init) => {
     const response = await app.h3.fetch(new Request(input, init));
     // What a cut connection looks like to a caller.
-    if (response.headers.has(DROP_HEADER)) throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
+    if (response.headers.has(DROP_HEADER))
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
     return response;
   };
   const apiKey = app.first.apiKey as string;

@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { type EventType, record } from "../events/events.ts";
 import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { simulatedReactions } from "../mail/simulator.ts";
+import { blamesRecipient } from "../mail/smtp-reply.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
 import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
 import { messageIdOf, WAITING } from "./emails.ts";
@@ -113,7 +114,9 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
       commit: async (tx) => {
         if (!(await moveEmail(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
-        await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", emailId: email.id });
+        // A refusal for what the message is (spam, too large) says nothing about the address.
+        if (blamesRecipient(error))
+          await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", emailId: email.id });
       },
     };
 

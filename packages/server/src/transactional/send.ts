@@ -4,9 +4,10 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { record } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { mediaTypeOf } from "../mail/media-type.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { suppressedAmong } from "../suppressions/suppressions.ts";
-import { DELIVER_JOB } from "./jobs.ts";
+import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
 import { type AttachmentRow, insertAttachments, insertContents, insertEmail } from "./store.ts";
 
@@ -16,17 +17,18 @@ export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
 /** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
 export const readFiles = async ({ attachments = [] }: Request): Promise<Files> => {
   if (attachments.length === 0) return [];
-  const { detectMimeType } = await import("nodemailer/lib/mime-funcs/mime-types.js");
-  return attachments.map(({ filename, content, contentType, contentId }) => {
-    const bytes = Buffer.from(content, "base64");
-    return {
-      filename,
-      contentType: contentType ?? (detectMimeType(filename) || "application/octet-stream"),
-      contentId: contentId ?? null,
-      size: bytes.length,
-      content: bytes,
-    };
-  });
+  return Promise.all(
+    attachments.map(async ({ filename, content, contentType, contentId }) => {
+      const bytes = Buffer.from(content, "base64");
+      return {
+        filename,
+        contentType: contentType ?? (await mediaTypeOf(filename)),
+        contentId: contentId ?? null,
+        size: bytes.length,
+        content: bytes,
+      };
+    }),
+  );
 };
 
 const SUPPRESSED = "This recipient is on the suppression list.";
@@ -95,7 +97,7 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
       nextAttemptAt: scheduledAt ?? now,
     });
     await record(tx, { workspaceId, type: "email.queued", emailId: id, at: now });
-    await deps.queue.enqueue(tx, { kind: DELIVER_JOB, payload: { workspaceId, emailId: id }, runAt: scheduledAt ?? now, maxAttempts: 25 });
+    await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, scheduledAt, now));
   }
   if (!batch) return { id: ids[0] as string, status: "queued" };
   return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };
