@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { eventId, eventsOfEmail, record } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { DELIVER_JOB } from "./jobs.ts";
+import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
 import { attachmentsOf, countEmails, type EmailRow, type FullEmail, findEmail, listEmails, moveEmail } from "./store.ts";
 
@@ -102,7 +102,7 @@ export const rescheduleEmail = async (tx: Tx, deps: Deps, workspaceId: string, i
   if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled; it is on its way.");
   if (!(await moveEmail(tx, full.email, ["queued"], patch))) throw tooLate(full.email, "rescheduled");
   // The job of the earlier time finds that its hour has not come, and does nothing.
-  await deps.queue.enqueue(tx, { kind: DELIVER_JOB, payload: { workspaceId, emailId: id }, runAt: at });
+  await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, at, patch.updatedAt));
   await record(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
   return show({ ...full, email: { ...full.email, ...patch } });
 };

@@ -1,0 +1,256 @@
+import { describe, expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
+import type { DomainRecords } from "./dns.ts";
+
+const production = (options: WorldOptions = {}) => createWorld({ dev: false, ...options });
+const mail = { to: "ada@example.com", subject: "Hello", text: "x" };
+const sendFrom = (world: TestWorld, from: string) => ask(world, { path: "/api/v1/send", body: { ...mail, from } });
+const page = (world: TestWorld, method: string, link: string) => ask(world, { method, path: new URL(link).pathname, key: null });
+
+/** A domain name system that says what it was told to say. */
+const fakeDns = (): DomainRecords & { records: Map<string, string[]>; asked: string[]; broken: boolean } => {
+  const dns = {
+    records: new Map<string, string[]>(),
+    asked: [] as string[],
+    broken: false,
+    txt: async (name: string) => {
+      dns.asked.push(name);
+      if (dns.broken) throw Object.assign(new Error("no answer"), { code: "ESERVFAIL" });
+      return dns.records.get(name) ?? [];
+    },
+  };
+  return dns;
+};
+
+describe("in dev mode", () => {
+  test("whatever is added is verified at once, and reserved domains need not be added", async () => {
+    await using world = await createWorld();
+    expect((await sendFrom(world, "hi@acme.com")).status).toBe(400);
+    expect(await world.sdk.senders.create({ email: "Hi@Acme.com" })).toMatchObject({
+      kind: "address",
+      value: "hi@acme.com",
+      status: "VERIFIED",
+      dnsRecord: null,
+    });
+    expect((await sendFrom(world, "Acme <HI@acme.com>")).status).toBe(200);
+    expect((await sendFrom(world, "other@acme.com")).status).toBe(400);
+    for (const from of ["a@x.test", "a@y.example", "a@test", "a@deep.sub.example"])
+      expect((await sendFrom(world, from)).status).toBe(from === "a@test" ? 400 : 200);
+    for (const from of ["a@example.com", "a@mytest", "a@nottest.com", "a@example.org"])
+      expect((await sendFrom(world, from)).status).toBe(400);
+  });
+
+  test("a domain speaks for all its addresses, and not for its subdomains", async () => {
+    await using world = await createWorld();
+    await world.sdk.senders.create({ domain: "BÜCHER.com" });
+    expect((await sendFrom(world, "x@bücher.com")).status).toBe(200);
+    expect((await sendFrom(world, "x@xn--bcher-kva.com")).status).toBe(200);
+    expect((await sendFrom(world, "x@mail.bücher.com")).status).toBe(400);
+  });
+});
+
+test("a sender that is not verified is refused, with what to do", async () => {
+  await using world = await production();
+  const refused = await sendFrom(world, "hi@acme.test");
+  expect(await refused.json()).toMatchObject({
+    error: {
+      code: "sender_not_verified",
+      status: 400,
+      details: [{ path: "from", code: "sender_not_verified" }],
+      hint: "Add and verify it: mailsvc senders create --email hi@acme.test",
+    },
+  });
+});
+
+test("adding what is there already is a conflict, in any spelling", async () => {
+  await using world = await createWorld();
+  await world.sdk.senders.create({ email: "hi@acme.com" });
+  await expect(world.sdk.senders.create({ email: "HI@ACME.com" })).rejects.toMatchObject({ code: "conflict", status: 409 });
+  await world.sdk.senders.create({ domain: "bücher.com" });
+  await expect(world.sdk.senders.create({ domain: "xn--bcher-kva.com" })).rejects.toMatchObject({ code: "conflict" });
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => ask(world, { path: "/api/v1/senders", body: { email: "many@acme.com" } })),
+  );
+  expect(answers.filter((a) => a.status === 201)).toHaveLength(1);
+  expect(answers.filter((a) => a.status === 409)).toHaveLength(9);
+});
+
+test("removing a sender ends its right to send, and it can be added again", async () => {
+  await using world = await createWorld();
+  const { id } = await world.sdk.senders.create({ email: "hi@acme.com" });
+  await world.sdk.senders.delete(id);
+  expect((await sendFrom(world, "hi@acme.com")).status).toBe(400);
+  await expect(world.sdk.senders.get(id)).rejects.toMatchObject({ code: "not_found" });
+  await expect(world.sdk.senders.create({ email: "hi@acme.com" })).resolves.toMatchObject({ status: "VERIFIED" });
+});
+
+describe("an address in production", () => {
+  const linkIn = (text: string | null | undefined): string => /http:\/\/\S+\/senders\/confirm\/\S+/.exec(text ?? "")?.[0] ?? "";
+
+  test("is confirmed by the button behind the link of a mail, not by opening the link", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    const made = await world.sdk.senders.create({ email: "hi@acme.com" });
+    expect(made).toMatchObject({ status: "PENDING", dnsRecord: null, verifiedAt: null });
+    await world.settle();
+    const [sent] = mailer.sent;
+    expect(sent).toMatchObject({ to: "hi@acme.com", envelopeTo: "hi@acme.com", subject: "Confirm hi@acme.com as a sender" });
+    const link = linkIn(sent?.text);
+
+    const opened = await page(world, "GET", link);
+    expect([opened.status, opened.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(await opened.text()).toContain('<form method="post">');
+    await page(world, "GET", link);
+    await page(world, "HEAD", link);
+    expect((await world.sdk.senders.get(made.id)).status).toBe("PENDING");
+    expect((await sendFrom(world, "hi@acme.com")).status).toBe(400);
+
+    const confirmed = await page(world, "POST", link);
+    expect(confirmed.status).toBe(200);
+    expect(await confirmed.text()).toContain("Mail can now be sent from");
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({ status: "VERIFIED", verifiedAt: "2026-01-01T00:00:00.000Z" });
+    expect((await sendFrom(world, "hi@acme.com")).status).toBe(200);
+    expect((await page(world, "POST", link)).status).toBe(200);
+  });
+
+  test("a token that is guessed, cut off or of a removed sender opens nothing", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    const { id } = await world.sdk.senders.create({ email: "hi@acme.com" });
+    await world.settle();
+    const link = linkIn(mailer.sent[0]?.text);
+    expect((await page(world, "POST", link.slice(0, -1))).status).toBe(404);
+    await world.sdk.senders.delete(id);
+    expect((await page(world, "GET", link)).status).toBe(404);
+    expect((await page(world, "POST", link)).status).toBe(404);
+  });
+
+  test("the token is in no answer of the API", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    const { id } = await world.sdk.senders.create({ email: "hi@acme.com" });
+    await world.settle();
+    const token = linkIn(mailer.sent[0]?.text).split("/").at(-1) as string;
+    expect(token).toHaveLength(48);
+    for (const path of ["/api/v1/senders", `/api/v1/senders/${id}`, "/api/v1/jobs"])
+      expect(await (await ask(world, { method: "GET", path })).text()).not.toContain(token);
+  });
+
+  test("an address made of markup is shown as text", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    await world.sdk.senders.create({ email: "a&b'c@acme.com" });
+    await world.settle();
+    const html = await (await page(world, "GET", linkIn(mailer.sent[0]?.text))).text();
+    for (const text of [html, mailer.sent[0]?.html]) {
+      expect(text).toContain("a&#38;b&#39;c@acme.com");
+      expect(text).not.toContain("b'c");
+    }
+  });
+
+  test("verify sends the mail again, but not twice at once", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    const { id } = await world.sdk.senders.create({ email: "hi@acme.com" });
+    await world.settle();
+    await Promise.all(Array.from({ length: 5 }, () => world.sdk.senders.verify(id)));
+    await world.settle();
+    expect(mailer.sent.length).toBeGreaterThanOrEqual(2);
+    expect(mailer.sent.length).toBeLessThanOrEqual(6);
+    expect(new Set(mailer.sent.map((m) => linkIn(m.text))).size).toBe(1);
+  });
+
+  test("a confirmation mail that bounces says so at the sender, and is not tried again by itself", async () => {
+    const mailer = scriptedMailer(() => noSuchUser);
+    await using world = await production({ mailer });
+    const { id } = await world.sdk.senders.create({ email: "nobody@acme.com" });
+    await world.clock.advance("7d");
+    expect(mailer.sent).toHaveLength(1);
+    expect(await world.sdk.senders.get(id)).toMatchObject({ status: "PENDING", lastError: expect.stringContaining("No such user") });
+  });
+});
+
+describe("a domain in production", () => {
+  test("is verified once its TXT record is found by the periodic check", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const made = await world.sdk.senders.create({ domain: "acme.com" });
+    expect(made).toMatchObject({
+      status: "PENDING",
+      dnsRecord: { type: "TXT", name: "_mailsvc.acme.com", value: expect.stringMatching(/^mailsvc-verify=[0-9a-f]{48}$/) },
+    });
+    await world.clock.advance("1h");
+    expect(dns.asked.length).toBe(13);
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({
+      status: "PENDING",
+      lastError: "There is no TXT record at _mailsvc.acme.com yet.",
+    });
+    dns.records.set("_mailsvc.acme.com", ["something=else", made.dnsRecord?.value as string]);
+    await world.clock.advance("5m");
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({
+      status: "VERIFIED",
+      lastError: null,
+      dnsRecord: null,
+      verifiedAt: "2026-01-01T01:05:00.000Z",
+    });
+    const asked = dns.asked.length;
+    await world.clock.advance("10d");
+    expect(dns.asked.length).toBe(asked);
+    expect((await sendFrom(world, "anyone@acme.com")).status).toBe(200);
+  });
+
+  test("the check gives up after three days; verify looks at once", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const made = await world.sdk.senders.create({ domain: "acme.com" });
+    await world.clock.advance("4d");
+    const asked = dns.asked.length;
+    expect(asked).toBe((72 * 60) / 5);
+    await world.clock.advance("4d");
+    expect(dns.asked.length).toBe(asked);
+    expect(await world.sdk.senders.verify(made.id)).toMatchObject({ status: "PENDING" });
+    dns.records.set("_mailsvc.acme.com", [` ${made.dnsRecord?.value} `]);
+    expect(await world.sdk.senders.verify(made.id)).toMatchObject({ status: "VERIFIED" });
+  });
+
+  test.each([
+    [
+      "a record of another token",
+      (d: ReturnType<typeof fakeDns>) => void d.records.set("_mailsvc.acme.com", ["mailsvc-verify=0000"]),
+      "is another one",
+    ],
+    ["name servers that do not answer", (d: ReturnType<typeof fakeDns>) => void (d.broken = true), "did not answer (ESERVFAIL)"],
+    [
+      "a record at the domain itself",
+      (d: ReturnType<typeof fakeDns>) => void d.records.set("acme.com", ["mailsvc-verify=x"]),
+      "There is no TXT record",
+    ],
+  ])("%s does not verify, and the reason is told", async (_what, prepare, reason) => {
+    const dns = fakeDns();
+    prepare(dns);
+    await using world = await production({ dns });
+    const { id } = await world.sdk.senders.create({ domain: "acme.com" });
+    expect((await world.sdk.senders.verify(id)).lastError).toContain(reason);
+  });
+
+  test("a domain that is verified stays so when its record goes", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const made = await world.sdk.senders.create({ domain: "acme.com" });
+    dns.records.set("_mailsvc.acme.com", [made.dnsRecord?.value as string]);
+    await world.sdk.senders.verify(made.id);
+    dns.records.clear();
+    expect(await world.sdk.senders.verify(made.id)).toMatchObject({ status: "VERIFIED" });
+  });
+
+  test("the confirmation link opens addresses only: a domain's token is for DNS", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const made = await world.sdk.senders.create({ domain: "acme.com" });
+    const token = made.dnsRecord?.value.split("=")[1];
+    expect((await page(world, "POST", `http://x.test/senders/confirm/${token}`)).status).toBe(404);
+    expect((await world.sdk.senders.get(made.id)).status).toBe("PENDING");
+  });
+});

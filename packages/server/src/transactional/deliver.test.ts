@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import { accepted, busy, cutOff, noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
+import { composeMime } from "../mail/mime.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { RETRY_DELAYS } from "./deliver.ts";
+
+const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
+type One = { id: string };
+
+const world = async (script?: Script) => {
+  const mailer = scriptedMailer(script);
+  const w = await createWorld({ mailer });
+  return { w, mailer, [Symbol.asyncDispose]: () => w.dispose() };
+};
+const send = async (w: TestWorld, changes: Record<string, unknown> = {}): Promise<string> =>
+  ((await w.sdk.emails.send({ ...hello, ...changes })) as One).id;
+const types = async (w: TestWorld, id: string): Promise<string[]> => (await w.sdk.emails.get(id)).events.map((e) => e.type);
+/** A promise that is settled from outside. */
+const latch = () => {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+};
+
+describe("one attempt", () => {
+  test("accepted by the next hop, an email is sent: whether it arrived is not claimed", async () => {
+    await using t = await world();
+    const id = await send(t.w);
+    await t.w.settle();
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({
+      status: "sent",
+      attempts: 1,
+      sentAt: "2026-01-01T00:00:00.000Z",
+      nextAttemptAt: null,
+    });
+    expect(await types(t.w, id)).toEqual(["email.queued", "email.sent"]);
+    expect(t.mailer.sent).toMatchObject([
+      {
+        envelopeFrom: "hello@acme.test",
+        envelopeTo: "ada@example.com",
+        messageId: `<${id}@acme.test>`,
+        attempt: 1,
+        date: Date.parse("2026-01-01T00:00:00Z"),
+      },
+    ]);
+  });
+
+  test("refused for good, it has bounced, and the address is suppressed from then on", async () => {
+    await using t = await world(() => noSuchUser);
+    const id = await send(t.w);
+    await t.w.clock.advance("7d");
+    expect(t.mailer.sent).toHaveLength(1);
+    const email = await t.w.sdk.emails.get(id);
+    expect(email).toMatchObject({ status: "bounced", lastError: { smtpCode: 550, enhancedCode: "5.1.1" }, nextAttemptAt: null });
+    expect(email.events.at(-1)).toMatchObject({
+      type: "email.bounced",
+      data: { type: "PERMANENT", smtpCode: 550, diagnostic: "550 5.1.1 No such user here" },
+    });
+    await expect(send(t.w)).rejects.toMatchObject({ code: "recipient_suppressed" });
+    expect((await t.w.sdk.suppressions.list()).data).toMatchObject([{ email: "ada@example.com", reason: "bounce", emailId: id }]);
+  });
+
+  test("put off, it is tried again, and then delivered", async () => {
+    await using t = await world((_, n) => (n === 0 ? busy : accepted));
+    const id = await send(t.w);
+    await t.w.settle();
+    const deferred = await t.w.sdk.emails.get(id);
+    expect(deferred).toMatchObject({ status: "deferred", attempts: 1, inDoubt: false, lastError: { smtpCode: 451 } });
+    const wait = Date.parse(deferred.nextAttemptAt ?? "") - t.w.clock.now();
+    expect(wait).toBeGreaterThanOrEqual(48_000);
+    expect(wait).toBeLessThanOrEqual(72_000);
+    await t.w.clock.advance(`${wait}ms`);
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 2, lastError: null, nextAttemptAt: null });
+    expect(await types(t.w, id)).toEqual(["email.queued", "email.deferred", "email.sent"]);
+  });
+});
+
+describe("many attempts", () => {
+  test("put off every time, it fails after about two days, each wait longer than the one before", async () => {
+    await using t = await world(() => busy);
+    const id = await send(t.w);
+    const at: number[] = [];
+    do at.push(t.w.clock.now());
+    while (at.length < 50 && (await t.w.clock.next()) && t.mailer.sent.length > at.length);
+    await t.w.clock.advance("4d");
+    expect(t.mailer.sent.map((m) => m.attempt)).toEqual(Array.from({ length: 10 }, (_, i) => i + 1));
+    const email = await t.w.sdk.emails.get(id);
+    expect(email).toMatchObject({ status: "failed", attempts: 10, nextAttemptAt: null });
+    const times = email.events.filter((e) => e.type === "email.deferred").map((e) => Date.parse(e.at));
+    const waits = [...times.slice(1), Date.parse(email.events.at(-1)?.at ?? "")].map((t2, i) => t2 - (times[i] ?? 0));
+    waits.forEach((w, i) => {
+      expect(w).toBeGreaterThanOrEqual(0.79 * (RETRY_DELAYS[i] ?? 0));
+      expect(w).toBeLessThanOrEqual(1.21 * (RETRY_DELAYS[i] ?? 0));
+    });
+    expect(email.events.at(-1)).toMatchObject({ type: "email.failed", data: { type: "TRANSIENT", attempts: 10 } });
+    expect((await t.w.sdk.suppressions.list()).pagination.total).toBe(0);
+  });
+
+  test("every attempt has the same bytes", async () => {
+    await using t = await world((_, n) => (n < 3 ? busy : accepted));
+    await send(t.w, { html: "<p>Hi</p>", attachments: [{ filename: "a.txt", content: "aGk=" }], headers: { "X-A": "1" } });
+    await t.w.clock.advance("2d");
+    const bytes = await Promise.all(t.mailer.sent.map(async (m) => Buffer.from(await composeMime(m)).toString("latin1")));
+    expect(bytes).toHaveLength(4);
+    expect(new Set(bytes).size).toBe(1);
+  });
+
+  test("a deferred email can be cancelled, and is not tried again", async () => {
+    await using t = await world(() => busy);
+    const id = await send(t.w);
+    await t.w.settle();
+    await t.w.sdk.emails.cancel(id);
+    await t.w.clock.advance("7d");
+    expect(t.mailer.sent).toHaveLength(1);
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "cancelled", nextAttemptAt: null });
+  });
+
+  test("an address that was suppressed meanwhile is not written to", async () => {
+    await using t = await world(() => busy);
+    const id = await send(t.w);
+    await t.w.settle();
+    await t.w.sdk.suppressions.create({ email: "ADA@example.com" });
+    await t.w.clock.advance("7d");
+    expect(t.mailer.sent).toHaveLength(1);
+    expect(await types(t.w, id)).toEqual(["email.queued", "email.deferred", "email.suppressed"]);
+    expect((await t.w.sdk.emails.get(id)).status).toBe("suppressed");
+  });
+});
+
+describe("in doubt", () => {
+  test("a connection that is lost at the end leaves it so: sent again with the same Message-ID, and listed", async () => {
+    await using t = await world((_, n) => (n === 0 ? cutOff : accepted));
+    const id = await send(t.w);
+    await t.w.settle();
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "deferred", inDoubt: true });
+    await t.w.clock.advance("2m");
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", inDoubt: true, attempts: 2 });
+    expect(new Set(t.mailer.sent.map((m) => m.messageId)).size).toBe(1);
+    const listed = async (inDoubt: boolean) => (await t.w.sdk.emails.list({ inDoubt: String(inDoubt) } as never)).data.map((e) => e.id);
+    expect([await listed(true), await listed(false)]).toEqual([[id], []]);
+  });
+
+  test("an email found as sending at the start was under way when the process died: in doubt, and sent again as it was", async () => {
+    const halfway = latch();
+    const never = latch();
+    let first: OutgoingMail | undefined;
+    await using t = await world(async (mail, n): Promise<Receipt> => {
+      if (n > 0) return accepted;
+      first = mail;
+      halfway.open();
+      await never.opened;
+      return accepted;
+    });
+    const id = await send(t.w, { html: "<p>Hi</p>" });
+    await halfway.opened;
+    expect((await t.w.sdk.emails.get(id)).status).toBe("sending");
+    // What the database holds at this moment is what a restart finds.
+    const { db, queue } = t.w.app.deps;
+    await db.tx(async (tx) => queue.enqueue(tx, { kind: "email.deliver", payload: { workspaceId: t.w.workspaceId, emailId: id } }));
+    while (t.mailer.sent.length < 2) await new Promise((turn) => setImmediate(turn));
+    const again = t.mailer.sent[1] as OutgoingMail;
+    expect(Buffer.from(await composeMime(again)).equals(Buffer.from(await composeMime(first as OutgoingMail)))).toBe(true);
+    never.open();
+    await t.w.settle();
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", inDoubt: true, attempts: 2 });
+    expect((await types(t.w, id)).filter((type) => type === "email.sent")).toHaveLength(1);
+  });
+
+  test("a mailer that throws is a bug of ours: the email is not lost, and is in doubt when it goes out", async () => {
+    await using t = await world((_, n) => {
+      if (n === 0) throw new Error("a bug");
+      return accepted;
+    });
+    const id = await send(t.w);
+    await t.w.clock.advance("1m");
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", inDoubt: true });
+  });
+});
+
+describe("races", () => {
+  test("an email that is being handed over cannot be cancelled", async () => {
+    const halfway = latch();
+    const go = latch();
+    await using t = await world(async () => {
+      halfway.open();
+      await go.opened;
+      return accepted;
+    });
+    const id = await send(t.w);
+    await halfway.opened;
+    await expect(t.w.sdk.emails.cancel(id)).rejects.toMatchObject({ code: "invalid_state", message: expect.stringContaining("sending") });
+    go.open();
+    await t.w.settle();
+    expect((await t.w.sdk.emails.get(id)).status).toBe("sent");
+  });
+
+  test("cancelled while the inbox takes it, an email is in one place only: cancelled or in the inbox", async () => {
+    await using w = await createWorld();
+    const ids = await Promise.all(Array.from({ length: 30 }, () => send(w)));
+    const ends = await Promise.allSettled(ids.map((id) => w.sdk.emails.cancel(id)));
+    const inbox = new Set((await w.inbox.all()).map((m) => m.emailId));
+    for (const [i, id] of ids.entries()) expect([id, inbox.has(id)]).toEqual([id, ends[i]?.status === "rejected"]);
+  });
+
+  test("moved to another hour and back, an email is handed over once", async () => {
+    await using t = await world();
+    const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
+    const id = await send(t.w, { scheduledAt: at(2) });
+    for (const hour of [5, 2, 3, 2]) await t.w.sdk.emails.reschedule(id, { scheduledAt: at(hour) });
+    await t.w.clock.advance("1d");
+    expect(t.mailer.sent).toHaveLength(1);
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+  });
+
+  test("as many are under way at a time as the mailer takes", async () => {
+    let now = 0;
+    let most = 0;
+    await using t = await world(async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((turn) => setImmediate(turn));
+      now -= 1;
+      return accepted;
+    });
+    await t.w.sdk.emails.send({ ...hello, to: Array.from({ length: 50 }, (_, i) => `r${i}@example.com`) });
+    await t.w.settle();
+    expect(most).toBe(8);
+    expect(t.mailer.sent).toHaveLength(50);
+  });
+});
+
+describe("simulated recipients", () => {
+  test.each([
+    ["delivered", "1m", ["email.queued", "email.sent", "email.delivered"], "delivered"],
+    ["opened", "1m", ["email.queued", "email.sent", "email.delivered", "email.opened"], "delivered"],
+    ["clicked+campaign-7", "1m", ["email.queued", "email.sent", "email.delivered", "email.opened", "email.clicked"], "delivered"],
+    ["complained", "1m", ["email.queued", "email.sent", "email.delivered", "email.complained"], "complained"],
+    ["delayed", "2m", ["email.queued", "email.deferred", "email.sent", "email.delivered"], "delivered"],
+    ["timeout", "2m", ["email.queued", "email.deferred", "email.sent", "email.delivered"], "delivered"],
+    ["bounced", "1m", ["email.queued", "email.bounced"], "bounced"],
+    ["nobody-in-particular", "1m", ["email.queued", "email.bounced"], "bounced"],
+    ["softbounced", "7d", ["email.queued", ...Array<string>(9).fill("email.deferred"), "email.failed"], "failed"],
+  ])("%s plays its part", async (name, by, expected, status) => {
+    await using w = await createWorld();
+    const id = await send(w, { to: `${name}@simulator.mailsvc.test` });
+    await w.clock.advance(by);
+    expect(await types(w, id)).toEqual(expected);
+    expect((await w.sdk.emails.get(id)).status).toBe(status);
+  });
+
+  test("reactions come at their seconds, and say that they are simulated", async () => {
+    await using w = await createWorld();
+    const id = await send(w, { to: "clicked@simulator.mailsvc.test" });
+    await w.clock.advance("1m");
+    const { events } = await w.sdk.emails.get(id);
+    expect(events.slice(3)).toMatchObject([
+      { type: "email.opened", at: "2026-01-01T00:00:02.000Z", data: { simulated: true } },
+      { type: "email.clicked", at: "2026-01-01T00:00:04.000Z", data: { simulated: true } },
+    ]);
+  });
+});
