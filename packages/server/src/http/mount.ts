@@ -9,7 +9,7 @@ import { answer, errorAnswer, type HeaderList } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
 import { checkMediaType, parseJson, readBytes } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
-import type { Faults } from "./faults.ts";
+import { DROP_HEADER, type Faults } from "./faults.ts";
 import type { KeyContext, PublicContext, WriteContext } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, type Stored, storeAnswer } from "./idempotency.ts";
 import { parseInput } from "./input.ts";
@@ -177,6 +177,8 @@ export const mount = ({ contract, handlers, deps, flight, buckets, faults }: Mou
         if (faults?.any && endpoint.access !== "dev") return await faults.around(endpoint.method, event.url.pathname, headers, serve);
         return await serve();
       } catch (error) {
+        // A fault rule that cuts the connection; in-process callers see it by the header.
+        if (faults?.any && headers.some(([name]) => name === DROP_HEADER)) nodeOf(event)?.socket.destroy();
         return errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers);
       } finally {
         flight.count -= 1;

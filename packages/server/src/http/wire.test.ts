@@ -1,0 +1,338 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { wire } from "../../test/wire.ts";
+import { readConfig } from "../config.ts";
+import { silentLog } from "../lib/log.ts";
+import { type RunningServer, serve } from "../serve.ts";
+import { ListenError } from "./listen.ts";
+
+let folder: string;
+let server: RunningServer;
+
+const config = (data: string, flags: Record<string, string> = {}) =>
+  readConfig({ flags: { port: "0", data, "max-body": "1", ...flags }, env: {}, dev: true });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  server = await serve(config(folder, { "ready-file": join(folder, "ready.json") }), silentLog);
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const hello = JSON.stringify({ from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" });
+const auth = () => `Authorization: Bearer ${server.apiKey}`;
+const head = (request: string, ...headers: string[]): string =>
+  `${[`${request} HTTP/1.1`, "Host: 127.0.0.1", ...headers].join("\r\n")}\r\n\r\n`;
+const post = (body: string, ...headers: string[]): string =>
+  head("POST /api/v1/send", auth(), "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`, ...headers) + body;
+const statusesIn = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((m) => Number(m[1]));
+
+/** Sends bytes, and gives what comes back until the server closes the connection. */
+const say = async (bytes: string | Uint8Array): Promise<string> => {
+  const line = await wire(server.url);
+  line.write(bytes);
+  return line.read();
+};
+const ask = async (request: string, ...headers: string[]): Promise<string> => say(head(request, "Connection: close", ...headers));
+
+afterEach(async () => {
+  // Whatever came before: the server answers, at once, and has no 500 on its mind.
+  const response = await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(2000) });
+  expect(response.status).toBe(200);
+  expect(server.app.flight.count).toBe(0);
+});
+
+test("the ready file tells where it listens and the key, to its owner only", () => {
+  const file = join(folder, "ready.json");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    url: server.url,
+    workspaceId: server.workspaceId,
+    apiKey: server.apiKey,
+    dashboardUrl: `${server.url}/`,
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("a port that is taken, and a folder that is taken, are told clearly", async () => {
+  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  const { port } = new URL(server.url);
+  await expect(serve(config(other, { port }), silentLog)).rejects.toThrow(ListenError);
+  await expect(serve(config(other, { port }), silentLog)).rejects.toThrow(`Port ${port} of 127.0.0.1 is in use.`);
+  await expect(serve(config(folder), silentLog)).rejects.toThrow("Another mailsvc server");
+  rmSync(other, { recursive: true, force: true });
+});
+
+describe("what is no HTTP", () => {
+  test.each([
+    ["garbage", "\x00\x01\x02\xff garbage\r\n\r\n"],
+    ["a TLS handshake", Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, ...new Array(64).fill(7)])],
+    ["SMTP", "EHLO mail.example.com\r\nMAIL FROM:<a@b.example>\r\n"],
+    ["HTTP/9", "GET / HTTP/9.9\r\nHost: x\r\n\r\n"],
+    ["HTTP/2 by surprise", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["a header without a colon", "GET /healthz HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n"],
+    ["a header name with a blank", "GET /healthz HTTP/1.1\r\nHost: x\r\nX A: 1\r\n\r\n"],
+    ["NUL in a header", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n"],
+    ["no Host", "GET /healthz HTTP/1.1\r\n\r\n"],
+    ["a length that is no number", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: ten\r\n\r\n"],
+    ["a negative length", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"],
+    ["two lengths", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"],
+    ["a length and chunks", "POST /api/v1/send HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+  ])("%s is answered with 400 and dropped", async (_what, bytes) => {
+    expect(await say(bytes)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test("headers of 64 KB are refused", async () => {
+    expect(await ask("GET /healthz", `X-Big: ${"x".repeat(65_536)}`)).toMatch(/^HTTP\/1\.1 4(?:00|31) /);
+  });
+
+  test("five hundred headers are refused or served, and nothing breaks", async () => {
+    const [status] = statusesIn(await ask("GET /healthz", ...Array.from({ length: 500 }, (_, i) => `X-${i}: 1`)));
+    expect([200, 400, 431]).toContain(status);
+  });
+});
+
+describe("paths as no client would send them", () => {
+  test.each([
+    ["GET //api/v1/me", 404],
+    ["GET /api/v1//me", 404],
+    ["GET /api/v1/../../etc/passwd", 404],
+    ["GET /..%2f..%2f..%2fetc%2fpasswd", 404],
+    ["GET /api/v1/%6d%65", 200],
+    ["GET /API/V1/ME", 404],
+    ["GET /api/v1/me%2F", 404],
+    ["GET /api/v1/emails/%ZZ", 400],
+    ["GET /api/v1/emails/%ff", 400],
+    ["GET /api/v1/emails/%00", 404],
+    ["GET /api/v1/me#fragment", 200],
+    ["GET *", 404],
+    ["OPTIONS *", 404],
+    ["GET http://evil.example/api/v1/me", 200],
+    ["GET /\\..\\..\\etc", 404],
+    [`GET /${"a".repeat(8000)}`, 404],
+    ["TRACE /api/v1/me", 405],
+    ["CONNECT /api/v1/me", 404],
+  ])("%s is %i", async (request, status) => {
+    const text = await ask(request, auth());
+    if (request.startsWith("CONNECT")) expect(statusesIn(text).every((s) => s < 500)).toBe(true);
+    else expect([statusesIn(text), text.slice(0, 300)]).toEqual([[status], text.slice(0, 300)]);
+    expect(text).not.toMatch(/root:|node_modules/);
+  });
+});
+
+describe("clients that take their time, or go", () => {
+  test("a hundred that never finish their headers keep nobody waiting", async () => {
+    const slow = await Promise.all(Array.from({ length: 100 }, () => wire(server.url)));
+    for (const line of slow) line.write("POST /api/v1/send HTTP/1.1\r\nHost: x\r\nX-Sl");
+    const since = performance.now();
+    expect(await say(post(hello, "Connection: close"))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(performance.now() - since).toBeLessThan(1000);
+    for (const line of slow) line.cut();
+    await Promise.all(slow.map((line) => line.closed));
+  });
+
+  test("a body that comes a byte at a time is read to its end", async () => {
+    const line = await wire(server.url);
+    const bytes = post(hello, "Connection: close");
+    const at = bytes.length - hello.length;
+    line.write(bytes.slice(0, at));
+    for (const byte of hello) {
+      line.write(byte);
+      await new Promise((turn) => setImmediate(turn));
+    }
+    expect(await line.read()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test("a client that goes in the middle of its body leaves nothing behind", async () => {
+    const before = (await (
+      await fetch(`${server.url}/api/v1/emails`, { headers: { authorization: `Bearer ${server.apiKey}` } })
+    ).json()) as { pagination: { total: number } };
+    for (let i = 0; i < 20; i += 1) {
+      const line = await wire(server.url);
+      line.write(post(hello).slice(0, -10));
+      if (i % 2) await new Promise((turn) => setImmediate(turn));
+      line.cut();
+      await line.closed;
+    }
+    while (server.app.flight.count > 0) await new Promise((turn) => setImmediate(turn));
+    const after = (await (
+      await fetch(`${server.url}/api/v1/emails`, { headers: { authorization: `Bearer ${server.apiKey}` } })
+    ).json()) as { pagination: { total: number } };
+    expect(after.pagination.total).toBe(before.pagination.total);
+  });
+
+  test("a client that has ended its half is let go, its answer given or not", async () => {
+    const line = await wire(server.url);
+    line.write(post(hello));
+    line.half();
+    expect(await line.read()).toMatch(/^(?:HTTP\/1\.1 200 .*)?/s);
+    await line.closed;
+  });
+
+  test("a client that goes before its answer does not stop the others", async () => {
+    const lines = await Promise.all(Array.from({ length: 30 }, () => wire(server.url)));
+    for (const line of lines) {
+      line.write(post(hello));
+      line.cut();
+    }
+    await Promise.all(lines.map((line) => line.closed));
+    expect(await say(post(hello, "Connection: close"))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test("one who waits for mail and goes is forgotten", async () => {
+    const line = await wire(server.url);
+    line.write(head("GET /__dev/inbox/wait?to=never%40example.com&timeout=60"));
+    while (server.app.flight.count === 0) await new Promise((turn) => setImmediate(turn));
+    line.cut();
+    await line.closed;
+    const since = performance.now();
+    while (server.app.flight.count > 0 && performance.now() - since < 3000) await new Promise((turn) => setImmediate(turn));
+    expect(server.app.flight.count).toBe(0);
+  });
+});
+
+describe("what HTTP/1.1 allows", () => {
+  test("requests in a row on one connection are answered in their order", async () => {
+    const line = await wire(server.url);
+    line.write(post(hello) + head("GET /api/v1/me", auth()) + post("{") + head("GET /nothing") + head("GET /healthz", "Connection: close"));
+    expect(statusesIn(await line.read())).toEqual([200, 200, 400, 404, 200]);
+  });
+
+  test("a bad request does not spoil the connection for the next one", async () => {
+    const line = await wire(server.url);
+    line.write(post('{"to":'));
+    expect(statusesIn(await line.read(/invalid_json.*\}/s))).toEqual([400]);
+    line.write(post(hello, "Connection: close"));
+    expect(statusesIn(await line.read())).toEqual([400, 200]);
+  });
+
+  test("chunks", async () => {
+    const chunked = head("POST /api/v1/send", auth(), "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close");
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+    expect(await say(`${chunked}${chunk(hello.slice(0, 9))}${chunk(hello.slice(9))}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(statusesIn(await say(`${chunked}zz\r\n${hello}\r\n0\r\n\r\n`))[0]).toBe(400);
+    expect(statusesIn(await say(`${chunked}5\r\n${hello}\r\n0\r\n\r\n`))[0]).toBe(400);
+  });
+
+  test("Expect: 100-continue is told to go on", async () => {
+    const line = await wire(server.url);
+    const bytes = post(hello, "Expect: 100-continue", "Connection: close");
+    line.write(bytes.slice(0, bytes.length - hello.length));
+    expect(await line.read("\r\n\r\n")).toMatch(/^HTTP\/1\.1 100 /);
+    line.write(hello);
+    expect(statusesIn(await line.read())).toEqual([100, 200]);
+  });
+
+  test("an expectation nobody knows is refused or ignored, not hung upon", async () => {
+    expect([200, 417]).toContain(statusesIn(await say(post(hello, "Expect: 200-maybe", "Connection: close"))).at(-1));
+  });
+
+  test("HTTP/1.0 is answered and closed", async () => {
+    expect(await say("GET /healthz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"status":"ok"/);
+  });
+
+  test("HEAD has the headers and no body", async () => {
+    const text = await ask("HEAD /api/v1/me", auth());
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text.split("\r\n\r\n")[1]).toBe("");
+  });
+
+  test("a body on a GET is not read, and what follows is still understood", async () => {
+    const line = await wire(server.url);
+    line.write(`${head("GET /api/v1/me", auth(), "Content-Length: 7")}garbage${head("GET /healthz", "Connection: close")}`);
+    expect(statusesIn(await line.read())).toEqual([200, 200]);
+  });
+
+  test("two Authorization headers do not add up to a key", async () => {
+    expect(statusesIn(await ask("GET /api/v1/me", "Authorization: Basic YTpi", auth()))[0]).toBe(401);
+  });
+
+  test("an upgrade nobody offers is served as a plain request", async () => {
+    const [status] = statusesIn(await ask("GET /healthz", "Upgrade: websocket", "Connection: Upgrade, close", "Sec-WebSocket-Key: x"));
+    expect(status).toBe(200);
+  });
+});
+
+describe("bodies beyond the limit (1 MB here)", () => {
+  const chunkOf = (size: number) => `${size.toString(16)}\r\n${"x".repeat(size)}\r\n`;
+
+  test("are refused by their length, before they are sent", async () => {
+    const line = await wire(server.url);
+    line.write(head("POST /api/v1/send", auth(), "Content-Type: application/json", "Content-Length: 2000000"));
+    const text = await line.read();
+    expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*payload_too_large/);
+    expect(text.toLowerCase()).toContain("connection: close");
+  });
+
+  test("are refused while they come in chunks, without being kept", async () => {
+    const line = await wire(server.url);
+    line.write(head("POST /api/v1/send", auth(), "Content-Type: application/json", "Transfer-Encoding: chunked"));
+    for (let i = 0; i < 20; i += 1) line.write(chunkOf(65_536));
+    expect(await line.read(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
+    line.cut();
+    await line.closed;
+  });
+
+  test("of dev endpoints as well", async () => {
+    const line = await wire(server.url);
+    line.write(head("POST /__dev/faults", "Content-Type: application/json", "Content-Length: 2000000"));
+    expect(await line.read()).toMatch(/^HTTP\/1\.1 413 /);
+  });
+});
+
+describe("dev endpoints over a real connection", () => {
+  test.each([
+    ["by name", "Host: localhost", 200],
+    ["under a name that was bent to this machine", "Host: evil.example", 403],
+    ["by a page of another site", "Host: 127.0.0.1\r\nOrigin: https://evil.example", 403],
+  ])("%s", async (_how, host, status) => {
+    expect(statusesIn(await say(`GET /__dev/clock HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`))).toEqual([status]);
+  });
+
+  test("a fault that drops cuts the connection without a word", async () => {
+    const json = { "content-type": "application/json" };
+    await fetch(`${server.url}/__dev/faults`, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ path: "/api/v1/me", drop: true, count: 1 }),
+    });
+    await expect(fetch(`${server.url}/api/v1/me`)).rejects.toThrow("fetch failed");
+    await fetch(`${server.url}/__dev/faults`, { method: "DELETE" });
+    expect((await fetch(`${server.url}/api/v1/me`)).status).toBe(401);
+  });
+
+  test("reset takes a running clock back to the real time, however far it was moved", async () => {
+    const dev = async (path: string, body = {}) =>
+      (
+        await fetch(`${server.url}/__dev/${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        })
+      ).json() as Promise<{ now: string; mode: string }>;
+    const moved = await dev("clock/advance", { by: "30d" });
+    expect(Date.parse(moved.now) - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    await dev("reset");
+    const shown = (await (await fetch(`${server.url}/__dev/clock`)).json()) as { now: string; mode: string };
+    expect(Math.abs(Date.parse(shown.now) - Date.now())).toBeLessThan(60_000);
+    expect(shown.mode).toBe("running");
+  });
+});
+
+test("closing lets requests that run come to their end, and takes no new ones", async () => {
+  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  const closing = await serve(config(other), silentLog);
+  const key = `Authorization: Bearer ${closing.apiKey}`;
+  const line = await wire(closing.url);
+  line.write(head("POST /api/v1/send", key, "Content-Type: application/json", `Content-Length: ${hello.length}`));
+  while (closing.app.flight.count === 0) await new Promise((turn) => setImmediate(turn));
+  const closed = closing.close();
+  line.write(hello);
+  expect(await line.read(/queued/)).toMatch(/^HTTP\/1\.1 200 /);
+  await closed;
+  await expect(wire(closing.url)).rejects.toThrow("ECONNREFUSED");
+  rmSync(other, { recursive: true, force: true });
+});
