@@ -1,9 +1,8 @@
 import { contract } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
+import type { Backend } from "./backends/backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
-import type { Db } from "./db/db.ts";
-import type { SqliteDb } from "./db/sqlite.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
@@ -19,10 +18,8 @@ import type { Clock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
-import { Buckets } from "./lib/rate.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
-import { sqliteQueue } from "./queue/sqlite.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
@@ -30,7 +27,7 @@ import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts
 export interface AppParts {
   config: Config;
   version: string;
-  db: Db;
+  backend: Backend;
   /** A bendable clock gives the app its dev endpoints; only dev mode has one. */
   clock: Clock | BendableClock;
   random: Random;
@@ -58,34 +55,36 @@ const isBendable = (clock: Clock | BendableClock): clock is BendableClock => "ad
 
 /** Puts the product together and starts its workers. It does not listen. */
 export const createApp = async (parts: AppParts): Promise<App> => {
-  const { config, db, clock, random, log } = parts;
+  const { config, backend, clock, random, log } = parts;
+  const { db } = backend;
   const ids = makeIds(clock, random);
   const arrivals: Arrivals = makeArrivals(clock.real);
   const mailer = simulator(parts.mailer ?? captureMailer({ ids, clock, arrivals }));
   const flight: Flight = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
-  const queue = sqliteQueue({ db: db as SqliteDb, clock, random, log, pressed: () => clock.real.now() - flight.crowdedAt < CROWDED_MS });
-  // With several server processes a revoked key must be dead everywhere within a second.
-  const keyRing = new KeyRing(db, db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : 1000, clock.real.now);
-  const deps: Deps = { ...parts, queue, mailer, ids, keyRing };
+  const queue = backend.makeQueue({ clock, random, log, pressed: () => clock.real.now() - flight.crowdedAt < CROWDED_MS });
+  const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing };
 
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), Math.max(mailer.concurrency, 8));
     await db.tx((tx) => queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB }));
   };
-  const buckets = new Buckets(clock.now);
+  const limiter = backend.makeLimiter(clock, isBendable(clock));
   const forget = (): void => {
     keyRing.clear();
-    buckets.clear();
+    limiter.clear();
   };
   const world =
-    config.dev && isBendable(clock) ? makeWorld({ deps, clock, faults: new Faults(clock.real, ids), startWorkers, forget }) : null;
+    config.dev && isBendable(clock)
+      ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new Faults(clock.real, ids), startWorkers, forget })
+      : null;
   const h3 = mount({
     contract,
     handlers: { ...handlers, ...(world && devHandlers(world, arrivals)) },
     deps,
     flight,
-    buckets,
+    limiter,
     faults: world?.faults ?? null,
   });
   if (world) mountPages(h3, dashboardPages(deps, first.apiKey), deps);

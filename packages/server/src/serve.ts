@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type App, createApp } from "./app.ts";
+import type { Backend } from "./backends/backend.ts";
+import { sqliteBackend } from "./backends/sqlite.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { openSqlite } from "./db/sqlite.ts";
 import { listen } from "./http/listen.ts";
 import { bendableClock } from "./lib/bendable-clock.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -46,17 +47,27 @@ const smtp = async ({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> => {
   if (smtpUrl === null) return undefined;
   const { smtpMailer } = await import("./mail/smtp.ts");
   try {
-    return smtpMailer({ url: smtpUrl, dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })), time: systemClock.real });
+    return smtpMailer({
+      url: smtpUrl,
+      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })),
+      time: systemClock.real,
+    });
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }
 };
 
+/** Postgres and all that goes with it is loaded only when it is asked for. */
+const openBackend = async ({ databaseUrl, data }: Config): Promise<Backend> => {
+  if (databaseUrl === null) return sqliteBackend(data);
+  const { postgresBackend } = await import("./backends/postgres.ts");
+  return postgresBackend(databaseUrl);
+};
+
 /** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
 export const serve = async (config: Config, log: Log): Promise<RunningServer> => {
-  if (config.databaseUrl !== null) throw new ConfigError("--database-url is not available in this build yet; leave it out to use SQLite.");
   const mailer = await smtp(config);
-  const db = await openSqlite(config.data);
+  const backend = await openBackend(config);
   const clock = config.dev ? bendableClock(systemClock.now(), "running") : systemClock;
   let url = "";
   let app: App;
@@ -64,7 +75,7 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
     app = await createApp({
       config,
       version,
-      db,
+      backend,
       clock,
       random: secureRandom(),
       log,
@@ -73,7 +84,7 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
       baseUrl: () => config.publicUrl ?? url,
     });
   } catch (error) {
-    await db.close();
+    await backend.db.close();
     throw error;
   }
   try {
@@ -83,7 +94,7 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
       https: config.https,
       flight: app.flight,
       real: clock.real,
-      onConnection: () => db.gate.connectionAccepted(),
+      onConnection: () => backend.connectionAccepted(),
     });
     url = listening.url;
     const running: RunningServer = {

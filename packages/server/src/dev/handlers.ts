@@ -50,7 +50,7 @@ export const worldHandlers = (world: World): Handlers<typeof contract.world> => 
     await world.reset();
     return { reset: true };
   },
-  snapshots: async () => ({ data: world.snapshots() }),
+  snapshots: async () => ({ data: await world.snapshots() }),
   snapshot: ({ name }) => world.snapshot(name),
   restore: ({ name }) => world.restore(name),
 });

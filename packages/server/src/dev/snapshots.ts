@@ -11,7 +11,19 @@ export interface ClockMark {
   mode: "running" | "frozen";
 }
 
-const CLOCK = "clock";
+/** The name under which a snapshot keeps the clock, among the facts about the installation. */
+export const CLOCK = "clock";
+
+/** Saved states of the whole database, by name. Nothing else may run meanwhile. */
+export interface Snapshots {
+  list(): Promise<Snapshot[]>;
+  /** Saves all rows, and the clock, under a name; an older snapshot of that name is replaced. */
+  take(name: string, clock: ClockMark): Promise<Snapshot>;
+  /** Puts all rows back, and tells where the clock stood. Throws ApiError not_found. */
+  restore(name: string): Promise<{ snapshot: Snapshot; clock: ClockMark | null }>;
+  /** Deletes all rows of all tables. */
+  empty(): Promise<void>;
+}
 
 const fileOf = (db: SqliteDb, name: string): string => join(dirname(db.file), "snapshots", `${name}.db`);
 
@@ -26,49 +38,49 @@ const tables = (c: RawConnection): string[] =>
     .pluck()
     .all() as string[];
 
-export const listSnapshots = (db: SqliteDb): Snapshot[] => {
-  const folder = dirname(fileOf(db, "x"));
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((f) => f.endsWith(".db"))
-    .map((f) => show(f.slice(0, -3), join(folder, f)));
-};
+/** Snapshots as files beside the database. */
+export const sqliteSnapshots = (db: SqliteDb): Snapshots => ({
+  list: async () => {
+    const folder = dirname(fileOf(db, "x"));
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((f) => f.endsWith(".db"))
+      .map((f) => show(f.slice(0, -3), join(folder, f)));
+  },
 
-/** Saves all rows, and the clock, under a name; an older snapshot of that name is replaced. */
-export const takeSnapshot = (db: SqliteDb, name: string, clock: ClockMark): Promise<Snapshot> =>
-  db.alone((c) => {
-    const file = fileOf(db, name);
-    mkdirSync(dirname(file), { recursive: true });
-    c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
-    rmSync(file, { force: true });
-    c.prepare("VACUUM INTO ?").run(file);
-    return show(name, file);
-  });
+  take: (name, clock) =>
+    db.alone((c) => {
+      const file = fileOf(db, name);
+      mkdirSync(dirname(file), { recursive: true });
+      c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
+      rmSync(file, { force: true });
+      c.prepare("VACUUM INTO ?").run(file);
+      return show(name, file);
+    }),
 
-/** Puts all rows back, and tells where the clock stood. Throws ApiError not_found. */
-export const restoreSnapshot = (db: SqliteDb, name: string): Promise<{ snapshot: Snapshot; clock: ClockMark | null }> =>
-  db.alone((c) => {
-    const file = fileOf(db, name);
-    if (!existsSync(file)) throw notFound("snapshot", name);
-    c.prepare("ATTACH ? AS snapshot").run(file);
-    try {
+  restore: (name) =>
+    db.alone((c) => {
+      const file = fileOf(db, name);
+      if (!existsSync(file)) throw notFound("snapshot", name);
+      c.prepare("ATTACH ? AS snapshot").run(file);
+      try {
+        c.transaction(() => {
+          for (const table of tables(c)) {
+            c.exec(`DELETE FROM main."${table}"`);
+            c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
+          }
+        }).immediate();
+      } finally {
+        c.exec("DETACH snapshot");
+      }
+      const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
+      return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
+    }),
+
+  empty: () =>
+    db.alone((c) => {
       c.transaction(() => {
-        for (const table of tables(c)) {
-          c.exec(`DELETE FROM main."${table}"`);
-          c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
-        }
+        for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
       }).immediate();
-    } finally {
-      c.exec("DETACH snapshot");
-    }
-    const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
-    return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
-  });
-
-/** Deletes all rows of all tables. */
-export const emptyTables = (db: SqliteDb): Promise<void> =>
-  db.alone((c) => {
-    c.transaction(() => {
-      for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
-    }).immediate();
-  });
+    }),
+});

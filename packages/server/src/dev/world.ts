@@ -1,18 +1,16 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import type { SqliteDb } from "../db/sqlite.ts";
 import type { Deps } from "../deps.ts";
 import type { Faults } from "../http/faults.ts";
 import { makeKey } from "../keys/secret.ts";
-import { ApiError } from "../lib/api-error.ts";
 import type { BendableClock } from "../lib/bendable-clock.ts";
 import { DEV_KEY, FIRST, fact, seedWorkspace } from "../workspaces/workspaces.ts";
-import { type ClockMark, emptyTables, listSnapshots, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
+import type { ClockMark, Snapshots } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
 export interface World {
   readonly clock: BendableClock;
   readonly faults: Faults;
-  snapshots(): Snapshot[];
+  snapshots(): Promise<Snapshot[]>;
   snapshot(name: string): Promise<Snapshot>;
   restore(name: string): Promise<Snapshot>;
   reset(): Promise<void>;
@@ -20,6 +18,7 @@ export interface World {
 
 export interface WorldOptions {
   deps: Deps;
+  snapshots: Snapshots;
   clock: BendableClock;
   faults: Faults;
   /** Starts the workers again after the data was changed under them. */
@@ -28,14 +27,10 @@ export interface WorldOptions {
   forget: () => void;
 }
 
-export const makeWorld = ({ deps, clock, faults, startWorkers, forget }: WorldOptions): World => {
+export const makeWorld = ({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): World => {
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
   /** Where the clock would stand if nobody had bent it. */
   const unbent = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
-  const sqlite = (): SqliteDb => {
-    if (deps.db.dialect !== "sqlite") throw new ApiError("invalid_state", "Snapshots and reset work on the SQLite database of dev mode.");
-    return deps.db as SqliteDb;
-  };
   const mark = (): ClockMark => ({ now: clock.now(), mode: clock.mode });
 
   /** Changes the data while nothing else runs. */
@@ -52,11 +47,11 @@ export const makeWorld = ({ deps, clock, faults, startWorkers, forget }: WorldOp
   return {
     clock,
     faults,
-    snapshots: () => listSnapshots(sqlite()),
-    snapshot: (name) => between(() => takeSnapshot(sqlite(), name, mark())),
+    snapshots: () => snapshots.list(),
+    snapshot: (name) => between(() => snapshots.take(name, mark())),
     restore: (name) =>
       between(async () => {
-        const { snapshot, clock: at } = await restoreSnapshot(sqlite(), name);
+        const { snapshot, clock: at } = await snapshots.restore(name);
         if (at) clock.reset(at.now, at.mode);
         return snapshot;
       }),
@@ -64,7 +59,7 @@ export const makeWorld = ({ deps, clock, faults, startWorkers, forget }: WorldOp
       between(async () => {
         const apiKey = (await fact(deps.db, DEV_KEY)) ?? makeKey(deps.random);
         const workspaceId = (await fact(deps.db, FIRST)) ?? deps.ids("ws");
-        await emptyTables(sqlite());
+        await snapshots.empty();
         faults.clear();
         clock.reset(unbent(), began.mode);
         await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey, workspaceId));

@@ -4,7 +4,7 @@ import { H3, type H3Event } from "h3";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import type { Buckets } from "../lib/rate.ts";
+import type { Limiter } from "../lib/rate.ts";
 import { answer, errorAnswer, type HeaderList } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
 import { checkMediaType, parseJson, readBytes } from "./body.ts";
@@ -37,7 +37,7 @@ export interface MountParts {
   handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   deps: Deps;
   flight: Flight;
-  buckets: Buckets;
+  limiter: Limiter;
   /** Rules that make requests fail; in dev mode only. */
   faults: Faults | null;
 }
@@ -71,7 +71,7 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
 };
 
 /** Turns the contract into routes, each with its handler. */
-export const mount = ({ contract, handlers, deps, flight, buckets, faults }: MountParts): H3 => {
+export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): H3 => {
   const { config, db, ids, clock, keyRing } = deps;
   const app = new H3({
     silent: true,
@@ -116,7 +116,8 @@ export const mount = ({ contract, handlers, deps, flight, buckets, faults }: Mou
   ): Promise<Response> => {
     const known = authenticate(event.req.headers, keyRing);
     const key = known instanceof Promise ? await known : known;
-    limit(buckets, config.rates, key.id, endpoint, headers);
+    const waits = limit(limiter, config.rates, key.id, endpoint, headers);
+    if (waits) await waits;
     authorise(key, endpoint);
     const ctx: KeyContext = { ...base, workspaceId: key.workspaceId, key };
     const params = paramsOf(event);

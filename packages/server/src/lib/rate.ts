@@ -14,8 +14,14 @@ export interface Taken {
   reset: number;
 }
 
+/** Says who may go on. A promise where the answer is not in memory. */
+export interface Limiter {
+  take(name: string, rate: Rate): Taken | Promise<Taken>;
+  clear(): void;
+}
+
 /** Token buckets by name, refilled by the clock. Full buckets are forgotten, so idle names cost nothing. */
-export class Buckets {
+export class Buckets implements Limiter {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
 

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CapturedMail, durationMs, Mailsvc } from "@mailsvc/sdk";
 import { type App, createApp } from "../app.ts";
+import type { Backend } from "../backends/backend.ts";
+import { sqliteBackend } from "../backends/sqlite.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { DROP_HEADER } from "../http/faults.ts";
@@ -24,6 +26,8 @@ export interface WorldOptions {
   dns?: DomainRecords;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
   flags?: Readonly<Record<string, string>>;
+  /** A Postgres database, empty or this world's from before, instead of a folder of its own. */
+  databaseUrl?: string;
   /** False for a world that behaves as in production: senders must be verified. The dev endpoints stay closed too. */
   dev?: boolean;
 }
@@ -76,18 +80,24 @@ const emptyDatabase = (): Promise<Uint8Array> => {
 
 const noRecords: DomainRecords = { txt: async () => [] };
 
+const onPostgres = async (url: string): Promise<Backend> => {
+  const { postgresBackend } = await import("../backends/postgres.ts");
+  return postgresBackend(url);
+};
+
 /** Makes a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. */
 export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
   // A test's data need not survive a power cut.
-  const db = await openSqlite(folder, { synchronous: "OFF" });
+  const backend =
+    options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl);
   const clock = bendableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
   const app = await createApp({
     config,
     version,
-    db,
+    backend,
     clock,
     random: seededRandom(options.seed ?? 1),
     log: silentLog,

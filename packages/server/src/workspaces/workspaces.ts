@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/db.ts";
+import { UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { createKey } from "../keys/keys.ts";
 import { makeKey } from "../keys/secret.ts";
@@ -41,5 +42,11 @@ export const ensureWorkspace = async (deps: Deps): Promise<FirstWorkspace> => {
   const workspaceId = await fact(deps.db, FIRST);
   if (workspaceId !== null) return { workspaceId, apiKey: deps.config.dev ? await fact(deps.db, DEV_KEY) : null };
   const apiKey = makeKey(deps.random);
-  return { workspaceId: await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey)), apiKey };
+  try {
+    return { workspaceId: await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey)), apiKey };
+  } catch (error) {
+    // Another server process was first: its workspace is there now, and only that one has shown the key.
+    if (error instanceof UniqueViolation) return ensureWorkspace(deps);
+    throw error;
+  }
 };

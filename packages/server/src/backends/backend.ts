@@ -1,0 +1,29 @@
+import type { Db } from "../db/db.ts";
+import type { Snapshots } from "../dev/snapshots.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import type { Limiter } from "../lib/rate.ts";
+import type { Queue } from "../queue/queue.ts";
+
+export interface QueueParts {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** True while requests are waiting: accepting comes before delivering. */
+  pressed: () => boolean;
+}
+
+/** A database and what is made differently on each: nothing else in the product asks which one it is. */
+export interface Backend {
+  readonly db: Db;
+  /** How long a key may be kept in memory, ms: other processes may revoke it. */
+  readonly keysMaxAgeMs: number;
+  /** What only dev mode has. */
+  readonly snapshots: Snapshots;
+  makeQueue(parts: QueueParts): Queue;
+  /** `bent` when the clock is not the machine's. */
+  makeLimiter(clock: Clock, bent: boolean): Limiter;
+  /** Called for each connection accepted. */
+  connectionAccepted(): void;
+}

@@ -1,0 +1,19 @@
+import { openPostgres, type PostgresOptions } from "../db/postgres.ts";
+import { postgresSnapshots } from "../dev/snapshots.pg.ts";
+import { SharedBuckets } from "../http/shared-buckets.ts";
+import { graphileQueue } from "../queue/graphile.ts";
+import type { Backend } from "./backend.ts";
+
+/** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
+export const postgresBackend = async (url: string, options: PostgresOptions = {}): Promise<Backend> => {
+  const db = await openPostgres(url, options);
+  return {
+    db,
+    // A revoked key is dead everywhere within a second, the request that is on its way included.
+    keysMaxAgeMs: 900,
+    snapshots: postgresSnapshots(db),
+    makeQueue: (parts) => graphileQueue({ db, ...parts }),
+    makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),
+    connectionAccepted: () => {},
+  };
+};

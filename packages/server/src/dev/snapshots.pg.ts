@@ -1,0 +1,102 @@
+import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
+import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { CLOCK, type ClockMark, type Snapshots } from "./snapshots.ts";
+
+interface Table {
+  schema: string;
+  name: string;
+}
+
+const PREFIX = "mailsvc_snapshot_";
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const full = ({ schema, name }: Table): string => `${quote(schema)}.${quote(name)}`;
+
+// Neither what belongs to the running processes nor the queue's record of its own migrations.
+const TABLES = `select schemaname as schema, tablename as name from pg_tables
+  where (schemaname = current_schema() and tablename <> 'workers')
+    or (schemaname = '${QUEUE_SCHEMA}' and tablename in ('_private_jobs', '_private_tasks', '_private_job_queues'))
+  order by 1, 2`;
+
+const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
+  where table_schema = $1 and table_name = $2 and is_generated = 'NEVER'`;
+
+const columnsOf = async (tx: PgTx, { schema, name }: Table): Promise<string> =>
+  (await tx.raw<{ columns: string }>(COLUMNS, [schema, name]))[0]?.columns ?? "";
+
+/** Counters go on after the largest number that is there. */
+const COUNTERS = `select c.table_schema as schema, c.table_name as name, c.column_name as column,
+    pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
+  from information_schema.columns c where c.table_schema in (current_schema(), '${QUEUE_SCHEMA}')
+    and (c.is_identity = 'YES' or c.column_default like 'nextval(%')`;
+
+const setCounters = async (tx: PgTx): Promise<void> => {
+  for (const { sequence, column, ...table } of await tx.raw<Table & { column: string; sequence: string }>(COUNTERS))
+    await tx.raw(`select setval($1, coalesce((select max(${quote(column)}) from ${full(table)}), 0) + 1, false)`, [sequence]);
+};
+
+const STORED = `select n.nspname as schema, obj_description(n.oid) as taken,
+    coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 as size
+  from pg_namespace n left join pg_class c on c.relnamespace = n.oid and c.relkind = 'r'
+  where n.nspname like '${PREFIX.replaceAll("_", "\\_")}%' group by n.oid, n.nspname order by n.nspname`;
+
+/** Snapshots as schemas beside the tables, each with a copy of every table. */
+export const postgresSnapshots = (db: PostgresDb): Snapshots => {
+  const list: Snapshots["list"] = async () =>
+    (await db.read.raw<{ schema: string; taken: string; size: number }>(STORED)).map(({ schema, taken, size }) => ({
+      name: schema.slice(PREFIX.length),
+      takenAt: taken,
+      size,
+    }));
+  const find = async (name: string) => {
+    const found = (await list()).find((s) => s.name === name);
+    if (!found) throw notFound("snapshot", name);
+    return found;
+  };
+  return {
+    list,
+
+    take: async (name, clock) => {
+      const schema = PREFIX + name;
+      await db.tx(async (tx) => {
+        const mark = JSON.stringify(clock);
+        await tx
+          .insert(tx.t.meta)
+          .values({ name: CLOCK, value: mark })
+          .onConflictDoUpdate({ target: tx.t.meta.name, set: { value: mark } });
+        await tx.raw(`drop schema if exists ${quote(schema)} cascade`);
+        await tx.raw(`create schema ${quote(schema)}`);
+        const [now] = await tx.raw<{ ms: number }>("select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as ms");
+        await tx.raw(`comment on schema ${quote(schema)} is '${iso(now?.ms ?? 0)}'`);
+        for (const table of await tx.raw<Table>(TABLES))
+          await tx.raw(`create table ${full({ schema, name: table.name })} as select ${await columnsOf(tx, table)} from ${full(table)}`);
+      });
+      return find(name);
+    },
+
+    restore: async (name) => {
+      const snapshot = await find(name);
+      const mark = await db.tx(async (tx) => {
+        const tables = await tx.raw<Table>(TABLES);
+        await tx.raw(`truncate ${tables.map(full).join(", ")}`);
+        for (const table of tables) {
+          const columns = await columnsOf(tx, table);
+          const from = full({ schema: PREFIX + name, name: table.name });
+          await tx.raw(`insert into ${full(table)} (${columns}) overriding system value select ${columns} from ${from}`);
+        }
+        await setCounters(tx);
+        return (await tx.raw<{ value: string }>("select value from meta where name = $1", [CLOCK]))[0]?.value;
+      });
+      return { snapshot, clock: mark === undefined ? null : (JSON.parse(mark) as ClockMark) };
+    },
+
+    empty: () =>
+      db.tx(async (tx) => {
+        const tables = await tx.raw<Table>(TABLES);
+        await tx.raw(`truncate ${tables.map(full).join(", ")}`);
+        await setCounters(tx);
+      }),
+  };
+};
