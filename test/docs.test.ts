@@ -17,14 +17,18 @@ const run = promisify(execFile);
 const START = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }).scripts.start;
 
 /** Pages whose every block is run, in order, against a server of the page's own. */
-const RUN = ["README.md", ...globSync("docs/*.md", { cwd: root, exclude: ["docs/reference.md"] }).sort()];
+const RUN = [
+  "README.md",
+  ...globSync("docs/*.md", { cwd: root, exclude: ["docs/reference.md"] }).sort(),
+  ...["agent-kit", "cli", "server"].map((name) => `packages/${name}/README.md`),
+];
 /** Pages whose links are checked. */
 const READ = [
   ...RUN,
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
-  ...globSync(["docs/decisions/*.md", "{packages,examples}/*/README.md"], { cwd: root }),
+  ...globSync(["docs/decisions/*.md", "packages/sdk/README.md", "examples/*/README.md"], { cwd: root }),
 ];
 
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
@@ -111,7 +115,7 @@ describe.each(RUN)("%s", (page) => {
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(3));
+  test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(0));
 
   test.each(blocks.map((block) => [block.line, block] as const))("line %i", async (_line, block) => {
     if (block.language === "ts") return script(block, cwd, env);
