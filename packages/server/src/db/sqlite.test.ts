@@ -260,7 +260,7 @@ describe("a full disk", () => {
     await fill(db);
     const ends = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => put(db, `row-${i}`, i === 10 ? big : "1")));
     const stored = new Set((await db.read.select().from(db.read.t.meta)).map((r) => r.name));
-    ends.forEach((end, i) => expect([`row-${i}`, stored.has(`row-${i}`)]).toEqual([`row-${i}`, end.status === "fulfilled"]));
+    for (const [i, end] of ends.entries()) expect([i, stored.has(`row-${i}`)]).toEqual([i, end.status === "fulfilled"]);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toBeInstanceOf(StorageUnavailable);
     expect(ends[10]?.status).toBe("rejected");
   });

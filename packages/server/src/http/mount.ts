@@ -42,11 +42,25 @@ export interface MountParts {
   faults: Faults | null;
 }
 
-/** The path parameters, decoded. Throws ApiError validation_error for a control character: no id has one, and Postgres refuses NUL. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid("", "invalid_path", "The path is not valid: what follows a % must be UTF-8 in hexadecimal digits.");
+  }
+};
+
+/**
+ * The path parameters, decoded whole: the router leaves `%2F`, `%25` and everything beyond ASCII as it came. Throws
+ * ApiError validation_error, also for a control character: no id has one, and Postgres refuses NUL.
+ */
 const paramsOf = ({ context }: H3Event): Record<string, string> => {
-  const params = context.params ?? {};
-  for (const [name, value] of Object.entries(params))
+  const params: Record<string, string> = {};
+  for (const [name, text] of Object.entries(context.params ?? {})) {
+    const value = decoded(text);
     if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} holds no control characters.`);
+    params[name] = value;
+  }
   return params;
 };
 

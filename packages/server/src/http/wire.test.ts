@@ -106,7 +106,7 @@ describe("paths as no client would send them", () => {
     ["GET /api/v1/me%2F", 404],
     ["GET /api/v1/emails/%ZZ", 400],
     ["GET /api/v1/emails/%ff", 400],
-    ["GET /api/v1/emails/%00", 404],
+    ["GET /api/v1/emails/%00", 400],
     ["GET /api/v1/me#fragment", 200],
     ["GET *", 404],
     ["OPTIONS *", 404],
@@ -313,8 +313,8 @@ describe("dev endpoints over a real connection", () => {
           body: JSON.stringify(body),
         })
       ).json() as Promise<{ now: string; mode: string }>;
-    const moved = await dev("clock/advance", { by: "30d" });
-    expect(Date.parse(moved.now) - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    const moved = await dev("clock/advance", { by: "2d" });
+    expect(Date.parse(moved.now) - Date.now()).toBeGreaterThan(86_400_000);
     await dev("reset");
     const shown = (await (await fetch(`${server.url}/__dev/clock`)).json()) as { now: string; mode: string };
     expect(Math.abs(Date.parse(shown.now) - Date.now())).toBeLessThan(60_000);
