@@ -8,18 +8,16 @@ import { simulatedReactions } from "../mail/simulator.ts";
 import { blamesRecipient } from "../mail/smtp-reply.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
 import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
-import { messageIdOf, WAITING } from "./emails.ts";
+import { messageIdOf } from "./emails.ts";
 import { REACT_JOB } from "./jobs.ts";
-import { attachmentsOf, type EmailRow, type FullEmail, findEmail, moveEmail } from "./store.ts";
+import { OPEN, transition } from "./states.ts";
+import { attachmentsOf, type EmailRow, type FullEmail, findEmail } from "./store.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** How long to wait after each attempt that was put off: about two days in all, as mail servers do. */
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
-
-/** States in which a hand-over may be under way or still to come. */
-const OPEN: readonly EmailStatus[] = [...WAITING, "sending"];
 
 const outgoing = async ({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> => {
   const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents.id) : [];
@@ -49,7 +47,7 @@ export const deliverEmail =
     const { db, clock, mailer } = deps;
     const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));
     if (!full || !OPEN.includes(full.email.status)) return {};
-    const { email } = full;
+    let { email } = full;
     // A job of an earlier plan: the email has since been moved to a later time, which has a job of its own.
     if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
 
@@ -60,7 +58,7 @@ export const deliverEmail =
     if ((await suppressedAmong(db.read, email.workspaceId, [email.toKey])).size > 0)
       return {
         commit: async (tx) => {
-          if (await moveEmail(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
+          if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
             await note(tx, "email.suppressed");
         },
       };
@@ -72,9 +70,10 @@ export const deliverEmail =
     const inDoubt = email.inDoubt || email.status === "sending";
     if (!mailer.transactional) {
       const claimed = await db.tx((tx) =>
-        moveEmail(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
+        transition(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
       );
       if (!claimed) return {};
+      email = { ...email, status: "sending", attempts: attempt };
     }
     const receipt = await mailer.send(await outgoing(full, deps, attempt));
     return outcomeOf(receipt, { ...email, inDoubt }, attempt, deps, note);
@@ -93,7 +92,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (receipt.outcome === "sent" || receipt.outcome === "delivered")
     return {
       commit: async (tx) => {
-        if (!(await moveEmail(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
+        if (!(await transition(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
         await note(tx, "email.sent", { response: receipt.response, attempt });
         if (receipt.outcome === "delivered") {
           await receipt.record?.(tx);
@@ -112,7 +111,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (receipt.outcome === "bounced")
     return {
       commit: async (tx) => {
-        if (!(await moveEmail(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
+        if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
         // A refusal for what the message is (spam, too large) says nothing about the address.
         if (blamesRecipient(error))
@@ -125,7 +124,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (delay === undefined)
     return {
       commit: async (tx) => {
-        if (await moveEmail(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
+        if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
           await note(tx, "email.failed", { ...bounce(error, "TRANSIENT"), attempts: attempt });
       },
     };
@@ -133,7 +132,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   return {
     again: next,
     commit: async (tx) => {
-      if (await moveEmail(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
+      if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
         await note(tx, "email.deferred", { ...bounce(error, "TRANSIENT"), attempt, inDoubt: unsure });
     },
   };
@@ -157,7 +156,7 @@ export const reactToEmail =
       const type = payload.type as EventType;
       const at = deps.clock.now();
       if (type === "email.complained") {
-        if (!(await moveEmail(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
+        if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
         await suppress(tx, deps, email.workspaceId, { email: email.toKey, reason: "complaint", scope: "all", emailId: email.id });
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });

@@ -8,10 +8,8 @@ import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
+import { transition, WAITING } from "./states.ts";
 import { attachmentsOf, countEmails, type EmailRow, type FullEmail, findEmail, listEmails, moveEmail } from "./store.ts";
-
-/** States from which a message may still be taken back. */
-export const WAITING: readonly EmailStatus[] = ["queued", "deferred"];
 
 /** The Message-ID of a message: from its id and its sender's domain, so the same on every attempt and after every restart. */
 export const messageIdOf = (id: string, from: string): string => `<${id}@${parseMailbox(from).domain}>`;
@@ -89,7 +87,7 @@ export const cancelEmail = async (tx: Tx, deps: Deps, workspaceId: string, id: s
   if (full.email.status === "cancelled") return show(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
   // Its job stays: it finds the message cancelled and does nothing.
-  if (!(await moveEmail(tx, full.email, WAITING, patch))) throw tooLate(full.email, "cancelled");
+  if (!(await transition(tx, full.email, WAITING, patch))) throw tooLate(full.email, "cancelled");
   await record(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
   return show({ ...full, email: { ...full.email, ...patch } });
 };

@@ -2,13 +2,13 @@ import { addressKey, type Mailbox, parseAddress, parseMailbox, type SendRequest,
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { record } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { mediaTypeOf } from "../mail/media-type.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { suppressedAmong } from "../suppressions/suppressions.ts";
 import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
+import { noteQueued } from "./states.ts";
 import { type AttachmentRow, insertAttachments, insertContents, insertEmail } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
@@ -96,7 +96,7 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
       scheduledAt,
       nextAttemptAt: scheduledAt ?? now,
     });
-    await record(tx, { workspaceId, type: "email.queued", emailId: id, at: now });
+    if (scheduledAt !== null) await noteQueued(tx, { workspaceId, id, createdAt: now });
     await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, scheduledAt, now));
   }
   if (!batch) return { id: ids[0] as string, status: "queued" };

@@ -92,12 +92,12 @@ export const attachmentsOf = async (q: Tx | Reader, contentsId: number): Promise
 export type EmailPatch = Partial<Omit<EmailRow, "workspaceId" | "id">> & Pick<EmailRow, "updatedAt">;
 
 /**
- * Moves a message from one of the states in `from`; false when it stands in another one by now. This is the only way a
- * state changes, so of two that try at once exactly one succeeds.
+ * Changes a message that stands in one of the states in `from` and has had no further attempt since it was read; false
+ * otherwise. There is no other way to change one, so of two that try at once exactly one succeeds.
  */
 export const moveEmail = async (
   tx: Tx,
-  { workspaceId, id }: Pick<EmailRow, "workspaceId" | "id">,
+  { workspaceId, id, attempts }: Pick<EmailRow, "workspaceId" | "id" | "attempts">,
   from: readonly EmailStatus[],
   patch: EmailPatch,
 ): Promise<boolean> => {
@@ -105,7 +105,7 @@ export const moveEmail = async (
   const moved = await tx
     .update(emails)
     .set(patch)
-    .where(and(eq(emails.workspaceId, workspaceId), eq(emails.id, id), inArray(emails.status, [...from])))
+    .where(and(eq(emails.workspaceId, workspaceId), eq(emails.id, id), eq(emails.attempts, attempts), inArray(emails.status, [...from])))
     .returning({ id: emails.id });
   return moved.length > 0;
 };
