@@ -1,0 +1,175 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { realTime } from "../lib/clock.ts";
+import { HOUR, type LawsContext } from "./laws-context.ts";
+
+/** Stopping, idling, and what is left when a process dies. */
+export const stoppingLaws = (t: LawsContext): void => {
+  const { add, put, names, jobs, states, note, start, work } = t;
+
+  describe("stopping, idling and dying", () => {
+    test("stop waits for those that run, and takes no further ones", async () => {
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      let begun = (): void => {};
+      const running = new Promise<void>((resolve) => {
+        begun = resolve;
+      });
+      await start(
+        note(async () => {
+          begun();
+          await held;
+          return { commit: (tx) => put(tx, "finished") };
+        }),
+        1,
+      );
+      await add(work(1), work(2));
+      await running;
+      let stopped = false;
+      const stop = t.queue.stop().then(() => {
+        stopped = true;
+      });
+      await realTime.sleep(10);
+      expect(stopped).toBe(false);
+      release();
+      await stop;
+      expect(await names()).toEqual(["finished"]);
+      expect((await jobs()).map((j) => [j.payload.n, j.state])).toEqual([[2, "ready"]]);
+    });
+
+    test("nothing begins after stop has answered, wherever it came", async () => {
+      for (let round = 0; round < 20; round += 1) {
+        let stopped = false;
+        let late = 0;
+        await t.queue.start(
+          {
+            work: async () => {
+              if (stopped) late += 1;
+              return {};
+            },
+          },
+          2,
+        );
+        await t.queue.idle();
+        await add(work(), work(), work());
+        for (let turn = 0; turn < round % 5; turn += 1) await Promise.resolve();
+        await t.queue.stop();
+        stopped = true;
+        await realTime.sleep(1);
+        expect(late).toBe(0);
+        expect(await states()).not.toContain("running");
+      }
+    });
+
+    test("a stopped queue can be started again and goes on where it was", async () => {
+      await start();
+      await t.queue.stop();
+      await add(work("later"));
+      expect(t.ran).toEqual([]);
+      await start();
+      await t.queue.idle();
+      expect(t.ran.map((j) => j.payload.n)).toEqual(["later"]);
+    });
+
+    test("idle waits until nothing runs and nothing is due, further jobs included", async () => {
+      await start(
+        note(async ({ payload }) => {
+          await realTime.sleep(3);
+          return payload.n === 3 ? {} : { commit: (tx) => t.queue.enqueue(tx, work(Number(payload.n) + 1)) };
+        }),
+      );
+      await add(work(1), work("later", { runAt: t.clock.now() + HOUR }));
+      await t.queue.idle();
+      expect(t.ran.map((j) => j.payload.n)).toEqual([1, 2, 3]);
+    });
+
+    test("idle answers at once when there is nothing to do, or nobody to do it", async () => {
+      await add(work());
+      await t.queue.idle();
+      expect(t.ran).toEqual([]);
+      await start();
+      await t.queue.idle();
+      await t.queue.idle();
+      expect(t.ran).toHaveLength(1);
+    });
+
+    test("what was running when the process died is run again, as a further attempt", async () => {
+      let began = (): void => {};
+      const running = new Promise<void>((resolve) => {
+        began = resolve;
+      });
+      let die = (): void => {};
+      const dying = new Promise<void>((resolve) => {
+        die = resolve;
+      });
+      await start(async () => {
+        began();
+        await dying;
+        return { commit: (tx) => put(tx, "by the dead") };
+      });
+      await add(work("x"));
+      await running;
+      const next = t.reborn();
+      t.stopping.push(next);
+      await next.start({ work: note(async () => ({ commit: (tx) => put(tx, "by the living") })) }, 1);
+      await next.idle();
+      expect(t.ran).toMatchObject([{ payload: { n: "x" }, attempt: 2 }]);
+      // The first one comes back after all: its job is no longer its own, so its effect is not committed.
+      die();
+      await t.queue.stop();
+      expect(await names()).toEqual(["by the living"]);
+    });
+
+    test("a job whose last attempt the process did not survive is dead, and says why", async () => {
+      let began = (): void => {};
+      const running = new Promise<void>((resolve) => {
+        began = resolve;
+      });
+      let die = (): void => {};
+      const dying = new Promise<void>((resolve) => {
+        die = resolve;
+      });
+      await start(async () => {
+        began();
+        await dying;
+        return {};
+      });
+      await add(work("poison", { maxAttempts: 1 }));
+      await running;
+      const next = t.reborn();
+      t.stopping.push(next);
+      await next.start({ work: note() }, 1);
+      await next.idle();
+      expect(t.ran).toEqual([]);
+      expect(await jobs()).toMatchObject([{ state: "dead", lastError: expect.stringContaining("died") }]);
+      die();
+      await t.queue.stop();
+    });
+
+    test("jobs that appear behind its back are found after a refresh", async () => {
+      await start();
+      const other = t.reborn();
+      await t.db.tx((tx) => other.enqueue(tx, work("from elsewhere")));
+      t.queue.refresh();
+      await t.queue.idle();
+      expect(t.ran.map((j) => j.payload.n)).toEqual(["from elsewhere"]);
+    });
+
+    test("a row that vanishes under a running job takes back that job's effect", async () => {
+      const { meta } = t.db.read.t;
+      await start(
+        note(async () => ({
+          commit: async (tx) => {
+            await tx.delete(meta).where(eq(meta.name, "gone"));
+            await put(tx, "effect");
+          },
+        })),
+      );
+      await add(work());
+      await t.queue.idle();
+      expect(await names()).toEqual(["effect"]);
+    });
+  });
+};
