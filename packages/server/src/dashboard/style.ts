@@ -36,6 +36,7 @@ main { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(280p
 .search kbd { position: absolute; right: 20px; top: 17px; }
 .search input:focus + kbd { visibility: hidden; }
 #mails { flex: 1; overflow-y: auto; list-style: none; margin: 0; padding: 0; }
+#mails:empty::before { content: "No mail here."; display: block; padding: 14px 12px; color: var(--soft); }
 #mails button { display: grid; grid-template-columns: 1fr auto; gap: 0 10px; width: 100%; text-align: left; border: 0; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; border-radius: 0; padding: 9px 12px 9px 11px; background: none; color: inherit; }
 #mails button:hover { background: var(--bg); color: inherit; }
 #mails button[aria-current] { background: var(--tint); border-left-color: var(--accent); }
