@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { accepted, busy, cutOff, noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { realTime } from "../lib/clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -221,7 +222,7 @@ describe("races", () => {
     await using t = await world(async () => {
       now += 1;
       most = Math.max(most, now);
-      await new Promise((turn) => setImmediate(turn));
+      await realTime.sleep(20);
       now -= 1;
       return accepted;
     });
