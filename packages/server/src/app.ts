@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
+import { lastEventAt } from "./events/events.ts";
 import { CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
@@ -65,6 +66,8 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing };
 
+  // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
+  if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), Math.max(mailer.concurrency, 8));

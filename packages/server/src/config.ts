@@ -14,16 +14,41 @@ export interface ServeFlag {
 export const SERVE_FLAGS = [
   { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)" },
   { name: "host", value: "ADDRESS", env: "MAILSVC_HOST", summary: "address to listen on (default 127.0.0.1)" },
-  { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default ./mailsvc-data)" },
+  { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)" },
   { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
-  { name: "smtp-url", value: "URL", env: "MAILSVC_SMTP_URL", summary: "smtp://… or smtps://… to send through; without it mail is captured" },
-  { name: "dkim", value: "DOMAIN:SELECTOR:KEYFILE", env: "MAILSVC_DKIM", summary: "sign mail of this domain with this private key; several with commas" },
+  {
+    name: "smtp-url",
+    value: "URL",
+    env: "MAILSVC_SMTP_URL",
+    summary: "smtp://… or smtps://… to send through; without it mail is captured",
+  },
+  {
+    name: "dkim",
+    value: "DOMAIN:SELECTOR:KEYFILE",
+    env: "MAILSVC_DKIM",
+    summary: "sign mail of this domain with this private key; several with commas",
+  },
   { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
-  { name: "public-url", value: "URL", env: "MAILSVC_PUBLIC_URL", summary: "address under which people reach this server, for links in mail" },
-  { name: "rate-limit", value: "BUCKET=N/s", env: "MAILSVC_RATE_LIMIT", summary: "limit per key: send=…, write=…, read=…; several with commas" },
+  {
+    name: "public-url",
+    value: "URL",
+    env: "MAILSVC_PUBLIC_URL",
+    summary: "address under which people reach this server, for links in mail",
+  },
+  {
+    name: "rate-limit",
+    value: "BUCKET=N/s",
+    env: "MAILSVC_RATE_LIMIT",
+    summary: "limit per key: send=…, write=…, read=…; several with commas",
+  },
   { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30)" },
   { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
-  { name: "ready-file", value: "FILE", env: "MAILSVC_READY_FILE", summary: "write {url, workspaceId, apiKey, dashboardUrl} here once it listens" },
+  {
+    name: "ready-file",
+    value: "FILE",
+    env: "MAILSVC_READY_FILE",
+    summary: "write {url, workspaceId, apiKey, dashboardUrl} here once it listens",
+  },
 ] as const satisfies readonly ServeFlag[];
 
 export interface Config {
@@ -58,12 +83,14 @@ export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
 const integer = (flag: string, text: string, min: number, max: number): number => {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min || value > max) throw new ConfigError(`--${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new ConfigError(`--${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
   return value;
 };
 
 const url = (flag: string, text: string, protocols: readonly string[]): string => {
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
+    throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
   return text;
 };
 
@@ -96,7 +123,15 @@ const readMailFrom = (text: string): string => {
 };
 
 /** Reads the configuration: a flag wins over its variable, a variable over the default. Throws ConfigError. */
-export const readConfig = ({ flags, env, dev }: { flags: FlagValues; env: Readonly<Record<string, string | undefined>>; dev: boolean }): Config => {
+export const readConfig = ({
+  flags,
+  env,
+  dev,
+}: {
+  flags: FlagValues;
+  env: Readonly<Record<string, string | undefined>>;
+  dev: boolean;
+}): Config => {
   const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
     const flag = flags[name];
     if (typeof flag === "string") return flag;
@@ -121,7 +156,10 @@ export const readConfig = ({ flags, env, dev }: { flags: FlagValues; env: Readon
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
   };
-  if (dev && !LOOPBACK.test(config.host)) throw new ConfigError(`Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`);
+  if (dev && !LOOPBACK.test(config.host))
+    throw new ConfigError(
+      `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,
+    );
   return config;
 };
 

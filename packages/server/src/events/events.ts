@@ -1,5 +1,5 @@
 import type { EMAIL_EVENT_TYPES } from "@mailsvc/sdk/contract";
-import { asc, eq, sql } from "drizzle-orm";
+import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 
@@ -29,6 +29,13 @@ export const record = async (tx: Tx, event: NewEvent): Promise<void> => {
         .prepare("record_event"),
     )
     .execute({ ...event, data: event.data ?? null });
+};
+
+/** When the latest event happened, ms; null before the first one. */
+export const lastEventAt = async (read: Reader): Promise<number | null> => {
+  const { events } = read.t;
+  const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
+  return last?.at ?? null;
 };
 
 export type EventRow = Tables["events"]["$inferSelect"];

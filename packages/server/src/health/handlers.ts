@@ -1,6 +1,6 @@
 import { contract } from "@mailsvc/sdk/contract";
-import { openApi } from "../http/openapi.ts";
 import type { Handlers } from "../http/handler.ts";
+import { openApi } from "../http/openapi.ts";
 
 let document: Record<string, unknown> | undefined;
 

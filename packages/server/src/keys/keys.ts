@@ -66,7 +66,10 @@ export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: str
   if (!row) throw notFound("key", id);
   if (row.revokedAt !== null) return show(row);
   if (row.owner) {
-    const others = await tx.$count(keys, and(eq(keys.workspaceId, workspaceId), eq(keys.owner, true), isNull(keys.revokedAt), ne(keys.id, id)));
+    const others = await tx.$count(
+      keys,
+      and(eq(keys.workspaceId, workspaceId), eq(keys.owner, true), isNull(keys.revokedAt), ne(keys.id, id)),
+    );
     if (others === 0) throw new ApiError("invalid_state", "This is the last owner key; without it nobody could manage the workspace.");
   }
   const revokedAt = deps.clock.now();
@@ -77,7 +80,10 @@ export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: str
 
 export const listKeys = (read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> => {
   const { keys } = read.t;
-  const where = and(eq(keys.workspaceId, workspaceId), input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt));
+  const where = and(
+    eq(keys.workspaceId, workspaceId),
+    input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt),
+  );
   return pageOf(
     input,
     ({ before, limit, offset }) =>

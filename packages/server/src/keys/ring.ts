@@ -46,7 +46,9 @@ export class KeyRing {
     const at = this.#realNow();
     const { keys } = this.#db.read.t;
     const [row] = await this.#db.read.select().from(keys).where(eq(keys.hash, hash));
-    const key = row ? { id: row.id, workspaceId: row.workspaceId, owner: row.owner, permissions: new Set(row.permissions), revokedAt: row.revokedAt } : null;
+    const key = row
+      ? { id: row.id, workspaceId: row.workspaceId, owner: row.owner, permissions: new Set(row.permissions), revokedAt: row.revokedAt }
+      : null;
     if (this.#known.size >= MAX_ENTRIES) this.#known.clear();
     this.#known.set(hash, { key, at });
     return key;
