@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Mailsvc } from "@mailsvc/sdk";
+import { expect, test } from "vitest";
+import { readConfig } from "../config.ts";
+import { silentLog } from "../lib/log.ts";
+import { serve } from "../serve.ts";
+
+test("a dev server that is started again goes on where its clock stood, and mail still arrives in order", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
+  const start = () => serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
+  const mail = { from: "hello@acme.test", to: "ada@example.com", text: "It works." };
+
+  const first = await start();
+  const one = new Mailsvc({ baseUrl: first.url, apiKey: first.apiKey ?? "" });
+  await one.clock.advance({ by: "30d" });
+  await one.emails.send({ ...mail, subject: "before" });
+  const before = await one.inbox.wait({ subject: "before" });
+  await first.close();
+
+  const second = await start();
+  const two = new Mailsvc({ baseUrl: second.url, apiKey: second.apiKey ?? "" });
+  expect(second.apiKey).toBe(first.apiKey);
+  expect(Date.parse((await two.clock.show()).now)).toBeGreaterThanOrEqual(Date.parse(before.receivedAt));
+  await two.emails.send({ ...mail, subject: "after" });
+  expect(await two.inbox.wait({ after: before.id })).toMatchObject({ subject: "after" });
+  await second.close();
+  rmSync(data, { recursive: true });
+});
