@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import tsconfig from "./tsconfig.json" with { type: "json" };
@@ -28,6 +29,21 @@ export default defineConfig({
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
           testTimeout: 10_000,
           hookTimeout: 10_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // The tests of features and journeys again, with a Postgres database under each world.
+        resolve: { alias },
+        test: {
+          ...shared,
+          name: "postgres",
+          include: globSync("packages/server/{src,test}/**/*.test.ts").filter((file) =>
+            /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")),
+          ),
+          setupFiles: ["./packages/server/test/worlds-on-postgres.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe } from "vitest";
 import type { Db } from "../src/db/db.ts";
 import { openPostgres } from "../src/db/postgres.ts";
 import { openSqlite } from "../src/db/sqlite.ts";
-import { createDatabase, dropTemplate } from "./postgres.ts";
+import { createDatabase, dropDatabases } from "./postgres.ts";
 
 /** A database of its own for one test. */
 export interface TestDb {
@@ -55,7 +55,7 @@ export const describeDb = (title: string, suite: (t: DbSuite) => void): void => 
         opened = await open();
       });
       afterEach(() => opened.dispose());
-      afterAll(dropTemplate);
+      afterAll(dropDatabases);
       suite({
         dialect,
         get db() {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -49,13 +49,23 @@ const runAs = (): { uid?: number; gid?: number } => {
   throw new Error("Postgres does not run as root, and this machine has neither a user postgres nor nobody to run it as.");
 };
 
+// Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
+const MEMORY = "/dev/shm";
+const ROOM = 2 * 1024 ** 3;
+
+const quickFolder = (): string => {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM ? MEMORY : tmpdir();
+};
+
 const QUICK = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
 /** Makes a database cluster in a temporary folder and starts a server on it, on a free port of loopback: about 1.5 s. */
 export const startPostgres = async ({ durable = false }: PostgresServerOptions = {}): Promise<PostgresServer> => {
   const binaries = findPostgres();
   const user = runAs();
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-pg-"));
+  const folder = mkdtempSync(join(durable ? tmpdir() : quickFolder(), "mailsvc-pg-"));
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
   if (user.uid !== undefined && user.gid !== undefined) for (const path of [folder, data]) chownSync(path, user.uid, user.gid);

@@ -53,18 +53,49 @@ const migrated = (): Promise<string> => {
   return template;
 };
 
-/** Removes this process's template: for `afterAll`. */
-export const dropTemplate = async (): Promise<void> => {
-  if (!template) return;
-  const name = await template;
-  template = undefined;
-  await drop(name);
+/** Databases that were used and emptied again. */
+const spare: string[] = [];
+
+// Emptying takes 10 ms; making a new one, 50 to 500, by the disk.
+const EMPTY = `do $$
+declare t record;
+begin
+  for t in select nspname from pg_namespace where nspname like 'mailsvc\\_snapshot\\_%' loop
+    execute format('drop schema %I cascade', t.nspname);
+  end loop;
+  for t in select schemaname s, tablename n from pg_tables
+    where schemaname = 'public' or (schemaname = 'mailsvc_jobs' and tablename <> 'migrations') loop
+    execute format('delete from %I.%I', t.s, t.n);
+  end loop;
+  for t in select schemaname s, sequencename n from pg_sequences where schemaname in ('public', 'mailsvc_jobs') loop
+    execute format('alter sequence %I.%I restart', t.s, t.n);
+  end loop;
+end $$`;
+
+const recycle = async (name: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: await databaseUrl(name) });
+  await client.connect();
+  try {
+    await client.query(EMPTY);
+    spare.push(name);
+  } finally {
+    await client.end();
+  }
 };
 
-/** A new database: migrated already, or quite empty. */
+/** Removes the databases of this test file: for `afterAll`. */
+export const dropDatabases = async (): Promise<void> => {
+  if (!template) return;
+  const names = [await template, ...spare.splice(0)];
+  template = undefined;
+  for (const name of names) await drop(name);
+};
+
+/** A database that holds nothing: with our tables, or without. */
 export const createDatabase = async (kind: "migrated" | "empty" = "migrated"): Promise<TestDatabase> => {
-  const name = `mailsvc_test_${randomBytes(6).toString("hex")}`;
+  const used = kind === "migrated" ? spare.pop() : undefined;
+  const name = used ?? `mailsvc_test_${randomBytes(6).toString("hex")}`;
   const from = kind === "migrated" ? ` TEMPLATE "${await migrated()}"` : "";
-  await admin((c) => c.query(`CREATE DATABASE "${name}"${from}`));
-  return { url: await databaseUrl(name), drop: async () => void (await drop(name)) };
+  if (!used) await admin((c) => c.query(`CREATE DATABASE "${name}"${from}`));
+  return { url: await databaseUrl(name), drop: async () => void (await (kind === "migrated" ? recycle(name) : drop(name))) };
 };

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { createDatabase, dropTemplate } from "../../test/postgres.ts";
+import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { openPostgres } from "../db/postgres.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
 import { silentLog } from "../lib/log.ts";
@@ -40,4 +40,4 @@ const open = async (): Promise<QueueHarness> => {
 
 queueLaws("the queue on Postgres", open);
 
-afterAll(dropTemplate);
+afterAll(dropDatabases);

@@ -19,7 +19,10 @@ test("the same seed gives the same world", async () => {
     });
     await world.clock.advance("30d");
     const emails = await world.sdk.emails.list().toArray();
-    return await Promise.all(emails.map((e) => world.sdk.emails.get(e.id)));
+    const told = await Promise.all(emails.map((e) => world.sdk.emails.get(e.id)));
+    if (world.app.deps.db.dialect === "sqlite") return told;
+    // Over several connections, what happens at one instant is noted in no set order: the numbers of events may differ.
+    return told.map((email) => ({ ...email, events: email.events.map(({ type, at, data }) => ({ type, at, data })) }));
   };
   const [one, two] = [await story(), await story()];
   expect(one).toHaveLength(2);

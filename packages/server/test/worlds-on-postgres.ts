@@ -1,0 +1,21 @@
+import { afterAll, vi } from "vitest";
+import type { TestWorld, WorldOptions } from "../src/testing/world.ts";
+import { createDatabase, dropDatabases } from "./postgres.ts";
+
+// The same tests once more: every world they make has a Postgres database of its own.
+vi.mock("../src/testing/world.ts", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../src/testing/world.ts")>();
+  const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
+    const database = await createDatabase();
+    const world = await original.createWorld({ ...options, databaseUrl: database.url });
+    let dropped: Promise<void> | undefined;
+    const dispose = (): Promise<void> => {
+      dropped ??= world.dispose().then(database.drop);
+      return dropped;
+    };
+    return { ...world, dispose, [Symbol.asyncDispose]: dispose };
+  };
+  return { ...original, createWorld };
+});
+
+afterAll(dropDatabases);
