@@ -5,7 +5,10 @@ import { type Bench, type Figure, reached } from "./figure.ts";
 const digits = (value: number): string =>
   Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
 
-/** The machine and the versions behind the figures, and how busy it was at the start. */
+/** How many processes wanted a core in the last minute. */
+export const busy = (): string => `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
+
+/** The machine and the versions behind the figures. */
 export const machine = (): string => {
   const [first] = cpus();
   const db = new Database(":memory:");
@@ -16,7 +19,6 @@ export const machine = (): string => {
     `${cpus().length} cores, ${first?.model.trim() ?? "unknown"}`,
     `${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
     `Node ${process.versions.node}, SQLite ${sqlite}`,
-    `load ${(loadavg()[0] ?? 0).toFixed(1)} at the start`,
   ].join(" · ");
 };
 

@@ -24,9 +24,9 @@ const main = async () => {
   }
   // What is measured is what is shipped; the build does nothing when it is up to date.
   execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
-  const { asLine, asRow, asResults, machine } = await import("./report.ts");
+  const { asLine, asRow, asResults, busy, machine } = await import("./report.ts");
   const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const about = machine();
+  const about = `${machine()} · ${busy()} at the start`;
   if (!values.json) console.log(`${about}\n`);
   const done = [];
   let failed = false;
@@ -40,7 +40,7 @@ const main = async () => {
       console.error(`${bench.name}: ${error.stack}`);
     }
   }
-  if (values.save) writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(about, done));
+  if (values.save) writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(`${about}, ${busy()} at the end`, done));
   return failed ? 1 : 0;
 };
 

@@ -91,6 +91,7 @@ class Client {
   giveUp(now: number): void {
     if (this.#since === 0 || now - this.#since < order.timeoutMs) return;
     timeouts += 1;
+    this.#since = 0;
     this.#socket?.destroy();
   }
 }
