@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
-import { and, eq, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gte, lt, sql } from "drizzle-orm";
 import type { H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -82,15 +82,23 @@ export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: num
 const CHUNK = 1000;
 const HOUR = 3_600_000;
 
-/** Forgets answers older than a day, in chunks, once an hour. */
+/** When the oldest answer will be a day old, an hour from now at the earliest; with none, a day from now. */
+const nextForgetting = async ({ db, clock }: Deps, before: number): Promise<number> => {
+  const { idempotency: t } = db.read.t;
+  const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
+  return Math.max((oldest?.at ?? clock.now()) + KEEP_MS, clock.now() + HOUR);
+};
+
+/** Forgets answers older than a day, in chunks. It sleeps while there is nothing to forget. */
 export const forgetAnswers =
-  ({ db, clock }: Deps): JobHandler =>
+  (deps: Deps): JobHandler =>
   async () => {
+    const { db, clock } = deps;
     const { idempotency: t } = db.read.t;
     const before = clock.now() - KEEP_MS;
     const old = await db.read.select().from(t).where(lt(t.createdAt, before)).limit(CHUNK);
     return {
-      again: clock.now() + (old.length === CHUNK ? 0 : HOUR),
+      again: old.length === CHUNK ? clock.now() : await nextForgetting(deps, before),
       commit: async (tx) => {
         for (const row of old)
           await tx.delete(t).where(and(eq(t.keyId, row.keyId), eq(t.route, row.route), eq(t.idempotencyKey, row.idempotencyKey)));
