@@ -5,9 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ask } from "../../test/scenario.ts";
 import { realTime } from "../lib/clock.ts";
-import { createWorld } from "../testing.ts";
 import { MisplacedQuery, StorageUnavailable } from "./errors.ts";
 import { openSqlite, type SqliteDb, type SqliteOptions } from "./sqlite.ts";
 
@@ -265,19 +263,5 @@ describe("a full disk", () => {
     for (const [i, end] of ends.entries()) expect([i, stored.has(`row-${i}`)]).toEqual([i, end.status === "fulfilled"]);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toBeInstanceOf(StorageUnavailable);
     expect(ends[10]?.status).toBe("rejected");
-  });
-
-  test("is a 503 to whoever asks over HTTP, who may come back once there is room", async () => {
-    await using world = await createWorld();
-    const db = world.app.deps.db as SqliteDb;
-    const send = () =>
-      ask(world, { path: "/api/v1/send", body: { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: big.repeat(3) } });
-    await fill(db);
-    const full = await send();
-    expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await full.text()).not.toMatch(/insert|contents/i);
-    expect((await ask(world, { method: "GET", path: "/api/v1/emails" })).status).toBe(200);
-    await db.alone((c) => void c.pragma("max_page_count = 1000000"));
-    expect((await send()).status).toBe(200);
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { wire } from "../../test/wire.ts";
 import { readConfig } from "../config.ts";
+import type { SqliteDb } from "../db/sqlite.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { ListenError } from "./listen.ts";
@@ -320,6 +321,21 @@ describe("dev endpoints over a real connection", () => {
     expect(Math.abs(Date.parse(shown.now) - Date.now())).toBeLessThan(60_000);
     expect(shown.mode).toBe("running");
   });
+});
+
+test("a full disk is a 503 that says when to come back; reading goes on, and so does writing once there is room", async () => {
+  const db = server.app.deps.db as SqliteDb;
+  const authorization = { authorization: `Bearer ${server.apiKey}` };
+  const body = JSON.stringify({ ...JSON.parse(hello), text: "x".repeat(900_000) });
+  const send = () =>
+    fetch(`${server.url}/api/v1/send`, { method: "POST", headers: { ...authorization, "content-type": "application/json" }, body });
+  await db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+  const full = await send();
+  expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await full.text()).not.toMatch(/insert|contents/i);
+  expect((await fetch(`${server.url}/api/v1/emails`, { headers: authorization })).status).toBe(200);
+  await db.alone((c) => void c.pragma("max_page_count = 1000000"));
+  expect((await send()).status).toBe(200);
 });
 
 test("closing lets requests that run come to their end, and takes no new ones", async () => {
