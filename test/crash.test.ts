@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
-import { startServer } from "./support/server.ts";
+import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 import { newLedger, startTraffic } from "./support/traffic.ts";
 
@@ -69,8 +69,11 @@ test("a server killed at any moment under load loses nothing it acknowledged and
   const rounds = { capture: 0, smtp: 0 };
 
   // Both ways of delivering take turns on the same data, so that each one finds what the other one left behind.
-  const start = (smtp: boolean) =>
-    startServer({ data, flags: ["--dev", ...(smtp ? ["--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`] : [])] });
+  let running: ServerProcess | undefined;
+  const start = (smtp: boolean): ServerProcess => {
+    running = startServer({ data, flags: ["--dev", ...(smtp ? ["--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`] : [])] });
+    return running;
+  };
 
   try {
     for (let round = 0; round < ROUNDS; round++) {
@@ -155,6 +158,7 @@ test("a server killed at any moment under load loses nothing it acknowledged and
     expect(db.prepare("SELECT count(*) AS n FROM jobs WHERE kind = 'email.deliver'").get()).toEqual({ n: 0 });
     db.close();
   } finally {
+    await running?.kill("SIGKILL");
     await sink.close();
     rmSync(folder, { recursive: true, force: true });
   }
