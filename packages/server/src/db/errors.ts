@@ -19,6 +19,10 @@ const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKE
 const UNAVAILABLE =
   /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|58|25006|57014|55P03|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
+// What the driver of Postgres says, without a code, when a connection is gone or none is to be had.
+const GONE =
+  /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after|Client (?:was closed|has encountered a connection error))/;
+
 // What drivers call their errors: SQLite's names, Postgres' five characters.
 const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;
 
@@ -29,7 +33,10 @@ const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;
 export const storageError = (error: unknown): unknown => {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (inner as { code?: unknown } | null)?.code;
-  if (typeof code !== "string") return error;
+  if (typeof code !== "string")
+    return inner instanceof Error && GONE.test(inner.message)
+      ? new StorageUnavailable("The database cannot work at the moment (connection lost).")
+      : error;
   if (UNIQUE.has(code)) return new UniqueViolation("A row with this unique key exists already.");
   if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
   return DRIVER.test(code) ? new Error(`A query failed (${code}).`) : error;

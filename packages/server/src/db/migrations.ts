@@ -1,8 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The folder of a dialect's migrations: beside the bundle once built, at the package's root in the source. */
+// Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
+const PLACES = ["./migrations", "../migrations", "../../migrations"];
+
+/** The folder of a dialect's migrations. */
 export const migrationsFolder = (dialect: "sqlite" | "pg"): string => {
-  const built = fileURLToPath(new URL(`./migrations/${dialect}`, import.meta.url));
-  return existsSync(built) ? built : fileURLToPath(new URL(`../../migrations/${dialect}`, import.meta.url));
+  const folders = PLACES.map((place) => fileURLToPath(new URL(`${place}/${dialect}`, import.meta.url)));
+  const found = folders.find((folder) => existsSync(folder));
+  if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
+  return found;
 };

@@ -1,3 +1,4 @@
+import { StorageUnavailable } from "../db/errors.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -24,6 +25,8 @@ const LEASE_MS = 10 * 60_000;
 const TRICKLE = 4;
 // When the database cannot work, it is asked again after this long (real time).
 const RETRY_MS = 1000;
+// How long a queue that stops goes on trying to store what is done.
+const STOP_MS = 3000;
 // Jobs taken beyond those that can run at once, at most. Fetching is then one statement for hundreds of short jobs.
 const MOST_AHEAD = 512;
 // A claim that is used up faster than this may be larger the next time; one that lasts longer shall be smaller, so that
@@ -78,6 +81,26 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
     if (outcome.again !== undefined) tx.afterCommit(pump);
   };
 
+  /**
+   * Commits the end of a job. While the database cannot take it, this tries until it can: what the attempt did outside,
+   * such as a mail that was accepted, is known only here. Whether a commit whose answer was lost took place is no
+   * question, since the job is gone then.
+   */
+  const commit = async (job: ClaimedJob, outcome: Outcome): Promise<void> => {
+    let until = clock.real.now() + LEASE_MS;
+    for (;;) {
+      try {
+        return await db.tx((tx) => end(tx, job, outcome));
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || clock.real.now() > until) throw error;
+        // Whoever stops the queue waits for it: a database that stays away must not hold that up for long.
+        if (!started) until = Math.min(until, clock.real.now() + STOP_MS);
+        log.warn("the outcome of a job cannot be stored; the next try is in a second", { job: job.id, error: error.message });
+        await clock.real.sleep(RETRY_MS);
+      }
+    }
+  };
+
   /** Notes a failure. While the database cannot take it, this tries until it can, or until the queue stops. */
   const fail = async (job: ClaimedJob, error: unknown): Promise<void> => {
     const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
@@ -120,7 +143,7 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
         lease = clock.real.after(LEASE_MS, () => reject(new Error("The attempt took longer than its lease of 10 minutes.")));
       });
       const outcome = await Promise.race([handler(job), lost]);
-      if (outcome.commit || outcome.again !== undefined) await db.tx((tx) => end(tx, job, outcome));
+      if (outcome.commit || outcome.again !== undefined) await commit(job, outcome);
       else {
         ended.push(job);
         if (flushing.length === 0 && ended.length === 1) void Promise.resolve().then(flush);
