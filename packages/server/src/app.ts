@@ -70,7 +70,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
-    await queue.start(jobsOf(deps), Math.max(mailer.concurrency, 8));
+    await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx((tx) => queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB }));
   };
   const limiter = backend.makeLimiter(clock, isBendable(clock));

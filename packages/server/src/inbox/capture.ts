@@ -19,7 +19,8 @@ export interface CaptureOptions {
 export const captureMailer = ({ ids, clock, arrivals }: CaptureOptions): Mailer => ({
   name: "capture",
   transactional: true,
-  concurrency: 16,
+  // Many at a time, so that many share a commit.
+  concurrency: 32,
   send: async (mail) => {
     const raw = await composeMime(mail);
     return {

@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, lt } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/like.ts";
@@ -106,7 +106,28 @@ export const parseMail = async (row: Row): Promise<z.infer<typeof CapturedMailDe
   };
 };
 
-export const insertMail = async (tx: Tx, row: Row): Promise<void> => void (await tx.insert(tx.t.inbox).values(row));
+const ph = sql.placeholder;
+
+export const insertMail = async (tx: Tx, row: Row): Promise<void> => {
+  await tx
+    .prepared("insert_mail", (q, { inbox }) =>
+      q
+        .insert(inbox)
+        .values({
+          id: ph("id"),
+          emailId: ph("emailId"),
+          workspaceId: ph("workspaceId"),
+          to: ph("to"),
+          from: ph("from"),
+          subject: ph("subject"),
+          size: ph("size"),
+          raw: ph("raw"),
+          receivedAt: ph("receivedAt"),
+        })
+        .prepare("insert_mail"),
+    )
+    .execute({ ...row });
+};
 
 export const clearMail = (db: Db): Promise<number> =>
   db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);

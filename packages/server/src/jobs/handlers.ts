@@ -17,9 +17,9 @@ const decode = (cursor: string): number => {
 };
 
 export const jobHandlers: Handlers<typeof contract.jobs> = {
-  list: async ({ state, limit, cursor, ...input }, { read, deps }) => {
+  list: async ({ state, limit, cursor, ...input }, { read, deps, workspaceId }) => {
     const page = cursor === undefined ? input.page : decode(cursor);
-    const { rows, total } = await deps.queue.list(read, { state, limit, offset: (page - 1) * limit });
+    const { rows, total } = await deps.queue.list(read, { workspaceId, state, limit, offset: (page - 1) * limit });
     const totalPages = Math.ceil(total / limit);
     const hasMore = page < totalPages;
     return {
@@ -27,9 +27,10 @@ export const jobHandlers: Handlers<typeof contract.jobs> = {
       pagination: { page, limit, total, totalPages, hasMore, nextCursor: hasMore ? encode(page + 1) : null },
     };
   },
-  retry: async ({ id }, { tx, deps }) => {
+  retry: async ({ id }, { tx, deps, workspaceId }) => {
     const revived = await deps.queue.retry(tx, id);
-    if (revived) return show(revived);
+    // Thrown for a job of another workspace too: what was just done is rolled back.
+    if (revived?.payload.workspaceId === workspaceId) return show(revived);
     throw new ApiError("not_found", `There is no dead job ${JSON.stringify(id.slice(0, 100))}.`);
   },
 };

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../db/db.ts";
 import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
-import type { ClaimedJob, JobRow } from "./queue.ts";
+import type { ClaimedJob, JobFilter, JobRow } from "./queue.ts";
 import type { JobState } from "./tables.ts";
 
 /** A job as it is about to be added. */
@@ -149,13 +149,15 @@ export const graphileStore = (db: PostgresDb) => ({
     return row ?? null;
   },
 
-  list: async (read: Reader, state: JobState | undefined, limit: number, offset: number): Promise<{ rows: JobRow[]; total: number }> => {
-    const from = `from ${JOBS} j join ${TASKS} t on t.id = j.task_id ${state ? `where ${WHERE[state]}` : ""}`;
-    const rows = await raw(read)<JobRow & Record<string, unknown>>(`select ${COLUMNS} ${from} order by j.id desc limit $1 offset $2`, [
+  list: async (read: Reader, { workspaceId, state, limit, offset }: JobFilter): Promise<{ rows: JobRow[]; total: number }> => {
+    const from = `from ${JOBS} j join ${TASKS} t on t.id = j.task_id
+      where ($1::text is null or j.payload ->> 'workspaceId' = $1) and ${state ? WHERE[state] : "true"}`;
+    const rows = await raw(read)<JobRow & Record<string, unknown>>(`select ${COLUMNS} ${from} order by j.id desc limit $2 offset $3`, [
+      workspaceId ?? null,
       limit,
       offset,
     ]);
-    const [count] = await raw(read)<{ total: number }>(`select count(*)::float8 as total ${from}`);
+    const [count] = await raw(read)<{ total: number }>(`select count(*)::float8 as total ${from}`, [workspaceId ?? null]);
     return { rows, total: count?.total ?? 0 };
   },
 

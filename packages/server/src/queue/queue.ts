@@ -49,6 +49,14 @@ export interface JobRow {
   createdAt: number;
 }
 
+export interface JobFilter {
+  /** Only jobs whose payload names this workspace. */
+  workspaceId?: string | undefined;
+  state?: JobState | undefined;
+  limit: number;
+  offset: number;
+}
+
 /** The port both queues implement; `queue.laws.ts` is the suite they pass. */
 export interface Queue {
   /** Adds a job in the caller's transaction: it exists if and only if that commits. */
@@ -61,7 +69,7 @@ export interface Queue {
   idle(): Promise<void>;
   /** Looks at the table again, after it was changed from outside (a restored snapshot). */
   refresh(): void;
-  list(read: Reader, filter: { state?: JobState | undefined; limit: number; offset: number }): Promise<{ rows: JobRow[]; total: number }>;
+  list(read: Reader, filter: JobFilter): Promise<{ rows: JobRow[]; total: number }>;
   /** Gives a dead job a fresh set of attempts; null when there is none with this id, or it is not dead. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;
   get(read: Reader, id: string): Promise<JobRow | null>;

@@ -309,8 +309,11 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
       });
     },
     refresh: pump,
-    list: async (read: Reader, { state, limit, offset }) => {
-      const where = state && eq(jobs.state, state);
+    list: async (read: Reader, { workspaceId, state, limit, offset }) => {
+      const where = and(
+        state && eq(jobs.state, state),
+        workspaceId === undefined ? undefined : sql`${jobs.payload} ->> 'workspaceId' = ${workspaceId}`,
+      );
       const rows = await read.select().from(jobs).where(where).orderBy(desc(jobs.id)).limit(limit).offset(offset);
       return { rows: rows.map(row), total: await read.$count(jobs, where) };
     },

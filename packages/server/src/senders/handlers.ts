@@ -26,7 +26,7 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
       const row = await findSender(tx, workspaceId, id);
       if (row.kind === "domain") return showSender(await noteCheck(tx, deps, row, fault));
       if (row.status === "PENDING")
-        await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
+        await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
       return showSender(row);
     },
   },

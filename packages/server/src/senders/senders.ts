@@ -60,7 +60,7 @@ export const addSender = async (
     throw new ApiError("conflict", `${value} is a sender of this workspace already.`, { hint: "See: mailsvc senders list" });
   }
   if (row.status === "PENDING")
-    await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { senderId: row.id } });
+    await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { workspaceId, senderId: row.id } });
   return showSender(row);
 };
 

@@ -1,4 +1,3 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { addressKey, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -11,7 +10,7 @@ import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
 import { messageIdOf } from "./emails.ts";
 import { REACT_JOB } from "./jobs.ts";
 import { OPEN, transition } from "./states.ts";
-import { attachmentsOf, type EmailRow, type FullEmail, findEmail } from "./store.ts";
+import { attachmentsOf, type EmailRow, type From, type FullEmail, findEmail } from "./store.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -86,7 +85,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   const now = clock.now();
   // What was not noted beforehand may have been cancelled meanwhile. It may also stand as `sending`: left so by a process
   // that delivered over SMTP and died, before this one began to capture.
-  const from: readonly EmailStatus[] = mailer.transactional ? OPEN : ["sending"];
+  const from: From = mailer.transactional ? OPEN : ["sending"];
   const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
 
   if (receipt.outcome === "sent" || receipt.outcome === "delivered")

@@ -1,13 +1,13 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { record } from "../events/events.ts";
-import { type EmailPatch, type EmailRow, moveEmail } from "./store.ts";
+import { type EmailPatch, type EmailRow, type From, moveEmail } from "./store.ts";
 
 /** States from which a message may still be taken back. */
-export const WAITING: readonly EmailStatus[] = ["queued", "deferred"];
+export const WAITING: readonly [EmailStatus, EmailStatus] = ["queued", "deferred"];
 
 /** States in which a hand-over may be under way or still to come. */
-export const OPEN: readonly EmailStatus[] = [...WAITING, "sending"];
+export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITING, "sending"];
 
 /** Notes that a message was accepted. */
 export const noteQueued = (tx: Tx, { workspaceId, id, createdAt }: Pick<EmailRow, "workspaceId" | "id" | "createdAt">): Promise<void> =>
@@ -20,12 +20,7 @@ export const noteQueued = (tx: Tx, { workspaceId, id, createdAt }: Pick<EmailRow
  * written with that, when it leaves the queue: a third of what accepting it would cost otherwise. One that waits for
  * its hour has the event from the start.
  */
-export const transition = async (
-  tx: Tx,
-  email: EmailRow,
-  from: readonly EmailStatus[],
-  patch: EmailPatch & { status: EmailStatus },
-): Promise<boolean> => {
+export const transition = async (tx: Tx, email: EmailRow, from: From, patch: EmailPatch & { status: EmailStatus }): Promise<boolean> => {
   if (!(await moveEmail(tx, email, from, patch))) return false;
   if (email.status === "queued" && email.scheduledAt === null) await noteQueued(tx, email);
   return true;

@@ -89,24 +89,45 @@ export const attachmentsOf = async (q: Tx | Reader, contentsId: number): Promise
   return q.select().from(attachments).where(eq(attachments.contentsId, contentsId)).orderBy(attachments.position);
 };
 
-export type EmailPatch = Partial<Omit<EmailRow, "workspaceId" | "id">> & Pick<EmailRow, "updatedAt">;
+/** What may change of a message. */
+type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
+export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
+
+/** Of how many states a change may start. */
+export type From = readonly [EmailStatus, EmailStatus?, EmailStatus?];
 
 /**
  * Changes a message that stands in one of the states in `from` and has had no further attempt since it was read; false
  * otherwise. There is no other way to change one, so of two that try at once exactly one succeeds.
  */
-export const moveEmail = async (
-  tx: Tx,
-  { workspaceId, id, attempts }: Pick<EmailRow, "workspaceId" | "id" | "attempts">,
-  from: readonly EmailStatus[],
-  patch: EmailPatch,
-): Promise<boolean> => {
-  const { emails } = tx.t;
+export const moveEmail = async (tx: Tx, email: EmailRow, [one, two = one, three = one]: From, patch: EmailPatch): Promise<boolean> => {
+  const changed: Mutable = { ...email, ...patch };
   const moved = await tx
-    .update(emails)
-    .set(patch)
-    .where(and(eq(emails.workspaceId, workspaceId), eq(emails.id, id), eq(emails.attempts, attempts), inArray(emails.status, [...from])))
-    .returning({ id: emails.id });
+    .prepared("move_email", (q, { emails: t }) =>
+      q
+        .update(t)
+        .set({
+          status: sql`${ph("status")}`,
+          attempts: sql`${ph("attempts")}`,
+          inDoubt: sql`${sql.param(ph("inDoubt"), t.inDoubt)}`,
+          lastError: sql`${sql.param(ph("lastError"), t.lastError)}`,
+          scheduledAt: sql`${ph("scheduledAt")}`,
+          nextAttemptAt: sql`${ph("nextAttemptAt")}`,
+          sentAt: sql`${ph("sentAt")}`,
+          updatedAt: sql`${ph("updatedAt")}`,
+        })
+        .where(
+          and(
+            eq(t.workspaceId, ph("workspaceId")),
+            eq(t.id, ph("id")),
+            eq(t.attempts, ph("had")),
+            inArray(t.status, [ph("one"), ph("two"), ph("three")]),
+          ),
+        )
+        .returning({ id: t.id })
+        .prepare("move_email"),
+    )
+    .execute({ ...changed, workspaceId: email.workspaceId, id: email.id, had: email.attempts, one, two, three });
   return moved.length > 0;
 };
 
