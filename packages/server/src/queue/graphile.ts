@@ -295,7 +295,7 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
       await settled();
     },
     refresh: pump,
-    list: (read, { state, limit, offset }) => store.list(read, state, limit, offset),
+    list: (read, filter) => store.list(read, filter),
     get: async (read, id) => (isId(id) ? store.get(read, id) : null),
     retry: async (tx, id) => {
       if (!isId(id)) return null;
