@@ -7,6 +7,9 @@ import { migrationsFolder } from "./migrations.ts";
 /** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
 export const QUEUE_SCHEMA = "mailsvc_jobs";
 
+/** How far a move from SQLite has come. While it is there, servers do not start. */
+export const MOVE_TABLE = "mailsvc_move";
+
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;
 

@@ -1,4 +1,4 @@
-import type Database from "better-sqlite3";
+import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { migrationsFolder } from "./migrations.ts";
@@ -6,4 +6,14 @@ import { migrationsFolder } from "./migrations.ts";
 /** Brings a database up to date. Each migration is one transaction, so a kill in the middle leaves nothing half done. */
 export const migrateSqlite = (connection: Database.Database): void => {
   migrate(drizzle(connection), { migrationsFolder: migrationsFolder("sqlite") });
+};
+
+/** Brings a database file up to date that nobody has opened. */
+export const migrateFile = (file: string): void => {
+  const connection = new Database(file, { fileMustExist: true });
+  try {
+    migrateSqlite(connection);
+  } finally {
+    connection.close();
+  }
 };

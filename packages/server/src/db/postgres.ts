@@ -2,7 +2,7 @@ import pg from "pg";
 import type { Db, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 import { afterwards, currentScope, type Scope } from "./gate.ts";
-import { migratePostgres } from "./migrate.pg.ts";
+import { MOVE_TABLE, migratePostgres } from "./migrate.pg.ts";
 import { type PgSession, sessionOf } from "./session.pg.ts";
 
 export interface PostgresOptions {
@@ -10,6 +10,8 @@ export interface PostgresOptions {
   connections?: number;
   /** False to leave the tables as they are. */
   migrate?: boolean;
+  /** True for the move from SQLite, and for nobody else: an installation is being moved into this database. */
+  moving?: boolean;
 }
 
 /** A transaction on Postgres, and what only the queue may do in it. */
@@ -89,7 +91,11 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
 
   try {
     if (options.migrate !== false) await migratePostgres(base);
-    await pool.query("SELECT 1");
+    const { rows } = await pool.query<{ moving: boolean }>(`SELECT to_regclass('${MOVE_TABLE}') IS NOT NULL AS moving`);
+    if (rows[0]?.moving && !options.moving)
+      throw new StorageUnavailable(
+        "A move into this database has not ended. Run the same `mailsvc migrate` again; it goes on where it was.",
+      );
   } catch (error) {
     await pool.end();
     throw storageError(error);

@@ -1,0 +1,88 @@
+import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
+import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import type { Shape } from "./shapes.ts";
+import { RowSum, type Value } from "./sum.ts";
+
+const text = (name: string, nullable = false) => ({ name, type: "text", nullable });
+const number = (name: string) => ({ name, type: "bigint", nullable: false });
+
+/** The jobs of SQLite. The state is not moved: what was running when the last process ended waits again, and what is dead has no attempt left. */
+export const JOBS: Shape = {
+  table: "jobs",
+  columns: [
+    number("id"),
+    text("kind"),
+    { name: "payload", type: "json", nullable: false },
+    number("run_at"),
+    number("attempts"),
+    number("max_attempts"),
+    text("dedupe_key", true),
+    text("last_error", true),
+    number("created_at"),
+  ],
+  key: ["id"],
+  counter: null,
+};
+
+// Both are 16 bits wide there. A job that runs again by its plan may have counted further: what is left to it is what counts.
+const MOST = 32_767;
+
+const fit = (row: readonly Value[]): Value[] => {
+  const [id, kind, payload, runAt, attempts, most, ...rest] = row;
+  const left = Number(most) - Number(attempts);
+  const used = Math.min(Number(attempts), Math.max(0, MOST - left));
+  return [id ?? null, kind ?? null, payload ?? null, runAt ?? null, used, Math.min(used + left, MOST), ...rest];
+};
+
+/** Adds jobs to the tables of graphile-worker, under their own numbers, so that a chunk that comes twice is noticed. */
+export const insertJobs = async (tx: PgTx, rows: readonly Value[][]): Promise<void> => {
+  const fitting = rows.map(fit);
+  await tx.raw(`insert into ${QUEUE_SCHEMA}._private_tasks (identifier) select distinct unnest($1::text[]) on conflict do nothing`, [
+    fitting.map((row) => row[1]),
+  ]);
+  const types = ["bigint", "text", "text", "float8", "int2", "int2", "text", "text", "float8"];
+  await tx.raw(
+    `insert into ${QUEUE_SCHEMA}._private_jobs
+       (id, task_id, payload, run_at, attempts, max_attempts, key, last_error, created_at, updated_at)
+     overriding system value
+     select v.id, t.id, v.payload::json, to_timestamp(v.run_at / 1000), v.attempts, v.max, v.key, v.error,
+       to_timestamp(v.created / 1000), to_timestamp(v.created / 1000)
+     from unnest(${types.map((type, i) => `$${i + 1}::${type}[]`).join(", ")})
+       as v (id, kind, payload, run_at, attempts, max, key, error, created)
+     join ${QUEUE_SCHEMA}._private_tasks t on t.identifier = v.kind`,
+    types.map((_, i) => fitting.map((row) => row[i])),
+  );
+};
+
+/** What the source holds, as it will stand in the target. */
+export const addJob = (sum: RowSum, row: readonly Value[]): void => sum.add(fit(row));
+
+/** Reads all jobs back. */
+export const sumJobs = async (db: PostgresDb): Promise<RowSum> => {
+  const sum = new RowSum();
+  let after = 0;
+  for (;;) {
+    const rows = await db.read.raw<Record<string, Value>>(
+      `select j.id::float8 as id, t.identifier as kind, j.payload::text as payload, (extract(epoch from j.run_at) * 1000)::float8 as run_at,
+         j.attempts, j.max_attempts as max, j.key, j.last_error as error, (extract(epoch from j.created_at) * 1000)::float8 as created
+       from ${QUEUE_SCHEMA}._private_jobs j join ${QUEUE_SCHEMA}._private_tasks t on t.id = j.task_id
+       where j.id > $1 order by j.id limit 1000`,
+      [after],
+    );
+    for (const r of rows) {
+      const values = [r.id, r.kind, r.payload, r.run_at, r.attempts, r.max, r.key, r.error, r.created];
+      sum.add(values.map((v) => v ?? null));
+    }
+    const last = rows.at(-1);
+    if (!last) break;
+    after = Number(last.id);
+  }
+  return sum;
+};
+
+/** New jobs count on after those that came. */
+export const setJobCounter = (db: PostgresDb): Promise<unknown> =>
+  db.read.raw(
+    `select setval(pg_get_serial_sequence('${QUEUE_SCHEMA}._private_jobs', 'id'),
+       coalesce((select max(id) from ${QUEUE_SCHEMA}._private_jobs), 0) + 1, false)`,
+  );

@@ -1,0 +1,4 @@
+import type { MoveOptions, MoveReport } from "./report.ts";
+
+/** Moves an installation from a folder to a Postgres database; see `move.ts`, which is loaded only now, and Postgres with it. */
+export const migrateToPostgres = async (options: MoveOptions): Promise<MoveReport> => (await import("./move.ts")).moveToPostgres(options);

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../config.ts";
+import { lockFolder } from "../db/lock.ts";
+import { migrateFile } from "../db/migrate.sqlite.ts";
+import { openPostgres } from "../db/postgres.ts";
+import { FIRST } from "../workspaces/workspaces.ts";
+import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
+import { type MovedTable, MoveError, type MoveOptions, type MoveReport } from "./report.ts";
+import { SHAPES, type Shape } from "./shapes.ts";
+import { openSource } from "./source.ts";
+import { RowSum, type Value } from "./sum.ts";
+import { openTarget } from "./target.ts";
+
+/**
+ * Moves an installation from a folder to a Postgres database: all rows, the jobs too. It may be interrupted at any
+ * moment and begun again: rows and the note of how far they go are one transaction. In the end both sides are read and
+ * compared. The folder is only read. Until the move has ended no server starts on the target.
+ * Throws ConfigError (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
+ * Postgres cannot be reached) or MoveError.
+ */
+export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOptions): Promise<MoveReport> => {
+  const file = join(from, "mailsvc.db");
+  if (!existsSync(file)) throw new ConfigError(`There is no mailsvc database in ${from}.`);
+  const unlock = lockFolder(from);
+  try {
+    migrateFile(file);
+    const source = openSource(file);
+    const db = await openPostgres(to, { moving: true }).catch((error: unknown) => {
+      source.close();
+      throw error;
+    });
+    try {
+      const target = openTarget(db);
+      const name = source.fact(FIRST);
+      if (name === null) throw new ConfigError(`The database in ${from} is empty: no server has run there.`);
+      const begun = await target.begun();
+      if (begun !== null && begun !== name) throw new ConfigError("Another installation is being moved into this database.");
+      if (begun === null) {
+        if (!(await target.isEmpty())) throw new ConfigError("The target holds an installation already. Give an empty database.");
+        await target.begin(name);
+      }
+
+      const shapes = [...SHAPES, JOBS];
+      const total = shapes.reduce((sum, { table }) => sum + source.count(table), 0);
+      let done = 0;
+      const sums = new Map<string, RowSum>();
+      const copy = async (shape: Shape): Promise<void> => {
+        const { table } = shape;
+        const reached = await target.progress(table);
+        const sum = new RowSum();
+        sums.set(table, sum);
+        const add = (row: Value[]): void => (shape === JOBS ? addJob(sum, row) : sum.add(row));
+        let read = 0;
+        for (let chunk = source.next(shape, null); chunk; chunk = source.next(shape, chunk.last)) {
+          const { rows } = chunk;
+          read += rows.length;
+          for (const row of rows) add(row);
+          // What an earlier move has brought is only added up. Chunks end where they ended then: the folder has not changed.
+          if (read > reached)
+            await target.chunk(table, read, (tx) => (shape === JOBS ? insertJobs(tx, rows) : target.insert(tx, shape, rows)));
+          done += rows.length;
+          onProgress({ phase: "copy", table, done, total });
+        }
+      };
+      for (const shape of shapes) await copy(shape);
+
+      const moved: MovedTable[] = [];
+      done = 0;
+      for (const shape of shapes) {
+        const there = sums.get(shape.table) ?? new RowSum();
+        const here = shape === JOBS ? await sumJobs(db) : await target.sum(shape);
+        if (here.rows !== there.rows || here.checksum !== there.checksum)
+          throw new MoveError(
+            `Table ${shape.table} differs: ${there.rows} rows with checksum ${there.checksum} in the folder, ${here.rows} with ${here.checksum} in Postgres.`,
+          );
+        moved.push({ table: shape.table, rows: here.rows, checksum: here.checksum });
+        done += here.rows;
+        onProgress({ phase: "check", table: shape.table, done, total });
+        await target.setCounter(shape);
+      }
+      await setJobCounter(db);
+      await target.finish();
+      return { from, tables: moved, rows: total, resumed: begun !== null };
+    } finally {
+      source.close();
+      await db.close();
+    }
+  } finally {
+    unlock();
+  }
+};

@@ -1,0 +1,95 @@
+import { MOVE_TABLE } from "../db/migrate.pg.ts";
+import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import { list, quote, type Shape } from "./shapes.ts";
+import { RowSum, type Value } from "./sum.ts";
+
+/** The Postgres side of a move. */
+export interface Target {
+  /** Which installation is being moved here; null when none is. */
+  begun(): Promise<string | null>;
+  isEmpty(): Promise<boolean>;
+  begin(source: string): Promise<void>;
+  /** How many rows of a table are there. */
+  progress(table: string): Promise<number>;
+  /** Writes rows by `write` and notes how many there are now, in one transaction. */
+  chunk(table: string, rows: number, write: (tx: PgTx) => Promise<void>): Promise<void>;
+  insert(tx: PgTx, shape: Shape, rows: readonly Value[][]): Promise<void>;
+  /** Reads a whole table back. */
+  sum(shape: Shape): Promise<RowSum>;
+  setCounter(shape: Shape): Promise<void>;
+  /** Opens the database to servers. */
+  finish(): Promise<void>;
+}
+
+const ROWS = 1000;
+
+export const openTarget = (db: PostgresDb): Target => {
+  const { raw } = db.read;
+  return {
+    begun: async () => {
+      const [table] = await raw<{ there: boolean }>(`select to_regclass('${MOVE_TABLE}') is not null as there`);
+      if (!table?.there) return null;
+      const [row] = await raw<{ source: string }>(`select source from ${MOVE_TABLE} limit 1`);
+      return row?.source ?? null;
+    },
+    isEmpty: async () => {
+      const [row] = await raw<{ n: number }>("select count(*)::int as n from workspaces");
+      return row?.n === 0;
+    },
+    begin: (source) =>
+      db.tx(async (tx) => {
+        await tx.raw(`create table ${MOVE_TABLE} (name text primary key, rows bigint not null, source text not null)`);
+        await tx.raw(`insert into ${MOVE_TABLE} values ('', 0, $1)`, [source]);
+      }),
+    progress: async (table) => {
+      const [row] = await raw<{ rows: number }>(`select rows::float8 as rows from ${MOVE_TABLE} where name = $1`, [table]);
+      return row?.rows ?? 0;
+    },
+    chunk: (table, rows, write) =>
+      db.tx(async (tx) => {
+        await write(tx);
+        await tx.raw(
+          `insert into ${MOVE_TABLE} select $1, $2, source from ${MOVE_TABLE} where name = ''
+           on conflict (name) do update set rows = excluded.rows`,
+          [table, rows],
+        );
+      }),
+    insert: async (tx, { table, columns }, rows) => {
+      const parameters = columns.map((c, i) => `$${i + 1}::${c.type === "json" ? "text" : c.type}[]`);
+      const values = columns.map((c, i) => (c.type === "json" ? `v.c${i}::json` : `v.c${i}`));
+      await tx.raw(
+        `insert into ${quote(table)} (${list(columns.map((c) => c.name))}) select ${values.join(", ")}
+         from unnest(${parameters.join(", ")}) as v (${columns.map((_, i) => `c${i}`).join(", ")})`,
+        columns.map((_, i) => rows.map((row) => row[i])),
+      );
+    },
+    sum: async ({ table, columns, key }) => {
+      const sum = new RowSum();
+      const shown = columns.map((c) =>
+        c.type === "json" ? `${quote(c.name)}::text` : c.type === "bigint" ? `${quote(c.name)}::float8` : quote(c.name),
+      );
+      const at = key.map((name) => columns.findIndex((c) => c.name === name));
+      let after: unknown[] = [];
+      for (;;) {
+        const where = after.length === 0 ? "" : `where (${list(key)}) > (${key.map((_, i) => `$${i + 1}`).join(", ")})`;
+        // Rows as arrays, in the order of the columns.
+        const rows = await raw<{ row: Value[] }>(
+          `select ${shown.map((c, i) => `${c} as "${i}"`).join(", ")} from ${quote(table)} ${where} order by ${list(key)} limit ${ROWS / 10}`,
+          after,
+        );
+        for (const row of rows as unknown as Record<string, Value>[]) sum.add(columns.map((_, i) => row[String(i)] ?? null));
+        const last = rows.at(-1) as unknown as Record<string, Value> | undefined;
+        if (!last) return sum;
+        after = at.map((i) => last[String(i)]);
+      }
+    },
+    setCounter: async ({ table, counter }) => {
+      if (counter === null) return;
+      await raw(
+        `select setval(pg_get_serial_sequence($1, $2), coalesce((select max(${quote(counter)}) from ${quote(table)}), 0) + 1, false)`,
+        [quote(table), counter],
+      );
+    },
+    finish: async () => void (await raw(`drop table ${MOVE_TABLE}`)),
+  };
+};
