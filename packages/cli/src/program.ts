@@ -7,6 +7,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { errorsCommand } from "./commands/errors.ts";
+import { migrateCommand } from "./commands/migrate.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { commandOf } from "./from-contract.ts";
@@ -87,7 +88,14 @@ export const createProgram = async (host: Host, term: Terminal, run: Run, write:
   for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
   program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
   fromContract(program, run);
-  for (const command of [loginCommand(run), logoutCommand(run), profilesCommand(run), configCommand(run), doctorCommand(run)])
+  for (const command of [
+    loginCommand(run),
+    logoutCommand(run),
+    profilesCommand(run),
+    configCommand(run),
+    doctorCommand(run),
+    migrateCommand(run),
+  ])
     program.addCommand(command.helpGroup("Setup:"));
   for (const command of [apiCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
     program.addCommand(command.helpGroup("More:"));

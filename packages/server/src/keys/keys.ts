@@ -66,6 +66,8 @@ export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: str
   if (!row) throw notFound("key", id);
   if (row.revokedAt !== null) return show(row);
   if (row.owner) {
+    // Whoever revokes an owner key writes the workspace's row: two at once, each seeing the other's key, cannot both succeed.
+    await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
     const others = await tx.$count(
       keys,
       and(eq(keys.workspaceId, workspaceId), eq(keys.owner, true), isNull(keys.revokedAt), ne(keys.id, id)),

@@ -40,19 +40,17 @@ const fill = async (): Promise<void> => {
   await db.tx(async (tx) => {
     await tx.insert(workspaces).values({ id: "ws_1", name: "default", createdAt: 1 });
     await tx.insert(meta).values({ name: "firstWorkspace", value: "ws_1" });
-    await tx
-      .insert(keys)
-      .values({
-        id: "key_1",
-        workspaceId: "ws_1",
-        name: "owner",
-        permissions: [],
-        owner: true,
-        hash: "h",
-        preview: "p",
-        createdAt: 2 ** 41,
-        revokedAt: null,
-      });
+    await tx.insert(keys).values({
+      id: "key_1",
+      workspaceId: "ws_1",
+      name: "owner",
+      permissions: [],
+      owner: true,
+      hash: "h",
+      preview: "p",
+      createdAt: 2 ** 41,
+      revokedAt: null,
+    });
     const text = { workspaceId: "ws_1", from: "a@b.example", replyTo: null, subject: "👩‍👩‍👧 ü", tags: {}, attachments: 1 };
     await tx.insert(contents).values({ ...text, headers, html: null, text: "quote ' \" \\ {a,b} NULL \n\t e\u0301" });
     await tx.insert(contents).values({ ...text, headers: {}, html: "before\0after", text: null });

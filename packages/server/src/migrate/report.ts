@@ -27,6 +27,7 @@ export interface MoveOptions {
   from: string;
   /** A Postgres database: an empty one, or one into which this very move was begun. */
   to: string;
+  /** Told after each step. It may throw, which stops the move between two steps; it can be gone on with. */
   onProgress?: (progress: MoveProgress) => void;
 }
 

@@ -1,0 +1,78 @@
+import type { MoveProgress, MoveReport } from "@mailsvc/server";
+import { Command, Option } from "commander";
+import { noteOption } from "../about.ts";
+import { act, type Run } from "../act.ts";
+import { CliError, cancelled, usageError } from "../errors.ts";
+import { EXIT, type Exit } from "../exit.ts";
+import { startProgress } from "../progress.ts";
+import { table } from "../views/table.ts";
+
+const WIDTH = 24;
+
+/** `copying emails ████████░░░░░░░░ 52 %  5,200 of 10,000 rows` */
+const bar = ({ phase, table: name, done, total }: MoveProgress): string => {
+  const part = total === 0 ? 1 : done / total;
+  const full = Math.round(part * WIDTH);
+  const count = (n: number): string => n.toLocaleString("en-US");
+  return `${phase === "copy" ? "copying" : "checking"} ${name} ${"█".repeat(full)}${"░".repeat(WIDTH - full)} ${Math.floor(part * 100)} %  ${count(done)} of ${count(total)} rows`;
+};
+
+const explained = (error: unknown): unknown => {
+  const { name, message } = error as Error;
+  if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
+  if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
+  if (name === "MoveError")
+    return new CliError({
+      code: "move_differs",
+      message,
+      exit: EXIT.server,
+      hint: "Empty the target database and begin again. The folder is unchanged.",
+    });
+  return error;
+};
+
+/** `mailsvc migrate`: moves a folder's installation to Postgres. */
+export const migrateCommand = (run: Run): Command => {
+  const command = new Command("migrate").description("Move an installation from a folder to a Postgres database");
+  const from = new Option("--from <dir>", "Folder of the SQLite database; no server may use it").makeOptionMandatory();
+  const to = new Option("--to <url>", "postgres://… of an empty database").makeOptionMandatory();
+  command.addOption(noteOption(from, { type: "file" })).addOption(noteOption(to, { type: "text" }));
+  return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
+    const { host, term, globals, out } = session;
+    const target = String(flags["to"]);
+    if (!/^postgres(?:ql)?:\/\//.test(target)) throw usageError("--to must begin with postgres://");
+    const progress = startProgress(host, term, globals.quiet, "preparing");
+    let report: MoveReport;
+    try {
+      const { migrateToPostgres } = await import("@mailsvc/server");
+      report = await migrateToPostgres({
+        from: String(flags["from"]),
+        to: target,
+        onProgress: (at) => {
+          // Between two chunks nothing is half done.
+          if (session.signal.aborted) throw cancelled();
+          progress.say(bar(at));
+        },
+      });
+    } catch (error) {
+      throw explained(error);
+    } finally {
+      progress.stop();
+    }
+    await out.data(report, () => {
+      const rows = table(
+        report.tables,
+        [
+          { title: "table", value: (t) => t.table },
+          { title: "rows", value: (t) => t.rows },
+          { title: "checksum", value: (t) => t.checksum },
+        ],
+        term.out,
+        term.columns,
+      );
+      return `${rows}\n\n${term.out.green("Moved")} ${report.rows} rows; both sides are the same.`;
+    });
+    out.note("The folder is as it was. Start servers with --database-url from now on.");
+    return EXIT.ok;
+  });
+};
