@@ -6,6 +6,7 @@ import { createDatabase, dropDatabases } from "./postgres.ts";
 vi.mock("../src/testing/world.ts", async (importOriginal) => {
   const original = await importOriginal<typeof import("../src/testing/world.ts")>();
   const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
+    if (options.databaseUrl !== undefined) return original.createWorld(options);
     const database = await createDatabase();
     const world = await original.createWorld({ ...options, databaseUrl: database.url });
     let dropped: Promise<void> | undefined;

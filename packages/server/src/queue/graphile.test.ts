@@ -1,12 +1,14 @@
-import { afterAll } from "vitest";
-import { createDatabase, dropDatabases } from "../../test/postgres.ts";
-import { openPostgres } from "../db/postgres.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
+import type { Tx } from "../db/db.ts";
+import { openPostgres, type PostgresDb } from "../db/postgres.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
+import { realTime, systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
-import { seededRandom } from "../lib/random.ts";
+import { secureRandom, seededRandom } from "../lib/random.ts";
 import { graphileQueue } from "./graphile.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
-import type { Queue } from "./queue.ts";
+import type { NewJob, Queue } from "./queue.ts";
 
 const HOUR = 3_600_000;
 
@@ -41,3 +43,191 @@ const open = async (): Promise<QueueHarness> => {
 queueLaws("the queue on Postgres", open);
 
 afterAll(dropDatabases);
+
+describe("several server processes", () => {
+  let database: TestDatabase;
+  const dbs: PostgresDb[] = [];
+  const queues: Queue[] = [];
+
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(queues.splice(0).map((q) => q.stop()));
+    await Promise.all(dbs.splice(0).map((db) => db.close()));
+    await database.drop();
+  });
+
+  /** A process, as far as the queue can tell: connections and a worker of its own, on the machine's clock. */
+  const member = async (beat: { beatMs?: number; deadMs?: number } = {}) => {
+    const db = await openPostgres(database.url, { migrate: false, connections: 4 });
+    const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog, ...beat });
+    dbs.push(db);
+    queues.push(queue);
+    return { db, queue };
+  };
+  const add = (m: { db: PostgresDb; queue: Queue }, n: number, rest: Partial<NewJob> = {}): Promise<void> =>
+    m.db.tx(async (tx) => {
+      for (let i = 0; i < n; i += 1) await m.queue.enqueue(tx, { kind: "work", payload: { i }, ...rest });
+    });
+  const until = async (check: () => boolean | Promise<boolean>, ms = 8000): Promise<void> => {
+    const end = realTime.now() + ms;
+    while (!(await check())) {
+      if (realTime.now() > end) throw new Error("It did not come true in time.");
+      await realTime.sleep(5);
+    }
+  };
+  const total = async ({ db, queue }: { db: PostgresDb; queue: Queue }): Promise<number> =>
+    (await queue.list(db.read, { limit: 1, offset: 0 })).total;
+
+  test("share the work: each job is run once, by one of them, and none sits idle", async () => {
+    const members = await Promise.all([member(), member(), member()]);
+    const ran: number[][] = [[], [], []];
+    for (const [m, { queue }] of members.entries())
+      await queue.start(
+        {
+          work: async ({ payload }) => {
+            ran[m]?.push(Number(payload.i));
+            await realTime.sleep(1);
+            return {};
+          },
+        },
+        8,
+      );
+    const first = members[0] as (typeof members)[0];
+    // The others must have been seen before they are told of work.
+    await realTime.sleep(1100);
+    await add(first, 3000);
+    await until(async () => (await total(first)) === 0);
+    expect(ran.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 3000 }, (_, i) => i));
+    for (const mine of ran) expect(mine.length).toBeGreaterThan(100);
+  }, 20_000);
+
+  test("a job added by one is begun by another one within a fraction of a second", async () => {
+    const idle = await member();
+    const busy = await member();
+    let began = 0;
+    const handler = async () => {
+      began = realTime.now();
+      return {};
+    };
+    await idle.queue.start({ work: handler }, 1);
+    let release = (): void => {};
+    const held = new Promise<void>((done) => {
+      release = done;
+    });
+    await busy.queue.start({ block: () => held.then(() => ({})), work: handler }, 1);
+    await add(busy, 1, { kind: "block" });
+    await realTime.sleep(1100);
+    const since = realTime.now();
+    await add(busy, 1);
+    await until(() => began > 0);
+    release();
+    expect(began - since).toBeLessThan(500);
+  });
+
+  test("the jobs of one that is killed are taken over within seconds, as a further attempt", async () => {
+    const killed = await member({ beatMs: HOUR });
+    const living = await member({ beatMs: 50, deadMs: 300 });
+    const attempts: number[] = [];
+    await killed.queue.start({ work: () => new Promise<never>(() => {}) }, 4);
+    await add(killed, 4);
+    await until(async () => (await killed.queue.list(killed.db.read, { state: "running", limit: 9, offset: 0 })).total === 4);
+    await living.queue.start(
+      {
+        work: async ({ attempt }) => {
+          attempts.push(attempt);
+          return {};
+        },
+      },
+      4,
+    );
+    // It does not beat, but its connection stands: it may only be slow, so its work is left to it.
+    await realTime.sleep(700);
+    expect(attempts).toEqual([]);
+    // What the kernel does to the connection of a killed process.
+    const since = realTime.now();
+    await living.db.read.raw(
+      `select pg_terminate_backend(l.pid) from pg_locks l join workers w on w.seen_at < now() - interval '0.5 s'
+       where l.locktype = 'advisory' and l.classid = 731624 and l.objid::int8 = (hashtext(w.name)::int8 & 4294967295)`,
+    );
+    await until(() => attempts.length === 4);
+    expect(realTime.now() - since).toBeLessThan(2000);
+    expect(attempts).toEqual([2, 2, 2, 2]);
+    queues.splice(queues.indexOf(killed.queue), 1);
+  });
+
+  test("jobs that a process holds without knowing, since the answer to its claim was lost, are let go", async () => {
+    const m = await member({ beatMs: 50, deadMs: 200 });
+    let ran = 0;
+    await m.queue.start(
+      {
+        work: async () => {
+          ran += 1;
+          return {};
+        },
+      },
+      1,
+    );
+    await m.queue.idle();
+    await m.db.tx(async (tx) => {
+      await m.queue.enqueue(tx, { kind: "work", payload: {}, runAt: systemClock.now() + 200 });
+    });
+    await m.db.read.raw("update mailsvc_jobs._private_jobs set locked_by = (select name from workers), locked_at = now(), attempts = 1");
+    await until(() => ran === 1);
+  });
+
+  test("a worker that was given up for dead, wrongly, commits nothing and goes on with other work", async () => {
+    const slow = await member({ beatMs: HOUR });
+    const other = await member({ beatMs: 50, deadMs: 20 });
+    let release = (): void => {};
+    const held = new Promise<void>((done) => {
+      release = done;
+    });
+    const put = (name: string) => async (tx: Tx) => void (await tx.insert(tx.t.meta).values({ name, value: "1" }));
+    await slow.queue.start({ work: () => held.then(() => ({ commit: put("slow") })) }, 1);
+    await add(slow, 1);
+    await until(async () => (await slow.queue.list(slow.db.read, { state: "running", limit: 9, offset: 0 })).total === 1);
+    await slow.db.read.raw("update workers set seen_at = seen_at - interval '1 day'");
+    await other.queue.start({ work: async () => ({ commit: put("other") }) }, 1);
+    await until(async () => (await total(other)) === 0);
+    release();
+    await slow.queue.idle();
+    const rows = await other.db.read.select().from(other.db.read.t.meta);
+    expect(rows.map((r) => r.name)).toEqual(["other"]);
+  });
+
+  test("after the database has cut every connection, work goes on by itself", async () => {
+    const m = await member({ beatMs: 50, deadMs: 200 });
+    let ran = 0;
+    await m.queue.start(
+      {
+        work: async () => {
+          ran += 1;
+          return {};
+        },
+      },
+      4,
+    );
+    await add(m, 5);
+    await m.queue.idle();
+    await m.db.read.raw(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+    await until(() =>
+      add(m, 5).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(() => ran === 10);
+  });
+
+  test("a job that no row can hold is refused with its transaction, and harms nobody", async () => {
+    const m = await member();
+    await expect(add(m, 1, { kind: "x".repeat(200) })).rejects.toThrow("A query failed");
+    expect(await total(m)).toBe(0);
+    await add(m, 1, { maxAttempts: 1_000_000 });
+    expect((await m.queue.list(m.db.read, { limit: 1, offset: 0 })).rows).toMatchObject([{ maxAttempts: 32_767 }]);
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { openPostgres, type PostgresDb } from "../src/db/postgres.ts";
+import { SharedBuckets } from "../src/http/shared-buckets.ts";
+import { realTime } from "../src/lib/clock.ts";
+import { createWorld } from "../src/testing/world.ts";
+import type { TestWorld } from "../src/testing.ts";
+import { createDatabase, dropDatabases, type TestDatabase } from "./postgres.ts";
+import { ask } from "./scenario.ts";
+
+let database: TestDatabase;
+const worlds: TestWorld[] = [];
+const dbs: PostgresDb[] = [];
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.dispose();
+  for (const db of dbs.splice(0)) await db.close();
+  await database.drop();
+});
+afterAll(dropDatabases);
+
+const hello = { from: "hi@acme.test", to: "ada@example.com", subject: "Hello", text: "It works." };
+
+/** Server processes on one database, as far as anybody can tell. */
+const cluster = async (size: number, flags: Record<string, string> = {}): Promise<TestWorld[]> => {
+  const made = await Promise.all(Array.from({ length: size }, (_, seed) => createWorld({ seed, databaseUrl: database.url, flags })));
+  worlds.push(...made);
+  return made;
+};
+
+const two = async (): Promise<[TestWorld, TestWorld]> => (await cluster(2)) as [TestWorld, TestWorld];
+
+test("processes that start at once on an empty database make one workspace with one key", async () => {
+  const made = await cluster(4);
+  expect(new Set(made.map((w) => w.workspaceId)).size).toBe(1);
+  expect(new Set(made.map((w) => w.apiKey)).size).toBe(1);
+  const [first] = made;
+  expect((await first?.sdk.keys.list())?.pagination.total).toBe(1);
+});
+
+test("a key that one revokes is dead at the others within a second", async () => {
+  const [one, other] = await two();
+  const { id, key } = await one.sdk.keys.create({ name: "worker", permissions: ["transactional:send"] });
+  expect((await ask(other, { path: "/api/v1/send", key, body: hello })).status).toBe(200);
+  await one.sdk.keys.revoke(id);
+  const since = realTime.now();
+  let status = 200;
+  while (status === 200 && realTime.now() - since < 3000) status = (await ask(other, { path: "/api/v1/send", key, body: hello })).status;
+  expect(status).toBe(401);
+  expect(realTime.now() - since).toBeLessThan(1000);
+});
+
+test("of two owner keys revoked at once through two processes one stays", async () => {
+  const [one, other] = await two();
+  const mine = (await one.sdk.me.get()).key.id;
+  await one.app.deps.db.tx(async (tx) => {
+    await tx.insert(tx.t.keys).values({
+      id: "key_00000000000000000000000002",
+      workspaceId: one.workspaceId,
+      name: "second",
+      permissions: [],
+      owner: true,
+      hash: "h",
+      preview: "p",
+      createdAt: 0,
+      revokedAt: null,
+    });
+  });
+  const revoke = (world: TestWorld, id: string) => ask(world, { method: "DELETE", path: `/api/v1/keys/${id}` });
+  const answers = await Promise.all([revoke(one, mine), revoke(other, "key_00000000000000000000000002")]);
+  expect(answers.map((a) => a.status).sort()).toEqual([200, 409]);
+});
+
+test("one Idempotency-Key sent to all processes at once takes effect once, and all answer the same", async () => {
+  const made = await cluster(3);
+  const headers = { "idempotency-key": "once" };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => ask(made[i % 3] as TestWorld, { path: "/api/v1/send", headers, body: hello })),
+  );
+  expect(new Set(answers.map((a) => a.status))).toEqual(new Set([200]));
+  expect(new Set(await Promise.all(answers.map((a) => a.text()))).size).toBe(1);
+  expect((await made[0]?.sdk.emails.list())?.pagination.total).toBe(1);
+});
+
+test("a suppression made at one process is never missed at another one", async () => {
+  const [one, other] = await two();
+  for (let round = 0; round < 20; round += 1) {
+    const to = `reader${round}@example.com`;
+    await one.sdk.suppressions.create({ email: to });
+    expect((await ask(other, { path: "/api/v1/send", body: { ...hello, to } })).status).toBe(400);
+  }
+});
+
+test("a rate limit holds for all processes together, and its headers tell what is left in all", async () => {
+  const made = await cluster(3, { "rate-limit": "send=30/s" });
+  const send = (i: number) => ask(made[i % 3] as TestWorld, { path: "/api/v1/send", body: hello });
+  const first = await send(0);
+  expect([first.headers.get("ratelimit-limit"), first.headers.get("ratelimit-remaining")]).toEqual(["30", "29"]);
+  const answers = await Promise.all(Array.from({ length: 90 }, (_, i) => send(i)));
+  const allowed = answers.filter((a) => a.status === 200).length;
+  // The clocks of these worlds stand still, so nothing fills again.
+  expect(allowed).toBe(29);
+  const refused = answers.find((a) => a.status === 429);
+  expect([refused?.headers.get("retry-after"), refused?.headers.get("ratelimit-remaining")]).toEqual(["1", "0"]);
+});
+
+test("over time, several processes together let through the rate, and hardly less", async () => {
+  const rate = { perSecond: 400, burst: 40 };
+  const limiters = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const db = await openPostgres(database.url, { migrate: false, connections: 2 });
+      dbs.push(db);
+      return new SharedBuckets(db, Date.now, false);
+    }),
+  );
+  const from = realTime.now();
+  let allowed = 0;
+  const client = async (limiter: SharedBuckets): Promise<void> => {
+    while (realTime.now() - from < 1500) {
+      const taken = await limiter.take("key:send", rate);
+      if (taken.allowed) allowed += 1;
+      else await realTime.sleep(1);
+    }
+  };
+  await Promise.all(limiters.flatMap((l) => [client(l), client(l)]));
+  const most = rate.burst + (rate.perSecond * (realTime.now() - from)) / 1000;
+  expect(allowed).toBeLessThanOrEqual(most);
+  expect(allowed).toBeGreaterThan(most * 0.7);
+});
+
+test("what is drawn at once is so much that a busy key costs few queries", async () => {
+  const db = await openPostgres(database.url, { migrate: false });
+  dbs.push(db);
+  const limiter = new SharedBuckets(db, Date.now, false);
+  const rate = { perSecond: 50_000, burst: 50_000 };
+  let asked = 0;
+  for (let i = 0; i < 5000; i += 1) {
+    const taken = limiter.take("key:send", rate);
+    if (!(taken instanceof Promise)) continue;
+    asked += 1;
+    expect((await taken).allowed).toBe(true);
+  }
+  expect(asked).toBeLessThanOrEqual(4);
+});
