@@ -1,6 +1,6 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { KeyInfo, KeyRing } from "../keys/ring.ts";
-import { hashKey, isKey } from "../keys/secret.ts";
+import { isKey } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
 
 /** The live key a request carries (SPEC 5.1). Throws ApiError unauthorized or key_revoked. */
@@ -12,7 +12,7 @@ export const authenticate = (headers: Headers, ring: KeyRing): KeyInfo | Promise
   if (!header) return refuse("There is no key: the Authorization header is missing.");
   const key = /^Bearer +(\S+)$/i.exec(header)?.[1];
   if (!key) return refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
-  const hash = hashKey(key);
+  const hash = ring.hashOf(key);
   const judge = (found: KeyInfo | null): KeyInfo => {
     if (!found) return refuse("This key is not known here.");
     if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });

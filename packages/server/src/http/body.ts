@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../lib/api-error.ts";
 import { MAX_DEPTH, tooDeep } from "./depth.ts";
@@ -52,7 +53,11 @@ export const checkMediaType = (headers: Headers): void => {
     throw new ApiError("unsupported_media_type", "JSON is UTF-8; no other charset is read here.");
 };
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+/** The text of valid UTF-8, without the mark some editors put before it. */
+const textOf = (bytes: Uint8Array): string => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+};
 
 /** Parses a body as one JSON object. Throws ApiError validation_error with what is wrong with it. */
 export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
@@ -61,12 +66,8 @@ export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
     throw new ApiError("validation_error", message, { details: [{ path: "", code: "invalid_json", message }] });
   };
   if (tooDeep(bytes)) refuse(`The body nests deeper than ${MAX_DEPTH} levels.`);
-  let text = "";
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    refuse("The body is not valid UTF-8.");
-  }
+  if (!isUtf8(bytes)) refuse("The body is not valid UTF-8.");
+  const text = textOf(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gte, lt, sql } from "drizzle-orm";
-import type { H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -26,16 +25,17 @@ export interface Stored {
 
 /** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
 export const claimOf = (
-  { req, url }: Pick<H3Event, "req" | "url">,
+  headers: Headers,
   keyId: string,
   { method, path }: Endpoint,
+  params: Record<string, string>,
   body: Uint8Array,
 ): Claim | null => {
-  const idempotencyKey = req.headers.get("idempotency-key");
+  const idempotencyKey = headers.get("idempotency-key");
   if (idempotencyKey === null) return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
     throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
-  const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${url.pathname}\n`), body]), "hex");
+  const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${JSON.stringify(params)}\n`), body]), "hex");
   return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
 };
 

@@ -147,7 +147,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const body = parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, body);
-    const claim = claimOf(event, key.id, endpoint, bytes);
+    const claim = claimOf(event.req.headers, key.id, endpoint, params, bytes);
     const stored = await write(endpoint, handler, input, ctx, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);

@@ -8,7 +8,7 @@ export const httpTables = (k: Kit) => ({
       keyId: k.text("key_id").notNull(),
       route: k.text("route").notNull(),
       idempotencyKey: k.text("idempotency_key").notNull(),
-      /** SHA-256 of path, query and body: the same key with another request is refused. */
+      /** SHA-256 of path parameters and body: the same key with another request is refused. */
       requestHash: k.text("request_hash").notNull(),
       status: k.int("status").notNull(),
       answer: k.text("answer").notNull(),

@@ -1,6 +1,7 @@
 import type { Permission } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
+import { hashKey } from "./secret.ts";
 
 /** A live key, as requests carry it around. */
 export interface KeyInfo {
@@ -13,6 +14,7 @@ export interface KeyInfo {
 
 // Unknown keys are remembered too, so that a flood of wrong keys does not become a flood of queries.
 const MAX_ENTRIES = 20_000;
+const MAX_HASHES = 1000;
 
 /**
  * The keys seen lately, by hash, in memory: one database read for each request would cost a third of the send rate.
@@ -22,6 +24,7 @@ export class KeyRing {
   readonly #db: Db;
   readonly #maxAgeMs: number;
   readonly #realNow: () => number;
+  readonly #hashes = new Map<string, string>();
   readonly #known = new Map<string, { key: KeyInfo | null; at: number }>();
 
   constructor(db: Db, maxAgeMs: number, realNow: () => number) {
@@ -35,6 +38,17 @@ export class KeyRing {
     const known = this.#known.get(hash);
     if (!known || (this.#maxAgeMs !== Number.POSITIVE_INFINITY && this.#realNow() - known.at >= this.#maxAgeMs)) return undefined;
     return known.key;
+  }
+
+  /** The hash of a key that came with a request. Remembered, since hashing takes 3 µs and the same few keys come all the time. */
+  hashOf(key: string): string {
+    let hash = this.#hashes.get(key);
+    if (hash === undefined) {
+      hash = hashKey(key);
+      if (this.#hashes.size >= MAX_HASHES) this.#hashes.clear();
+      this.#hashes.set(key, hash);
+    }
+    return hash;
   }
 
   clear(): void {
