@@ -114,6 +114,8 @@ const Content = z
     message: "The text is not valid Unicode (a lone surrogate).",
     params: { code: "invalid_characters" },
   })
+  // No mail may carry it (RFC 5322), and no Postgres text can hold it.
+  .refine((s) => !s.includes("\0"), { message: "The text holds a U+0000 character.", params: { code: "invalid_characters" } })
   // A character is up to three bytes; only long texts are worth counting exactly.
   .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
     message: "At most 5 MiB.",

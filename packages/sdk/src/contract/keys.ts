@@ -53,7 +53,16 @@ export const keys = {
     description:
       "The key itself is in this answer and nowhere else: only its SHA-256 is stored. A key can pass on only permissions it has.",
     body: z.strictObject({
-      name: z.string().trim().min(1).max(100).meta({ description: "What the key is for" }),
+      name: z
+        .string()
+        .trim()
+        .min(1)
+        .max(100)
+        .refine((s) => !/\p{Cc}/u.test(s) && s.isWellFormed(), {
+          message: "A name holds no line breaks or control characters.",
+          params: { code: "invalid_characters" },
+        })
+        .meta({ description: "What the key is for" }),
       permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "What the key may do" }),
     }),
     status: 201,

@@ -1,6 +1,6 @@
 import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { sentence } from "./sentence.ts";
 
 /** `["to", 3]` as people write it: `to[3]`. */
@@ -58,6 +58,14 @@ const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
   throw new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
 };
 
+/** Filters go to the database as they are, and it has no U+0000. Throws ApiError validation_error. */
+const queryOf = (search: URLSearchParams | null): Record<string, string> => {
+  const query = Object.fromEntries(search ?? []);
+  for (const [name, value] of Object.entries(query))
+    if (value.includes("\0")) throw invalid(name.slice(0, 60), "invalid_characters", `${name.slice(0, 60)} holds no control characters.`);
+  return query;
+};
+
 /** Reads an endpoint's input into one flat object: path parameters, query and body. Throws ApiError validation_error. */
 export const parseInput = (
   endpoint: Endpoint,
@@ -66,6 +74,6 @@ export const parseInput = (
   body: Record<string, unknown>,
 ): Record<string, unknown> => ({
   ...params,
-  ...(endpoint.query && parse(endpoint.query, search ? Object.fromEntries(search) : {})),
+  ...(endpoint.query && parse(endpoint.query, queryOf(search))),
   ...(endpoint.body && parse(endpoint.body, body)),
 });
