@@ -4,9 +4,10 @@ import { cli } from "./figures/cli.ts";
 import { drain } from "./figures/drain.ts";
 import { fsync } from "./figures/fsync.ts";
 import { memory } from "./figures/memory.ts";
+import { postgres } from "./figures/postgres.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
 import { world } from "./figures/world.ts";
 
 /** All benchmarks, in the order they are run. */
-export const benches: readonly Bench[] = [accept, fsync, tail, start, memory, drain, world, cli];
+export const benches: readonly Bench[] = [accept, fsync, tail, start, memory, drain, postgres, world, cli];
