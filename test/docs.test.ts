@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
+import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
 
@@ -63,7 +64,7 @@ const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
 };
 
 /** Runs a server until it is ready and stops it as Ctrl-C would. */
-const startAndStop = async (written: string, cwd: string): Promise<void> => {
+const startAndStop = async (written: string, cwd: string, more: Record<string, string>): Promise<void> => {
   // npm and npx stand between: interrupted themselves, they end by the signal, whatever the program answered.
   const command = `exec ${written.replace(/^npm start$/, START).replace(/^npx /, "")}`;
   const demo = written === "npm start";
@@ -71,7 +72,7 @@ const startAndStop = async (written: string, cwd: string): Promise<void> => {
   rmSync(ready, { force: true });
   // What a page names itself stays; the rest is kept out of the way of other servers on this machine.
   const named = written.includes("--ready-file") ? join(cwd, "mailsvc.json") : ready;
-  const env = environment({ MAILSVC_PORT: "0", MAILSVC_READY_FILE: ready });
+  const env = environment({ ...more, MAILSVC_PORT: "0", MAILSVC_READY_FILE: ready });
   if (demo) env["MAILSVC_DATA"] = join(folder, "start");
   const child = spawn("bash", ["-euo", "pipefail", "-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   started.push(child);
@@ -107,13 +108,21 @@ describe.each(RUN)("%s", (page) => {
   const env: Record<string, string> = {};
   let cwd = "";
   let server: DevServer | undefined;
+  let database: TestDatabase | undefined;
 
   beforeAll(async () => {
     cwd = place(page);
+    if (blocks.some(({ text }) => text.includes("DATABASE_URL"))) {
+      database = await createDatabase("empty");
+      env.DATABASE_URL = database.url;
+    }
     server = await startServer();
     Object.assign(env, { MAILSVC_URL: server.url, MAILSVC_API_KEY: server.apiKey, MAILSVC_CONFIG: join(cwd, "config.json") });
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    await database?.drop();
+  });
 
   test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(0));
 
@@ -126,7 +135,7 @@ describe.each(RUN)("%s", (page) => {
       return;
     }
     expect(block.language, "what is not run is no code block").toBe("sh");
-    if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd);
+    if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd, env);
     await bash(block.text, cwd, env);
   });
 });
