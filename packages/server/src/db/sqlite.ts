@@ -97,14 +97,15 @@ const tables = schema as unknown as Tables;
 
 /** The queries of a connection, with its own store of prepared statements. */
 const session = (connection: Database.Database, guard: () => void) => {
-  const queries = drizzle(guarded(connection, guard) as unknown as Database.Database, { schema }) as Drizzle as unknown as Queries;
+  const client = guarded(connection, guard);
+  const queries = drizzle(client as unknown as Database.Database, { schema }) as Drizzle as unknown as Queries;
   const built = new Map<string, unknown>();
   return Object.assign(queries, {
     t: tables,
     prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
       let statement = built.get(name);
       if (statement === undefined) {
-        statement = bindOnce(build(queries, tables));
+        statement = bindOnce(build(queries, tables), client.prepare);
         built.set(name, statement);
       }
       return statement as S;

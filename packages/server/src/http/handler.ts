@@ -34,7 +34,7 @@ type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promis
 
 /** A write that must ask the outside world first: `prepare` runs before the transaction, `run` inside it. */
 interface Prepared<E extends Endpoint, P> {
-  prepare(input: HandlerInput<E>, ctx: ReadContext): Promise<P>;
+  prepare(input: HandlerInput<E>, ctx: ReadContext): Promise<P> | P;
   run(input: HandlerInput<E>, ctx: WriteContext, prepared: P): Promise<HandlerOutput<E>>;
 }
 

@@ -101,8 +101,9 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     ctx: KeyContext,
     claim: Claim | null,
   ): Promise<Stored & { replayed: boolean }> => {
-    const prepared = typeof handler === "function" ? undefined : await handler.prepare(input, { ...ctx, read: db.read } as KeyContext);
     const run = typeof handler === "function" ? handler : handler.run;
+    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...ctx, read: db.read } as KeyContext);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
         const before = claim && (await findAnswer(tx, claim));

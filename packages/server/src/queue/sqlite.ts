@@ -53,6 +53,20 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   let again = false;
   const idle: (() => void)[] = [];
 
+  const newJob = (q: Queries) =>
+    q.insert(jobs).values({
+      kind: ph("kind"),
+      payload: ph("payload"),
+      state: "ready",
+      runAt: ph("runAt"),
+      attempts: 0,
+      maxAttempts: ph("maxAttempts"),
+      dedupeKey: ph("dedupeKey"),
+      createdAt: ph("createdAt"),
+    });
+  const insertJob = (q: Queries) => newJob(q).prepare("enqueue");
+  const insertKeyed = (q: Queries) => newJob(q).onConflictDoNothing().prepare("enqueue_keyed");
+
   const claim = (limit: number): Promise<Held[]> =>
     db.tx(async (tx) => {
       const now = clock.now();
@@ -250,34 +264,10 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   }
 
   return {
-    enqueue: async (tx, job: NewJob) => {
+    enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
       const now = clock.now();
-      const values = {
-        kind: job.kind,
-        payload: job.payload,
-        runAt: job.runAt ?? now,
-        maxAttempts: job.maxAttempts ?? MAX_ATTEMPTS,
-        dedupeKey: job.dedupeKey ?? null,
-        createdAt: now,
-      };
-      await tx
-        .prepared("enqueue", (q) =>
-          q
-            .insert(jobs)
-            .values({
-              kind: ph("kind"),
-              payload: ph("payload"),
-              state: "ready",
-              runAt: ph("runAt"),
-              attempts: 0,
-              maxAttempts: ph("maxAttempts"),
-              dedupeKey: ph("dedupeKey"),
-              createdAt: ph("createdAt"),
-            })
-            .onConflictDoNothing()
-            .prepare("enqueue"),
-        )
-        .execute(values);
+      const values: Record<string, unknown> = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now };
+      await (dedupeKey === undefined ? tx.prepared("enqueue", insertJob) : tx.prepared("enqueue_keyed", insertKeyed)).execute(values);
       tx.afterCommit(pump);
     },
     start: async (byKind, limit) => {

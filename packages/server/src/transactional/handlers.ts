@@ -5,7 +5,7 @@ import { type Files, readFiles, send } from "./send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails> = {
   send: {
-    prepare: (input) => readFiles(input),
+    prepare: (input) => (input.attachments ? readFiles(input.attachments) : []),
     run: (input, { tx, deps, workspaceId }, files: Files) => send(input, tx, deps, workspaceId, files),
   },
   list: (input, { read, workspaceId }) => pageOfEmails(read, workspaceId, input),

@@ -15,9 +15,8 @@ type Request = z.output<typeof SendRequest>;
 export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
 
 /** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
-export const readFiles = async ({ attachments = [] }: Request): Promise<Files> => {
-  if (attachments.length === 0) return [];
-  return Promise.all(
+export const readFiles = (attachments: NonNullable<Request["attachments"]>): Promise<Files> =>
+  Promise.all(
     attachments.map(async ({ filename, content, contentType, contentId }) => {
       const bytes = Buffer.from(content, "base64");
       return {
@@ -29,7 +28,6 @@ export const readFiles = async ({ attachments = [] }: Request): Promise<Files> =
       };
     }),
   );
-};
 
 const SUPPRESSED = "This recipient is on the suppression list.";
 
