@@ -51,7 +51,8 @@ describe("a rule hits", () => {
     const run = async (seed: number) => {
       await using world = await createWorld();
       await world.sdk.faults.add({ path: "/api/v1/send", code: "queue_failed", rate: 0.3, seed });
-      return statuses(world, 60);
+      // The world must live until the last answer is there.
+      return await statuses(world, 60);
     };
     const first = await run(7);
     expect(await run(7)).toEqual(first);
