@@ -30,7 +30,8 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const PLAIN = /^[a-z0-9.-]+$/;
 const encoder = new TextEncoder();
 /** True when a text takes more than `limit` bytes in UTF-8; a character is three at most, so most texts need no counting. */
-const longer = (text: string, limit: number): boolean => text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
+const longer = (text: string, limit: number): boolean =>
+  text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
 
 /** A domain in lower-case ASCII; `bücher.example` becomes `xn--bcher-kva.example`. Throws AddressError. */
 export const toDomain = (text: string): string => {
