@@ -9,6 +9,7 @@ import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { graphileQueue } from "../../packages/server/src/queue/graphile.ts";
+import { migrateQueue } from "../../packages/server/src/queue/graphile-schema.ts";
 
 const [which, url = "", count = "0", atATime = "0", effect] = process.argv.slice(2);
 const JOBS = Number(count);
@@ -28,7 +29,7 @@ const count1 = (): void => {
 };
 
 const ours = async (): Promise<number> => {
-  const db = await openPostgres(url, { connections: CONNECTIONS });
+  const db = await openPostgres(url, { connections: CONNECTIONS, also: migrateQueue });
   const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog });
   await db.read.raw("create table if not exists bench_effects (n int)");
   for (let i = 0; i < JOBS; i += 1000)

@@ -1,6 +1,6 @@
 import { contract } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
-import type { Backend } from "./backends/backend.ts";
+import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";

@@ -4,6 +4,6 @@ export { StorageUnavailable } from "./db/errors.ts";
 export { ListenError } from "./http/listen.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { migrateToPostgres } from "./migrate/migrate.ts";
-export { type MovedTable, MoveError, type MoveOptions, type MoveProgress, type MoveReport } from "./migrate/report.ts";
+export { type MovedTable, MoveError, type MoveOptions, type MoveProgress, MoveRefused, type MoveReport } from "./migrate/report.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type App, createApp } from "./app.ts";
-import type { Backend } from "./backends/backend.ts";
-import { sqliteBackend } from "./backends/sqlite.ts";
+import { sqliteBackend } from "./backend.sqlite.ts";
+import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { listen } from "./http/listen.ts";
 import { bendableClock } from "./lib/bendable-clock.ts";
@@ -60,7 +60,7 @@ const smtp = async ({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> => {
 /** Postgres and all that goes with it is loaded only when it is asked for. */
 const openBackend = async ({ databaseUrl, data }: Config): Promise<Backend> => {
   if (databaseUrl === null) return sqliteBackend(data);
-  const { postgresBackend } = await import("./backends/postgres.ts");
+  const { postgresBackend } = await import("./backend.pg.ts");
   return postgresBackend(databaseUrl);
 };
 

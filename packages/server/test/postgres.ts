@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
-import { openPostgres } from "../src/db/postgres.ts";
+import { postgresBackend } from "../src/backend.pg.ts";
 
 /** A database of its own, which is gone after `drop`. */
 export interface TestDatabase {
@@ -47,7 +47,7 @@ const migrated = (): Promise<string> => {
   template ??= (async () => {
     const name = `mailsvc_template_${randomBytes(6).toString("hex")}`;
     await admin((c) => c.query(`CREATE DATABASE "${name}"`));
-    await (await openPostgres(await databaseUrl(name))).close();
+    await (await postgresBackend(await databaseUrl(name))).db.close();
     return name;
   })();
   return template;

@@ -19,7 +19,7 @@ const bar = ({ phase, table: name, done, total }: MoveProgress): string => {
 
 const explained = (error: unknown): unknown => {
   const { name, message } = error as Error;
-  if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
+  if (name === "MoveRefused") return usageError(message, { code: "move_refused" });
   if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
   if (name === "MoveError")
     return new CliError({

@@ -1,11 +1,7 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
-import { Logger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { migrationsFolder } from "./migrations.ts";
-
-/** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
-export const QUEUE_SCHEMA = "mailsvc_jobs";
 
 /** How far a move from SQLite has come. While it is there, servers do not start. */
 export const MOVE_TABLE = "mailsvc_move";
@@ -13,13 +9,11 @@ export const MOVE_TABLE = "mailsvc_move";
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;
 
-const silent = new Logger(() => () => {});
-
 /**
- * Brings a database up to date: our tables, then those of the queue. One server at a time, under an advisory lock that
+ * Brings a database up to date: our tables, then what `also` brings, such as those of the queue. One server at a time, under an advisory lock that
  * the database drops when the connection ends, however it ends. Each step is one transaction.
  */
-export const migratePostgres = async (options: pg.ClientConfig): Promise<void> => {
+export const migratePostgres = async (options: pg.ClientConfig, also?: (pool: pg.Pool) => Promise<void>): Promise<void> => {
   // Connections of their own, without time limits: the other servers wait here until the first one has migrated.
   const pool = new pg.Pool({
     ...options,
@@ -38,7 +32,7 @@ export const migratePostgres = async (options: pg.ClientConfig): Promise<void> =
       await client.query("SET client_min_messages = warning");
       await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
       await migrate(drizzle(client), { migrationsFolder: migrationsFolder("pg") });
-      await runMigrations({ pgPool: pool, schema: QUEUE_SCHEMA, logger: silent });
+      await also?.(pool);
     } finally {
       // The lock goes with the connection.
       client.release(true);

@@ -2,6 +2,7 @@ import pg from "pg";
 import type { Db, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 import { afterwards, currentScope, type Scope } from "./gate.ts";
+import { type Listener, type ListenerEvents, openListener } from "./listener.pg.ts";
 import { MOVE_TABLE, migratePostgres } from "./migrate.pg.ts";
 import { type PgSession, sessionOf } from "./session.pg.ts";
 
@@ -10,9 +11,14 @@ export interface PostgresOptions {
   connections?: number;
   /** False to leave the tables as they are. */
   migrate?: boolean;
+  /** Further tables to bring up to date, under the same lock. */
+  also?: (pool: pg.Pool) => Promise<void>;
   /** True for the move from SQLite, and for nobody else: an installation is being moved into this database. */
   moving?: boolean;
 }
+
+/** What brings further tables works on. */
+export type PoolOf = pg.Pool;
 
 /** A transaction on Postgres, and what only the queue may do in it. */
 export interface PgTx extends Tx, Pick<PgSession, "raw"> {
@@ -24,9 +30,10 @@ export interface PostgresDb extends Db {
   readonly dialect: "postgres";
   readonly read: Reader & Pick<PgSession, "raw">;
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
-  /** How to open a further connection, outside the pool: for listening. */
-  readonly options: pg.ClientConfig;
-  readonly closed: boolean;
+  /** Opens a further connection, outside the pool. */
+  listen(events: ListenerEvents): Promise<Listener>;
+  /** True for an error that says: not now. */
+  unavailable(error: unknown): boolean;
 }
 
 /**
@@ -90,7 +97,7 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
   };
 
   try {
-    if (options.migrate !== false) await migratePostgres(base);
+    if (options.migrate !== false) await migratePostgres(base, options.also);
     const { rows } = await pool.query<{ moving: boolean }>(`SELECT to_regclass('${MOVE_TABLE}') IS NOT NULL AS moving`);
     if (rows[0]?.moving && !options.moving)
       throw new StorageUnavailable(
@@ -207,11 +214,9 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
   const running = new Set<Promise<unknown>>();
   return {
     dialect: "postgres",
-    options: base,
+    listen: (events) => openListener(base, events),
+    unavailable: (error) => error instanceof StorageUnavailable,
     read: read as PostgresDb["read"],
-    get closed() {
-      return closed;
-    },
     tx: (fn) => {
       const run = tx(fn);
       running.add(run);

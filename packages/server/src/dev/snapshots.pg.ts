@@ -1,7 +1,7 @@
-import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
 import { CLOCK, type ClockMark, type Snapshots } from "./snapshots.ts";
 
 interface Table {

@@ -1,7 +1,7 @@
-import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
+import type { Shape } from "../db/move/shapes.ts";
+import { RowSum, type Value } from "../db/move/sum.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
-import type { Shape } from "./shapes.ts";
-import { RowSum, type Value } from "./sum.ts";
+import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
 
 const text = (name: string, nullable = false) => ({ name, type: "text", nullable });
 const number = (name: string) => ({ name, type: "bigint", nullable: false });

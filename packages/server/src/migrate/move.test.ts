@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
-import { sqliteBackend } from "../backends/sqlite.ts";
-import { ConfigError } from "../config.ts";
+import { sqliteBackend } from "../backend.sqlite.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { openPostgres } from "../db/postgres.ts";
 import { openSqlite, type SqliteDb } from "../db/sqlite.ts";
@@ -13,7 +12,7 @@ import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { graphileQueue } from "../queue/graphile.ts";
 import { moveToPostgres } from "./move.ts";
-import type { MoveProgress } from "./report.ts";
+import { type MoveProgress, MoveRefused } from "./report.ts";
 
 let folder: string;
 let target: TestDatabase;
@@ -162,7 +161,7 @@ test("a folder that a server uses is refused, and nothing has begun", async () =
 });
 
 test("a target that holds an installation is refused, and so is a folder without one", async () => {
-  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(ConfigError);
+  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(MoveRefused);
   await fill();
   await moveToPostgres({ from: folder, to: target.url });
   await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow("The target holds an installation already");

@@ -1,43 +1,43 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../config.ts";
 import { lockFolder } from "../db/lock.ts";
 import { migrateFile } from "../db/migrate.sqlite.ts";
+import { SHAPES, type Shape } from "../db/move/shapes.ts";
+import { openSource } from "../db/move/source.ts";
+import { RowSum, type Value } from "../db/move/sum.ts";
+import { openTarget } from "../db/move/target.ts";
 import { openPostgres } from "../db/postgres.ts";
+import { migrateQueue } from "../queue/graphile-schema.ts";
 import { FIRST } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
-import { type MovedTable, MoveError, type MoveOptions, type MoveReport } from "./report.ts";
-import { SHAPES, type Shape } from "./shapes.ts";
-import { openSource } from "./source.ts";
-import { RowSum, type Value } from "./sum.ts";
-import { openTarget } from "./target.ts";
+import { type MovedTable, MoveError, type MoveOptions, MoveRefused, type MoveReport } from "./report.ts";
 
 /**
  * Moves an installation from a folder to a Postgres database: all rows, the jobs too. It may be interrupted at any
  * moment and begun again: rows and the note of how far they go are one transaction. In the end both sides are read and
  * compared. The folder is only read. Until the move has ended no server starts on the target.
- * Throws ConfigError (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
+ * Throws MoveRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
  * Postgres cannot be reached) or MoveError.
  */
 export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOptions): Promise<MoveReport> => {
   const file = join(from, "mailsvc.db");
-  if (!existsSync(file)) throw new ConfigError(`There is no mailsvc database in ${from}.`);
+  if (!existsSync(file)) throw new MoveRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
     migrateFile(file);
     const source = openSource(file);
-    const db = await openPostgres(to, { moving: true }).catch((error: unknown) => {
+    const db = await openPostgres(to, { moving: true, also: migrateQueue }).catch((error: unknown) => {
       source.close();
       throw error;
     });
     try {
       const target = openTarget(db);
       const name = source.fact(FIRST);
-      if (name === null) throw new ConfigError(`The database in ${from} is empty: no server has run there.`);
+      if (name === null) throw new MoveRefused(`The database in ${from} is empty: no server has run there.`);
       const begun = await target.begun();
-      if (begun !== null && begun !== name) throw new ConfigError("Another installation is being moved into this database.");
+      if (begun !== null && begun !== name) throw new MoveRefused("Another installation is being moved into this database.");
       if (begun === null) {
-        if (!(await target.isEmpty())) throw new ConfigError("The target holds an installation already. Give an empty database.");
+        if (!(await target.isEmpty())) throw new MoveRefused("The target holds an installation already. Give an empty database.");
         await target.begin(name);
       }
 

@@ -31,6 +31,11 @@ export interface MoveOptions {
   onProgress?: (progress: MoveProgress) => void;
 }
 
+/** Nothing was moved: there is nothing to move, or the target is in use. The message says what to do. */
+export class MoveRefused extends Error {
+  override name = "MoveRefused";
+}
+
 /** What was copied is not what was there. The target is not to be used. */
 export class MoveError extends Error {
   override name = "MoveError";

@@ -1,9 +1,8 @@
-import pg from "pg";
-import { storageError } from "../db/errors.ts";
-import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
+import type { Listener } from "../db/listener.pg.ts";
 import type { PostgresDb } from "../db/postgres.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { QUEUE_SCHEMA } from "./graphile-schema.ts";
 
 export interface LinkOptions {
   db: PostgresDb;
@@ -64,7 +63,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #beatMs: number;
   readonly #deadMs: number;
-  #client: pg.Client | null = null;
+  #listener: Listener | null = null;
   #name = "";
   #timer: Timer | null = null;
   #open = false;
@@ -87,22 +86,21 @@ export class Link {
     this.#name = this.#options.makeName();
     this.#open = true;
     try {
-      await this.#connect();
       await this.#beat();
     } catch (error) {
       this.#open = false;
-      throw storageError(error);
+      throw error;
     }
     this.#schedule();
   }
 
   /** Tells the other processes, if there are any, that there is work: at most 50 times a second. */
   announce(): void {
-    if (this.#others === 0 || this.#announcing || !this.#client) return;
+    if (this.#others === 0 || this.#announcing || !this.#listener) return;
     this.#announcing = true;
     this.#options.real.after(ANNOUNCE_MS, () => {
       this.#announcing = false;
-      this.#client?.query("select pg_notify($1, '')", [CHANNEL]).catch(() => {});
+      this.#listener?.query("select pg_notify($1, '')", [CHANNEL]).catch(() => {});
     });
   }
 
@@ -110,48 +108,47 @@ export class Link {
     this.#open = false;
     this.#timer?.cancel();
     await this.#beating;
-    const client = this.#client;
-    this.#client = null;
-    if (!client) return;
-    await client.query("delete from workers where name = $1", [this.#name]).catch(() => {});
-    await client.end().catch(() => {});
+    const listener = this.#listener;
+    this.#listener = null;
+    if (!listener) return;
+    await listener.query("delete from workers where name = $1", [this.#name]).catch(() => {});
+    await listener.close();
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ ...this.#options.db.options, pipeline: false } as pg.ClientConfig);
+    let listener: Listener | null = null;
     const lost = (): void => {
-      if (this.#client === client) this.#client = null;
+      if (this.#listener === listener) this.#listener = null;
     };
-    client.on("error", lost);
-    client.on("end", lost);
-    client.on("notification", ({ processId }) => {
-      if (processId !== (client as unknown as { processID: number }).processID) this.#options.wake();
-    });
-    await client.connect();
+    listener = await this.#options.db.listen({ lost, notified: this.#options.wake });
     try {
-      await client.query(`listen ${CHANNEL}`);
+      await listener.query(`listen ${CHANNEL}`);
       // Not waited for: a connection of ours that broke may still hold it for a while.
-      await client.query("select pg_try_advisory_lock($1, hashtext($2))", [LOCK_CLASS, this.#name]);
-      await client.query(BEAT, [this.#name]);
+      await listener.query("select pg_try_advisory_lock($1, hashtext($2))", [LOCK_CLASS, this.#name]);
     } catch (error) {
-      client.end().catch(() => {});
+      await listener.close();
       throw error;
     }
-    if (this.#open) this.#client = client;
-    else await client.end();
+    if (this.#open) this.#listener = listener;
+    else await listener.close();
   }
 
   async #beat(): Promise<void> {
-    if (!this.#client) {
-      await this.#connect();
-      this.#options.log.info("the queue is connected");
+    if (!this.#listener) await this.#connect();
+    const listener = this.#listener;
+    if (!listener) return;
+    let freed: unknown[];
+    try {
+      const [seen] = await listener.query<{ others: number }>(BEAT, [this.#name]);
+      this.#others = seen?.others ?? 0;
+      freed = await listener.query(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
+    } catch (error) {
+      // Whatever is wrong with it, the next beat takes a new one.
+      this.#listener = null;
+      await listener.close();
+      throw error;
     }
-    const client = this.#client;
-    if (!client) return;
-    const { rows } = await client.query<{ others: number }>(BEAT, [this.#name]);
-    this.#others = rows[0]?.others ?? 0;
-    const freed = await client.query<{ id: string }>(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
-    if (freed.rows.length > 0) this.#options.log.warn("jobs of a process that died are taken over", { jobs: freed.rows.length });
+    if (freed.length > 0) this.#options.log.warn("jobs of a process that died are taken over", { jobs: freed.length });
   }
 
   #schedule(): void {
@@ -159,9 +156,7 @@ export class Link {
       this.#beating = this.#beat()
         // Also without an announcement the table is looked at: one may be lost while the connection breaks.
         .then(() => this.#options.wake())
-        .catch((error: unknown) =>
-          this.#options.log.warn("the queue lost its connection and tries again", { error: String(storageError(error)) }),
-        )
+        .catch((error: unknown) => this.#options.log.warn("the queue lost its connection and tries again", { error: String(error) }))
         .finally(() => {
           if (this.#open) this.#schedule();
         });

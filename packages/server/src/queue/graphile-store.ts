@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../db/db.ts";
-import { QUEUE_SCHEMA } from "../db/migrate.pg.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import { QUEUE_SCHEMA } from "./graphile-schema.ts";
 import type { ClaimedJob, JobFilter, JobRow } from "./queue.ts";
 import type { JobState } from "./tables.ts";
 

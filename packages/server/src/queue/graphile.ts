@@ -1,4 +1,3 @@
-import { StorageUnavailable } from "../db/errors.ts";
 import type { PgTx, PostgresDb } from "../db/postgres.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -92,10 +91,10 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
       try {
         return await db.tx((tx) => end(tx, job, outcome));
       } catch (error) {
-        if (!(error instanceof StorageUnavailable) || clock.real.now() > until) throw error;
+        if (!db.unavailable(error) || clock.real.now() > until) throw error;
         // Whoever stops the queue waits for it: a database that stays away must not hold that up for long.
         if (!started) until = Math.min(until, clock.real.now() + STOP_MS);
-        log.warn("the outcome of a job cannot be stored; the next try is in a second", { job: job.id, error: error.message });
+        log.warn("the outcome of a job cannot be stored; the next try is in a second", { job: job.id, error: String(error) });
         await clock.real.sleep(RETRY_MS);
       }
     }

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CapturedMail, durationMs, Mailsvc } from "@mailsvc/sdk";
 import { type App, createApp } from "../app.ts";
-import type { Backend } from "../backends/backend.ts";
-import { sqliteBackend } from "../backends/sqlite.ts";
+import { sqliteBackend } from "../backend.sqlite.ts";
+import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { DROP_HEADER } from "../http/faults.ts";
@@ -81,7 +81,7 @@ const emptyDatabase = (): Promise<Uint8Array> => {
 const noRecords: DomainRecords = { txt: async () => [] };
 
 const onPostgres = async (url: string): Promise<Backend> => {
-  const { postgresBackend } = await import("../backends/postgres.ts");
+  const { postgresBackend } = await import("../backend.pg.ts");
   return postgresBackend(url);
 };
 

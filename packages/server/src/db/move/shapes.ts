@@ -1,6 +1,6 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { kit } from "../db/kit.pg.ts";
-import { tablesOf } from "../db/tables.ts";
+import { kit } from "../kit.pg.ts";
+import { tablesOf } from "../tables.ts";
 
 export interface Column {
   readonly name: string;

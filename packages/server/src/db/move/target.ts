@@ -1,5 +1,5 @@
-import { MOVE_TABLE } from "../db/migrate.pg.ts";
-import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import { MOVE_TABLE } from "../migrate.pg.ts";
+import type { PgTx, PostgresDb } from "../postgres.ts";
 import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";
 

@@ -1,10 +1,10 @@
-import type { Db } from "../db/db.ts";
-import type { Snapshots } from "../dev/snapshots.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
-import type { Random } from "../lib/random.ts";
-import type { Limiter } from "../lib/rate.ts";
-import type { Queue } from "../queue/queue.ts";
+import type { Db } from "./db/db.ts";
+import type { Snapshots } from "./dev/snapshots.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { Log } from "./lib/log.ts";
+import type { Random } from "./lib/random.ts";
+import type { Limiter } from "./lib/rate.ts";
+import type { Queue } from "./queue/queue.ts";
 
 export interface QueueParts {
   clock: Clock;

@@ -1,8 +1,8 @@
-import { openSqlite, type SqliteOptions } from "../db/sqlite.ts";
-import { sqliteSnapshots } from "../dev/snapshots.ts";
-import { Buckets } from "../lib/rate.ts";
-import { sqliteQueue } from "../queue/sqlite.ts";
 import type { Backend } from "./backend.ts";
+import { openSqlite, type SqliteOptions } from "./db/sqlite.ts";
+import { sqliteSnapshots } from "./dev/snapshots.ts";
+import { Buckets } from "./lib/rate.ts";
+import { sqliteQueue } from "./queue/sqlite.ts";
 
 /** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
 export const sqliteBackend = async (folder: string, options: SqliteOptions = {}): Promise<Backend> => {

@@ -1,12 +1,13 @@
-import { openPostgres, type PostgresOptions } from "../db/postgres.ts";
-import { postgresSnapshots } from "../dev/snapshots.pg.ts";
-import { SharedBuckets } from "../http/shared-buckets.ts";
-import { graphileQueue } from "../queue/graphile.ts";
 import type { Backend } from "./backend.ts";
+import { openPostgres, type PostgresOptions } from "./db/postgres.ts";
+import { postgresSnapshots } from "./dev/snapshots.pg.ts";
+import { SharedBuckets } from "./http/shared-buckets.ts";
+import { graphileQueue } from "./queue/graphile.ts";
+import { migrateQueue } from "./queue/graphile-schema.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export const postgresBackend = async (url: string, options: PostgresOptions = {}): Promise<Backend> => {
-  const db = await openPostgres(url, options);
+  const db = await openPostgres(url, { also: migrateQueue, ...options });
   return {
     db,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.

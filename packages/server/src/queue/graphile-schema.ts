@@ -1,0 +1,10 @@
+import { Logger, runMigrations } from "graphile-worker";
+import type { PoolOf } from "../db/postgres.ts";
+
+/** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
+export const QUEUE_SCHEMA = "mailsvc_jobs";
+
+const silent = new Logger(() => () => {});
+
+/** Brings the tables of the queue up to date. */
+export const migrateQueue = (pgPool: PoolOf): Promise<void> => runMigrations({ pgPool, schema: QUEUE_SCHEMA, logger: silent });
