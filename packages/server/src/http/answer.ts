@@ -1,4 +1,6 @@
+import type { ServerResponse } from "node:http";
 import type { ErrorBody } from "@mailsvc/sdk/contract";
+import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { ApiError } from "../lib/api-error.ts";
 
@@ -11,11 +13,33 @@ const BASE: readonly [string, string][] = [
   ["x-content-type-options", "nosniff"],
 ];
 
-export const answer = (status: number, type: string, body: string | Uint8Array, headers: HeaderList): Response =>
-  new FastResponse(body as BodyInit, { status, headers: [["content-type", type], ...BASE, ...headers] as [string, string][] });
+/** What goes back to the caller. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array;
+}
+
+export const answer = (status: number, type: string, body: string | Uint8Array, headers: HeaderList): Answer => ({
+  status,
+  headers: [["content-type", type], ...BASE, ...headers],
+  body,
+});
+
+/** Sends an answer. On a connection it is written at once, which saves a tenth of a small request; in process it becomes a Response. */
+export const respond = ({ runtime }: Pick<H3Event, "runtime">, { status, headers, body }: Answer): Response => {
+  const res = runtime?.node?.res as ServerResponse | undefined;
+  if (!res) return new FastResponse(body as BodyInit, { status, headers });
+  const lines = ["content-length", String(Buffer.byteLength(body))];
+  for (const [name, value] of headers) lines.push(name, value);
+  res.writeHead(status, lines);
+  res.end(body);
+  // Nothing is left to write; what comes after sees that and lets the connection be.
+  return new FastResponse(null);
+};
 
 /** The answer to a request that failed (SPEC 7, DESIGN 3). */
-export const errorAnswer = (error: ApiError, requestId: string, headers: HeaderList): Response => {
+export const errorAnswer = (error: ApiError, requestId: string, headers: HeaderList): Answer => {
   const body: ErrorBody = {
     error: { code: error.code, message: error.message, status: error.status, requestId, details: error.details, hint: error.hint },
   };

@@ -4,7 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { type Random, seededRandom } from "../lib/random.ts";
-import type { HeaderList } from "./answer.ts";
+import type { Answer, HeaderList } from "./answer.ts";
 
 /** Marks an answer whose connection is to be cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";
@@ -53,7 +53,7 @@ export class Faults {
   }
 
   /** Serves a request with the first rule that hits it. */
-  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<Response>): Promise<Response> {
+  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<Answer>): Promise<Answer> {
     const hit = this.#rules.find((rule) => this.#hits(rule, method, path))?.fault;
     if (!hit) return serve();
     headers.push(["x-mailsvc-fault", hit.id]);

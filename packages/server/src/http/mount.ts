@@ -5,7 +5,7 @@ import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
-import { answer, errorAnswer, type HeaderList } from "./answer.ts";
+import { type Answer, answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
 import { checkMediaType, parseJson, readBytes } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
@@ -90,9 +90,12 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
   const app = new H3({
     silent: true,
     // Only what the router itself refuses comes here: a path that cannot be decoded.
-    onError: () =>
-      refuse(() => new ApiError("validation_error", "The path is not valid: a % must be followed by two hexadecimal digits."))(),
+    onError: (_error, event) =>
+      refuse(() => new ApiError("validation_error", "The path is not valid: a % must be followed by two hexadecimal digits."))(
+        event as H3Event,
+      ),
   });
+
   /** Runs a write and keeps its answer, in one transaction. */
   const write = async (
     endpoint: Endpoint,
@@ -128,7 +131,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     handler: AnyHandler,
     base: PublicContext,
     headers: HeaderList,
-  ): Promise<Response> => {
+  ): Promise<Answer> => {
     const known = authenticate(event.req.headers, keyRing);
     const key = known instanceof Promise ? await known : known;
     const waits = limit(limiter, config.rates, key.id, endpoint, headers);
@@ -160,7 +163,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     handler: AnyHandler,
     base: PublicContext,
     headers: HeaderList,
-  ): Promise<Response> => {
+  ): Promise<Answer> => {
     if (endpoint.access === "dev") guardDev(event.req, nodeOf(event)?.socket.remoteAddress);
     let body: Input = {};
     if (endpoint.body) {
@@ -190,12 +193,13 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
         const base: PublicContext = { deps, requestId, signal: () => event.req.signal };
         const serve = () =>
           (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
-        if (faults?.any && endpoint.access !== "dev") return await faults.around(endpoint.method, event.url.pathname, headers, serve);
-        return await serve();
+        if (faults?.any && endpoint.access !== "dev")
+          return respond(event, await faults.around(endpoint.method, event.url.pathname, headers, serve));
+        return respond(event, await serve());
       } catch (error) {
         // A fault rule that cuts the connection; in-process callers see it by the header.
         if (faults?.any && headers.some(([name]) => name === DROP_HEADER)) nodeOf(event)?.socket.destroy();
-        return errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers);
+        return respond(event, errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers));
       } finally {
         flight.count -= 1;
       }
@@ -215,10 +219,12 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     }
   }
 
-  const refuse = (make: () => ApiError) => (): Response => {
-    const requestId = ids("req");
-    return errorAnswer(make(), requestId, [["x-request-id", requestId]]);
-  };
+  const refuse =
+    (make: () => ApiError) =>
+    (event: H3Event): Response => {
+      const requestId = ids("req");
+      return respond(event, errorAnswer(make(), requestId, [["x-request-id", requestId]]));
+    };
   for (const [path, allowed] of methods) {
     const allow = allowed.join(", ");
     app.all(

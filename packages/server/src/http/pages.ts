@@ -2,7 +2,7 @@ import type { H3, H3Event } from "h3";
 import { ApiError } from "../lib/api-error.ts";
 import type { Ids } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import { answer, errorAnswer, type HeaderList } from "./answer.ts";
+import { answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
 import { guardDev } from "./dev-guard.ts";
 
 /** What a page answers. */
@@ -27,19 +27,21 @@ const COMMON: HeaderList = [
 
 /** Serves pages to browsers on this machine; like `/__dev`, they answer nobody else. */
 export const mountPages = (app: H3, pages: readonly Page[], { ids, log }: { ids: Ids; log: Log }): void => {
-  const route = (page: Page) => async (event: H3Event) => {
-    const requestId = ids("req");
-    const headers: HeaderList = [["x-request-id", requestId]];
-    try {
-      guardDev(event.req, event.runtime?.node?.req?.socket?.remoteAddress);
-      const { type, body, headers: own } = await page.serve(event.context.params ?? {}, event.url.searchParams);
-      return answer(200, type, body, [...headers, ...COMMON, ...own]);
-    } catch (error) {
-      if (error instanceof ApiError) return errorAnswer(error, requestId, headers);
-      log.error("a page failed", { requestId, error: String(error) });
-      return errorAnswer(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers);
-    }
-  };
+  const route =
+    (page: Page) =>
+    async (event: H3Event): Promise<Response> => {
+      const requestId = ids("req");
+      const headers: HeaderList = [["x-request-id", requestId]];
+      try {
+        guardDev(event.req, event.runtime?.node?.req?.socket?.remoteAddress);
+        const { type, body, headers: own } = await page.serve(event.context.params ?? {}, event.url.searchParams);
+        return respond(event, answer(200, type, body, [...headers, ...COMMON, ...own]));
+      } catch (error) {
+        if (error instanceof ApiError) return respond(event, errorAnswer(error, requestId, headers));
+        log.error("a page failed", { requestId, error: String(error) });
+        return respond(event, errorAnswer(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers));
+      }
+    };
   for (const page of pages) {
     app.on("GET", page.path, route(page));
     app.on("HEAD", page.path, route(page));
