@@ -266,7 +266,14 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   return {
     enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
       const now = clock.now();
-      const values: Record<string, unknown> = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now };
+      const values: Record<string, unknown> = {
+        kind,
+        payload,
+        runAt: runAt ?? now,
+        maxAttempts,
+        dedupeKey: dedupeKey ?? null,
+        createdAt: now,
+      };
       await (dedupeKey === undefined ? tx.prepared("enqueue", insertJob) : tx.prepared("enqueue_keyed", insertKeyed)).execute(values);
       tx.afterCommit(pump);
     },
