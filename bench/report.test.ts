@@ -52,6 +52,7 @@ test("--list names every benchmark, and an unknown name is refused with the know
     "start",
     "memory",
     "drain",
+    "postgres",
     "world",
     "cli",
     "",

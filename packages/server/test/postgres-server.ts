@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { binary, findPostgres } from "./postgres-binaries.ts";
+import { binary, findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 
 /** A Postgres server of our own. */
 export interface PostgresServer {
@@ -61,10 +61,26 @@ const quickFolder = (): string => {
 
 const QUICK = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
 
+/**
+ * Programs which the lent user can run. A checkout in root's home is closed to everybody else: then they are copied
+ * beside the data.
+ */
+const runnable = (binaries: PostgresBinaries, user: { uid?: number; gid?: number }, copyTo: string): PostgresBinaries => {
+  try {
+    execFileSync(binary(binaries, "initdb"), ["--version"], { ...user, stdio: "pipe", cwd: tmpdir() });
+    return binaries;
+  } catch {
+    cpSync(join(binaries.folder, ".."), copyTo, { recursive: true, verbatimSymlinks: true });
+    return { ...binaries, folder: join(copyTo, "bin") };
+  }
+};
+
 /** Makes a database cluster in a temporary folder and starts a server on it, on a free port of loopback: about 1.5 s. */
 export const startPostgres = async ({ durable = false }: PostgresServerOptions = {}): Promise<PostgresServer> => {
-  const binaries = findPostgres();
   const user = runAs();
+  const copy = mkdtempSync(join(tmpdir(), "mailsvc-pg-programs-"));
+  chmodSync(copy, 0o755);
+  const binaries = runnable(findPostgres(), user, copy);
   const folder = mkdtempSync(join(durable ? tmpdir() : quickFolder(), "mailsvc-pg-"));
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
@@ -111,7 +127,7 @@ export const startPostgres = async ({ durable = false }: PostgresServerOptions =
   const dispose = async (): Promise<void> => {
     process.removeListener("exit", abandon);
     await stop();
-    rmSync(folder, { recursive: true, force: true });
+    for (const path of [folder, copy]) rmSync(path, { recursive: true, force: true });
   };
   try {
     await start();

@@ -230,7 +230,9 @@ export const mailerLaws = (name: string, makeHarness: () => Promise<MailerHarnes
     });
 
     test("delivers any text, subject and name unchanged", async () => {
-      const any = fc.record({ subject: headerText, text: bodyText, html: bodyText, header: headerText });
+      // A body of blanks alone is none to a parser.
+      const body = bodyText.filter((text) => /\S/.test(text));
+      const any = fc.record({ subject: headerText, text: body, html: body, header: headerText });
       await fc.assert(
         fc.asyncProperty(any, async ({ subject, text, html, header }) => {
           const mail = sampleMail({ subject, text, html, headers: { "X-Any": header.replaceAll("=?", "=") } });
