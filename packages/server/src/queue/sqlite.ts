@@ -14,7 +14,7 @@ export interface SqliteQueueOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** True while requests are waiting: accepting comes first, so the worker then takes a tenth of the time. */
+  /** True while requests are waiting: accepting comes first, so the worker then takes a twentieth of the time. */
   pressed?: () => boolean;
 }
 
@@ -217,13 +217,13 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     return work;
   };
 
-  /** While requests are waiting: a few jobs, then a rest of nine times as long as they took. */
+  /** While requests are waiting: a few jobs, then a rest of nineteen times as long as they took. */
   const trickle = async (): Promise<boolean> => {
     const since = clock.real.now();
     await Promise.all(running.values());
     const claimed = await claim(TRICKLE);
     await Promise.all(claimed.map(begin));
-    await clock.real.sleep(Math.min((clock.real.now() - since) * 9, 100));
+    await clock.real.sleep(Math.min((clock.real.now() - since) * 19, 200));
     return claimed.length === TRICKLE;
   };
 
