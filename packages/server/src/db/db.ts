@@ -33,7 +33,10 @@ export interface Tx extends Session, Queries {
 export interface Db {
   readonly dialect: "sqlite" | "postgres";
   readonly read: Reader;
-  /** Runs `fn` in a transaction; the promise settles only after COMMIT (durable) or rollback. */
+  /**
+   * Runs `fn` in a transaction; the promise settles only after COMMIT (durable) or rollback. `fn` may be run twice, when
+   * its neighbours fail or a collision is tried again, so it does nothing but its queries.
+   */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
