@@ -1,6 +1,6 @@
 // Brings the migrations of both databases up to the tables in packages/server/src, through drizzle-kit.
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -14,16 +14,29 @@ export const dialects = [
   { name: "pg", dialect: "postgresql" },
 ];
 
+// Tables of SQLite whose primary key is all there is to look up: without the hidden row number they are one b-tree instead of
+// two. Drizzle has no word for it.
+const WITHOUT_ROWID = ["emails"];
+
+const withoutRowid = (sql) =>
+  WITHOUT_ROWID.reduce((text, table) => text.replace(new RegExp(`(CREATE TABLE \`${table}\` \\([^;]*\\));`), "$1 WITHOUT ROWID;"), sql);
+
+const sqlFiles = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".sql")) : []);
+
 /** Writes the missing migration of a database into `out`, if its tables have changed. A question of drizzle-kit fails it: answer it by hand. */
-export const generateMigrations = async ({ name, dialect }, out) => {
+export const generateMigrations = async ({ name, dialect }, out, options = []) => {
+  const before = new Set(sqlFiles(out));
   const child = promisify(execFile)(
     process.execPath,
-    [kit, "generate", `--dialect=${dialect}`, `--schema=./src/db/schema.${name}.ts`, `--out=${relative(server, out)}`],
+    [kit, "generate", `--dialect=${dialect}`, `--schema=./src/db/schema.${name}.ts`, `--out=${relative(server, out)}`, ...options],
     { cwd: server, timeout: 60_000 },
   );
   child.child.stdin?.end();
   const { stdout, stderr } = await child;
   if (!/No schema changes|migration file/.test(stdout)) throw new Error(`drizzle-kit, ${name}:\n${stdout}${stderr}`);
+  if (name !== "sqlite") return;
+  for (const file of sqlFiles(out).filter((one) => !before.has(one)))
+    writeFileSync(join(out, file), withoutRowid(readFileSync(join(out, file), "utf8")));
 };
 
 export const migrationsOf = (name) => join(server, "migrations", name);
