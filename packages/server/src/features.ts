@@ -1,4 +1,5 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { FOLD_JOB, foldCounts } from "./contacts/jobs.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
@@ -48,6 +49,7 @@ export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
   [REACT_JOB]: reactToEmail(deps),
   [CHECK_JOB]: checkSender(deps),
   [CONFIRM_JOB]: confirmSender(deps),
+  [FOLD_JOB]: foldCounts(deps),
   [CLEANUP_JOB]: forgetAnswers(deps),
 });
 

@@ -13,6 +13,7 @@ export const contract = { emails, senders, suppressions, keys, jobs, me, health,
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";
+export * from "./contacts.ts";
 export * from "./dev.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";

@@ -2,8 +2,10 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import type pg from "pg";
 import type { Queries } from "./db.ts";
 import { storageError } from "./errors.ts";
+import { insertsOf } from "./insert.pg.ts";
 import * as schema from "./schema.pg.ts";
 import type { Tables } from "./tables.ts";
+import { words } from "./words.pg.ts";
 
 /** What drizzle uses of a connection, or of a pool of them. */
 export interface Queryable {
@@ -43,8 +45,12 @@ export const sessionOf = (connection: Queryable, guard: () => void, onError: (er
   };
   const built = new Map<string, unknown>();
   const queries = database as unknown as Queries;
+  /** SQL as it is, for what drizzle cannot say. A `name` has it prepared. */
+  const raw = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
+    (await guarded.query(name === undefined ? { text, values } : { name, text, values })).rows as R[];
   return Object.assign(queries, {
     t: tables,
+    words,
     prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
       let statement = built.get(name);
       if (statement === undefined) {
@@ -53,9 +59,8 @@ export const sessionOf = (connection: Queryable, guard: () => void, onError: (er
       }
       return statement as S;
     },
-    /** SQL as it is, for what drizzle cannot say. A `name` has it prepared. */
-    raw: async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
-      (await guarded.query(name === undefined ? { text, values } : { name, text, values })).rows as R[],
+    raw,
+    ...insertsOf(raw),
   });
 };
 

@@ -6,10 +6,12 @@ import { bindOnce } from "./bind.sqlite.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 import { currentScope, Gate, type GateOptions, type Scope } from "./gate.ts";
+import { insertsOf } from "./insert.sqlite.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
 import * as schema from "./schema.sqlite.ts";
 import type { Tables } from "./tables.ts";
+import { FOLD, foldText, words } from "./words.sqlite.ts";
 
 export interface SqliteOptions extends GateOptions {
   /**
@@ -100,17 +102,15 @@ const session = (connection: Database.Database, guard: () => void) => {
   const client = guarded(connection, guard);
   const queries = drizzle(client as unknown as Database.Database, { schema }) as Drizzle as unknown as Queries;
   const built = new Map<string, unknown>();
-  return Object.assign(queries, {
-    t: tables,
-    prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
-      let statement = built.get(name);
-      if (statement === undefined) {
-        statement = bindOnce(build(queries, tables), client.prepare);
-        built.set(name, statement);
-      }
-      return statement as S;
-    },
-  });
+  const prepared = <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
+    let statement = built.get(name);
+    if (statement === undefined) {
+      statement = bindOnce(build(queries, tables), client.prepare);
+      built.set(name, statement);
+    }
+    return statement as S;
+  };
+  return Object.assign(queries, { t: tables, prepared }, insertsOf(Object.assign(queries, { prepared })));
 };
 
 const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {
@@ -122,6 +122,7 @@ const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {
   connection.pragma("wal_autocheckpoint = 4000");
   connection.pragma("cache_size = -32000");
   connection.pragma("temp_store = MEMORY");
+  connection.function(FOLD, { deterministic: true }, foldText);
   return connection;
 };
 

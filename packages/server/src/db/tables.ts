@@ -1,3 +1,4 @@
+import { contactTables } from "../contacts/tables.ts";
 import { eventTables } from "../events/tables.ts";
 import { httpTables } from "../http/tables.ts";
 import { inboxTables } from "../inbox/tables.ts";
@@ -14,6 +15,7 @@ export const tablesOf = (k: Kit) => ({
   ...keyTables(k),
   ...senderTables(k),
   ...suppressionTables(k),
+  ...contactTables(k),
   ...transactionalTables(k),
   ...eventTables(k),
   ...httpTables(k),

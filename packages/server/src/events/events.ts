@@ -1,9 +1,10 @@
-import type { EMAIL_EVENT_TYPES } from "@mailsvc/sdk/contract";
+import type { ContactEventType, EMAIL_EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 
-export type EventType = (typeof EMAIL_EVENT_TYPES)[number];
+export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
+export type EventType = EmailEventType | ContactEventType;
 
 export interface NewEvent {
   workspaceId: string;
@@ -18,6 +19,25 @@ export interface NewEvent {
 export const eventId = (sequence: number): string => `evt_${sequence.toString(32).padStart(11, "0")}`;
 
 const ph = sql.placeholder;
+
+/** Something that happened to a contact. Its data names fields and places, never what stands in them: the log outlives the person. */
+export interface ContactEvent {
+  workspaceId: string;
+  type: ContactEventType;
+  contactId: string;
+  /** When it happened, ms. */
+  at: number;
+  /** The email that caused it. */
+  emailId?: string | null;
+  data?: Record<string, unknown>;
+}
+
+/** Writes what happened to contacts, in the transaction in which it happened. */
+export const recordOfContacts = (tx: Tx, events: readonly ContactEvent[]): Promise<void> =>
+  tx.insertAll(
+    tx.t.events,
+    events.map(({ data = null, emailId = null, ...event }) => ({ ...event, emailId, data })),
+  );
 
 /** Writes what happened, in the transaction in which it happened. */
 export const record = async (tx: Tx, event: NewEvent): Promise<void> => {
@@ -39,6 +59,10 @@ export const lastEventAt = async (read: Reader): Promise<number | null> => {
 };
 
 export type EventRow = Tables["events"]["$inferSelect"];
+
+/** What happened to one contact, in order. */
+export const eventsOfContact = (q: Tx | Reader, contactId: string): Promise<EventRow[]> =>
+  Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
 
 /** What happened to one email, in order. */
 export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]> =>

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type { Kit } from "../db/kit.pg.ts";
 
 export const eventTables = (k: Kit) => ({
@@ -9,9 +10,14 @@ export const eventTables = (k: Kit) => ({
       workspaceId: k.text("workspace_id").notNull(),
       type: k.text("type").notNull(),
       emailId: k.text("email_id"),
+      contactId: k.text("contact_id"),
       at: k.instant("at").notNull(),
       data: k.json<Record<string, unknown>>("data"),
     },
-    (t) => [k.index("events_email").on(t.emailId)],
+    (t) => [
+      k.index("events_email").on(t.emailId),
+      // Most events are of emails: what they lack is not worth an entry.
+      k.index("events_contact").on(t.contactId).where(sql`contact_id is not null`),
+    ],
   ),
 });

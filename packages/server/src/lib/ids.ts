@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
 /** What an id names; the prefix makes ids tell what they are. */
-export type IdPrefix = "ws" | "key" | "snd" | "sup" | "em" | "evt" | "mail" | "req" | "flt";
+export type IdPrefix = "ws" | "key" | "snd" | "sup" | "em" | "evt" | "mail" | "req" | "flt" | "con";
 
 /** Makes ids: `em_` + 26 characters, sorted by time, unique without asking anybody. */
 export type Ids = (prefix: IdPrefix) => string;

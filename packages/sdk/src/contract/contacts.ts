@@ -1,0 +1,178 @@
+import { z } from "zod";
+import { EmailAddress } from "./address.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+
+/** Limits of a contact (SPEC 2, 8, and what we add where SPEC is silent). */
+export const CONTACT_LIMITS = {
+  name: 100,
+  phone: 30,
+  tags: 50,
+  tag: 100,
+  /** Bytes of `customFields` as JSON. */
+  customBytes: 16 * 1024,
+  customKeys: 200,
+  customKey: 100,
+  /** Levels of objects and arrays inside `customFields`. */
+  customDepth: 5,
+  /** Rows of one import request. */
+  importRows: 1000,
+  search: 200,
+} as const;
+
+/** SPEC 3. BOUNCED and COMPLAINED are set by what happens to mail, never by a caller. */
+export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;
+export type ContactStatus = (typeof CONTACT_STATUSES)[number];
+
+export const CONTACT_EVENT_TYPES = [
+  "contact.created",
+  "contact.updated",
+  "contact.deleted",
+  "contact.subscribed",
+  "contact.unsubscribed",
+  "contact.bounced",
+  "contact.complained",
+] as const;
+export type ContactEventType = (typeof CONTACT_EVENT_TYPES)[number];
+
+const issue = (ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void => {
+  ctx.addIssue({ code: "custom", path, message, params: { code } });
+};
+
+/** True when a text holds what no name may: line breaks, other controls, lone surrogates. */
+const unsafe = (text: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
+
+const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .refine((s) => !unsafe(s), { message: "No line breaks or control characters may stand here.", params: { code: "invalid_characters" } });
+
+/** A name or number that may be absent; an empty one is none. */
+const optionalLine = (max: number, description: string) =>
+  line(max)
+    .nullable()
+    .transform((s) => (s === "" ? null : s))
+    .optional()
+    .meta({ description });
+
+/** The name of a tag: `VIP` and `vip` are one tag, shown as it was written. */
+export const TagName = line(CONTACT_LIMITS.tag)
+  .min(1)
+  .meta({ description: `Tag, up to ${CONTACT_LIMITS.tag} characters; VIP and vip are the same tag` });
+
+/** A value of a custom field. A date is a text in ISO 8601. */
+export type CustomValue = string | number | boolean | null | CustomValue[] | { [key: string]: CustomValue };
+
+// Names that mean something else to JavaScript, here or in whoever reads the answer.
+const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
+const encoder = new TextEncoder();
+
+const checkCustom = (value: unknown, path: (string | number)[], depth: number, ctx: z.RefinementCtx): void => {
+  if (typeof value === "string") {
+    if (!value.isWellFormed() || value.includes("\0")) issue(ctx, path, "invalid_characters", "The text is not valid Unicode.");
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (depth > CONTACT_LIMITS.customDepth) {
+    issue(ctx, path, "too_deep", `Custom fields nest at most ${CONTACT_LIMITS.customDepth} levels.`);
+    return;
+  }
+  if (Array.isArray(value)) {
+    value.forEach((v, i) => checkCustom(v, [...path, i], depth + 1, ctx));
+    return;
+  }
+  for (const [key, v] of Object.entries(value)) {
+    const shown = key.slice(0, 60);
+    if (key === "" || key.length > CONTACT_LIMITS.customKey || unsafe(key))
+      issue(ctx, [...path, shown], "invalid_key", `A field's name is 1 to ${CONTACT_LIMITS.customKey} characters without line breaks.`);
+    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A field cannot be called ${key}.`);
+    else checkCustom(v, [...path, shown], depth + 1, ctx);
+  }
+};
+
+/** Free key-value data (SPEC 2): texts, numbers, true, false, null, and objects and arrays of them, within bounds. */
+export const CustomFields = z
+  // Not z.record: it would lose a key called __proto__ instead of refusing it.
+  .custom<Record<string, CustomValue>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
+    message: "customFields must be an object: { … }.",
+    params: { code: "invalid_type" },
+  })
+  .superRefine((fields, ctx) => {
+    if (Object.keys(fields).length > CONTACT_LIMITS.customKeys)
+      return issue(ctx, [], "too_big", `At most ${CONTACT_LIMITS.customKeys} custom fields.`);
+    const text = JSON.stringify(fields);
+    if (text.length > CONTACT_LIMITS.customBytes || encoder.encode(text).length > CONTACT_LIMITS.customBytes)
+      return issue(ctx, [], "too_big", `Custom fields take at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
+    checkCustom(fields, [], 1, ctx);
+  })
+  .meta({ type: "object", additionalProperties: true, description: "Free data, name to value: texts, numbers, true, false, null, nested up to 5 levels" });
+
+const tags = z
+  .array(TagName)
+  .max(CONTACT_LIMITS.tags)
+  .meta({ description: `Tags, up to ${CONTACT_LIMITS.tags}` });
+
+const person = {
+  firstName: optionalLine(CONTACT_LIMITS.name, "First name, up to 100 characters"),
+  lastName: optionalLine(CONTACT_LIMITS.name, "Last name, up to 100 characters"),
+  phone: optionalLine(CONTACT_LIMITS.phone, "Phone number, up to 30 characters"),
+  tags: tags.optional(),
+  customFields: CustomFields.optional(),
+};
+
+const settableStatus = z.enum(["SUBSCRIBED", "UNSUBSCRIBED"]);
+
+/** A new contact (SPEC 2). */
+export const NewContact = z.strictObject({ email: EmailAddress, ...person }).meta({ id: "NewContact" });
+export type NewContact = z.output<typeof NewContact>;
+
+/** A contact to create, or to update where it exists. */
+export const ContactUpsert = z
+  .strictObject({
+    email: EmailAddress,
+    ...person,
+    status: settableStatus.optional().meta({
+      description: "UNSUBSCRIBED takes a contact off; SUBSCRIBED never brings back one that unsubscribed, bounced, complained or is suppressed",
+    }),
+  })
+  .meta({ id: "ContactUpsert" });
+export type ContactUpsert = z.output<typeof ContactUpsert>;
+
+/** What may change of a contact; only what is sent changes (SPEC 4). */
+export const ContactPatch = z
+  .strictObject({
+    ...person,
+    tags: tags.optional().meta({ description: "Replaces all tags" }),
+    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
+    status: settableStatus.optional().meta({ description: "SUBSCRIBED or UNSUBSCRIBED" }),
+  })
+  .meta({ id: "ContactPatch" });
+export type ContactPatch = z.output<typeof ContactPatch>;
+
+export const Contact = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    phone: z.string().nullable(),
+    tags: z.array(z.string()),
+    customFields: z.record(z.string(), z.unknown()),
+    status: z.enum(CONTACT_STATUSES),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .meta({ id: "Contact" });
+export type Contact = z.infer<typeof Contact>;
+
+/** A list or segment a contact belongs to. */
+export const ContactMembership = z.object({ id: z.string(), name: z.string() }).meta({ id: "ContactMembership" });
+export type ContactMembership = z.infer<typeof ContactMembership>;
+
+export const ContactDetail = Contact.extend({
+  lists: z.array(ContactMembership),
+  segments: z.array(ContactMembership),
+}).meta({ id: "ContactDetail" });
+export type ContactDetail = z.infer<typeof ContactDetail>;

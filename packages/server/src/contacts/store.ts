@@ -1,0 +1,101 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Tables } from "../db/tables.ts";
+import { tagKeys } from "./counts.ts";
+
+export type ContactRow = Tables["contacts"]["$inferSelect"];
+
+const ph = sql.placeholder;
+
+export const findById = async (q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> => {
+  const [row] = await q
+    .prepared("find_contact", (build, { contacts: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.id, ph("id")), eq(t.workspaceId, ph("workspaceId"))))
+        .prepare("find_contact"),
+    )
+    .execute({ workspaceId, id });
+  return row ?? null;
+};
+
+export const findByKey = async (q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> => {
+  const [row] = await q
+    .prepared("find_contact_by_email", (build, { contacts: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailKey, ph("emailKey"))))
+        .prepare("find_contact_by_email"),
+    )
+    .execute({ workspaceId, emailKey });
+  return row ?? null;
+};
+
+/** The contacts of these addresses, in their compared form; a thousand at most. */
+export const findByKeys = async (q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> => {
+  if (emailKeys.length === 0) return new Map();
+  const { contacts: t } = q.t;
+  const rows = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.emailKey, [...emailKeys])));
+  return new Map(rows.map((row) => [row.emailKey, row]));
+};
+
+const tagRows = (rows: readonly ContactRow[]) =>
+  rows.flatMap(({ workspaceId, seq, status, tags }) => tagKeys(tags).map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })));
+
+export const insertContacts = async (tx: Tx, rows: readonly ContactRow[]): Promise<void> => {
+  await tx.insertAll(tx.t.contacts, rows);
+  await tx.insertAll(tx.t.contactTags, tagRows(rows));
+};
+
+/** Writes a contact as `after`, and its entries in the index of tags as far as they differ. */
+export const updateContactRow = async (tx: Tx, before: ContactRow, after: ContactRow): Promise<void> => {
+  await tx
+    .prepared("update_contact", (q, { contacts: t }) =>
+      q
+        .update(t)
+        .set({
+          email: sql`${ph("email")}`,
+          firstName: sql`${ph("firstName")}`,
+          lastName: sql`${ph("lastName")}`,
+          phone: sql`${ph("phone")}`,
+          status: sql`${ph("status")}`,
+          tags: sql`${sql.param(ph("tags"), t.tags)}`,
+          customFields: sql`${sql.param(ph("customFields"), t.customFields)}`,
+          searchText: sql`${ph("searchText")}`,
+          updatedAt: sql`${ph("updatedAt")}`,
+        })
+        .where(eq(t.seq, ph("seq")))
+        .prepare("update_contact"),
+    )
+    .execute({ ...after });
+  const { contactTags: t } = tx.t;
+  const [had, has] = [tagKeys(before.tags), tagKeys(after.tags)];
+  const mine = and(eq(t.workspaceId, before.workspaceId), eq(t.contactSeq, before.seq));
+  const lost = had.filter((key) => !has.includes(key));
+  if (lost.length > 0) await tx.delete(t).where(and(mine, inArray(t.tagKey, lost)));
+  const kept = had.filter((key) => has.includes(key));
+  if (kept.length > 0 && before.status !== after.status)
+    await tx
+      .update(t)
+      .set({ status: after.status })
+      .where(and(mine, inArray(t.tagKey, kept)));
+  const gained = has.filter((key) => !had.includes(key));
+  const { workspaceId, seq, status } = after;
+  await tx.insertAll(
+    t,
+    gained.map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
+  );
+};
+
+/** Deletes a contact's row and its entries in the index of tags. */
+export const deleteContactRow = async (tx: Tx, { workspaceId, seq, tags }: ContactRow): Promise<void> => {
+  const { contacts, contactTags: t } = tx.t;
+  const gone = await tx.delete(contacts).where(eq(contacts.seq, seq)).returning({ seq: contacts.seq });
+  if (gone.length > 0 && tags.length > 0)
+    await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.contactSeq, seq), inArray(t.tagKey, tagKeys(tags))));
+};
