@@ -1,5 +1,4 @@
 import { contract } from "@mailsvc/sdk/contract";
-import type { H3 } from "h3";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
@@ -8,8 +7,9 @@ import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
 import { CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
 import { Faults } from "./http/faults.ts";
+import type { Flight } from "./http/flight.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
-import { type Flight, mount } from "./http/mount.ts";
+import { type Mounted, mount } from "./http/mount.ts";
 import { mountPages } from "./http/pages.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
@@ -20,6 +20,7 @@ import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { loopPressure } from "./lib/pressure.ts";
 import type { Random } from "./lib/random.ts";
+import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import type { DomainRecords } from "./senders/dns.ts";
@@ -41,7 +42,7 @@ export interface AppParts {
 }
 
 export interface App {
-  readonly h3: H3;
+  readonly http: Mounted;
   readonly deps: Deps;
   readonly flight: Flight;
   readonly first: FirstWorkspace;
@@ -68,7 +69,8 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
   const queue = backend.makeQueue({ clock, random, log, pressed });
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing };
+  const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
@@ -86,7 +88,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     config.dev && isBendable(clock)
       ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new Faults(clock.real, ids), startWorkers, forget })
       : null;
-  const h3 = mount({
+  const http = mount({
     contract,
     handlers: { ...handlers, ...(world && devHandlers(world, arrivals)) },
     deps,
@@ -94,10 +96,10 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     limiter,
     faults: world?.faults ?? null,
   });
-  if (world) mountPages(h3, dashboardPages(deps, first.apiKey), deps);
+  if (world) mountPages(http.h3, dashboardPages(deps, first.apiKey), deps);
   await startWorkers();
   return {
-    h3,
+    http,
     deps,
     flight,
     first,

@@ -88,7 +88,7 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
     throw error;
   }
   try {
-    const listening = await listen(app.h3, {
+    const listening = await listen(app.http, {
       host: config.host,
       port: config.port,
       https: config.https,

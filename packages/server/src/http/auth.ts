@@ -2,9 +2,10 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { KeyInfo, KeyRing } from "../keys/ring.ts";
 import { isKey } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { HeaderReader } from "./exchange.ts";
 
 /** The live key a request carries (SPEC 5.1). Throws ApiError unauthorized or key_revoked. */
-export const authenticate = (headers: Headers, ring: KeyRing): KeyInfo | Promise<KeyInfo> => {
+export const authenticate = (headers: HeaderReader, ring: KeyRing): KeyInfo | Promise<KeyInfo> => {
   const header = headers.get("authorization");
   const refuse = (message: string): never => {
     throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
@@ -27,7 +28,7 @@ export const authenticate = (headers: Headers, ring: KeyRing): KeyInfo | Promise
 
 /** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
 export const authorise = (key: KeyInfo, { access }: Endpoint): void => {
-  if (typeof access === "string" || key.owner || key.permissions.has(access.permission)) return;
+  if (typeof access === "string" || "scope" in access || key.owner || key.permissions.has(access.permission)) return;
   throw new ApiError("forbidden", `This key lacks the permission ${access.permission}.`, {
     details: [{ path: "", code: "missing_permission", message: access.permission }],
   });

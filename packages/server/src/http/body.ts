@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../lib/api-error.ts";
 import { MAX_DEPTH, tooDeep } from "./depth.ts";
+import type { HeaderReader } from "./exchange.ts";
 
 const tooLarge = (limit: number): ApiError =>
   new ApiError("payload_too_large", `The body is larger than ${Math.floor(limit / (1024 * 1024))} MB.`, {
@@ -9,42 +10,47 @@ const tooLarge = (limit: number): ApiError =>
     headers: { connection: "close" },
   });
 
-/** Reads a node request straight from its socket: a quarter cheaper than through a web stream. */
-const fromNode = (req: IncomingMessage, limit: number): Promise<Buffer> =>
+/** Reads the body of a node request straight from its socket, `limit` bytes at most. Throws ApiError payload_too_large. */
+export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    if (Number(req.headers["content-length"] ?? 0) > limit) {
+      reject(tooLarge(limit));
+      return;
+    }
+    let first: Buffer | null = null;
+    let rest: Buffer[] | null = null;
     let size = 0;
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) {
         req.pause();
         reject(tooLarge(limit));
-      } else chunks.push(chunk);
+      } else if (first === null) first = chunk;
+      else if (rest === null) rest = [first, chunk];
+      else rest.push(chunk);
     });
-    req.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    req.on("end", () => resolve(rest === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
     req.on("error", reject);
     req.on("close", () => {
       if (!req.complete) reject(new ApiError("validation_error", "The request ended before its body was complete."));
     });
   });
 
-/** The bytes of a request's body, `limit` at most. Throws ApiError payload_too_large. */
-export const readBytes = async (request: Request, node: IncomingMessage | undefined, limit: number): Promise<Uint8Array> => {
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > limit) throw tooLarge(limit);
-  if (node) return fromNode(node, limit);
+/** The body of a request made in process, `limit` bytes at most. Throws ApiError payload_too_large. */
+export const readWeb = async (request: Request, limit: number): Promise<Uint8Array> => {
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
 };
 
 /** Refuses what is no JSON by its headers. Throws ApiError unsupported_media_type. */
-export const checkMediaType = (headers: Headers): void => {
+export const checkMediaType = (headers: HeaderReader): void => {
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);
   const type = headers.get("content-type");
-  if (type === null) return;
+  if (type === null || type === "application/json") return;
   const media = (type.split(";")[0] as string).trim().toLowerCase();
   if (media !== "application/json" && !media.endsWith("+json"))
     throw new ApiError("unsupported_media_type", `Content-Type ${type.slice(0, 80)} is not read here.`);

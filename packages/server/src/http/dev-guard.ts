@@ -1,4 +1,5 @@
 import { ApiError } from "../lib/api-error.ts";
+import type { HeaderReader } from "./exchange.ts";
 
 const LOOPBACK = /^(?:::1|::ffff:127\.\d+\.\d+\.\d+|127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
@@ -7,11 +8,11 @@ const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1
  * Lets only this machine at `/__dev`: the connection comes from loopback, the Host header names it (a web page that
  * rebinds its own name to 127.0.0.1 does not), and no other site's page is asking. Throws ApiError forbidden.
  */
-export const guardDev = (request: Request, remoteAddress: string | undefined): void => {
+export const guardDev = ({ headers }: { headers: HeaderReader }, remoteAddress: string | undefined): void => {
   // In-process requests have no connection.
   if (remoteAddress === undefined) return;
-  const host = request.headers.get("host") ?? "";
-  const origin = request.headers.get("origin");
+  const host = headers.get("host") ?? "";
+  const origin = headers.get("origin");
   if (
     LOOPBACK.test(remoteAddress) &&
     LOCAL_HOST.test(host) &&

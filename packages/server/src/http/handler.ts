@@ -1,7 +1,9 @@
-import type { Contract, Endpoint, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
+import type { AgentScope, Contract, Endpoint, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
+import type { AgentTables } from "../db/agent-tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
+import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/ring.ts";
+import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
 
 /** What every handler gets. */
 export interface PublicContext {
@@ -30,20 +32,52 @@ export interface WriteContext extends KeyContext {
   readonly tx: Tx;
 }
 
+/** A caller with the key of an activation, which is the one named in the path. */
+export interface AgentContext extends Omit<PublicContext, "deps"> {
+  readonly deps: AgentDeps;
+  /** The brand's. */
+  readonly workspaceId: string;
+  readonly agent: AgentKey;
+}
+
+export interface AgentReadContext extends AgentContext {
+  readonly read: Reader<AgentTables>;
+}
+
+export interface AgentWriteContext extends AgentContext {
+  readonly tx: AgentTx;
+}
+
+/** What the handler of a `raw` endpoint gets in place of a parsed body. */
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  readonly headers: { get(name: string): string | null };
+}
+
+type RawOf<E extends Endpoint> = E["raw"] extends true ? RawBody : unknown;
+
 type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promise<HandlerOutput<E>>;
 
 /** A write that must ask the outside world first: `prepare` runs before the transaction, `run` inside it. */
-interface Prepared<E extends Endpoint, P> {
-  prepare(input: HandlerInput<E>, ctx: ReadContext): Promise<P> | P;
-  run(input: HandlerInput<E>, ctx: WriteContext, prepared: P): Promise<HandlerOutput<E>>;
+interface Prepared<E extends Endpoint, P, Before, Within> {
+  prepare(input: HandlerInput<E>, ctx: Before): Promise<P> | P;
+  run(input: HandlerInput<E>, ctx: Within, prepared: P): Promise<HandlerOutput<E>>;
 }
 
+type Write<E extends Endpoint, Before, Within> =
+  | Run<E, Within & RawOf<E>>
+  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands to `run` is the handler's own affair
+  | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
+
 export type Handler<E extends Endpoint> = E["access"] extends "public" | "dev"
-  ? Run<E, PublicContext>
-  : E["method"] extends "GET"
-    ? Run<E, ReadContext>
-    : // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands to `run` is the handler's own affair
-      Run<E, WriteContext> | Prepared<E, any>;
+  ? Run<E, PublicContext & RawOf<E>>
+  : E["access"] extends "agent" | { readonly scope: AgentScope }
+    ? E["method"] extends "GET"
+      ? Run<E, AgentReadContext>
+      : Write<E, AgentReadContext, AgentWriteContext>
+    : E["method"] extends "GET"
+      ? Run<E, ReadContext>
+      : Write<E, ReadContext, WriteContext>;
 
 /** One handler for each endpoint of a group; a missing or surplus one does not compile. */
 export type Handlers<G extends Contract[string]> = { readonly [O in keyof G]: Handler<G[O]> };

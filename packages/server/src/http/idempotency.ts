@@ -5,6 +5,7 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { HeaderReader } from "./exchange.ts";
 
 /** How long an answer is kept for replay. */
 export const KEEP_MS = 24 * 3_600_000;
@@ -25,7 +26,7 @@ export interface Stored {
 
 /** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
 export const claimOf = (
-  headers: Headers,
+  headers: HeaderReader,
   keyId: string,
   { method, path }: Endpoint,
   params: Record<string, string>,

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { H3 } from "h3";
 import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
-import type { Flight } from "./mount.ts";
+import type { Flight } from "./flight.ts";
+import type { Mounted } from "./mount.ts";
 
 export interface ListenOptions {
   host: string;
@@ -66,8 +66,11 @@ const secureServer = async (handler: RequestListener, options: ListenOptions): P
 };
 
 /** Listens for HTTP. Throws ListenError. */
-export const listen = async (app: H3, options: ListenOptions): Promise<Listening> => {
-  const handler = toNodeHandler(app.fetch) as RequestListener;
+export const listen = async ({ h3, direct }: Mounted, options: ListenOptions): Promise<Listening> => {
+  const routed = toNodeHandler(h3.fetch) as RequestListener;
+  const handler: RequestListener = (req, res) => {
+    if (!direct(req, res)) routed(req, res);
+  };
   const server = options.https ? await secureServer(handler, options) : createServer(handler);
   harden(server);
   server.on("connection", options.onConnection);

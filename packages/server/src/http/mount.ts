@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
@@ -7,9 +7,11 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { type Answer, answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
 import { authenticate, authorise } from "./auth.ts";
-import { checkMediaType, parseJson, readBytes } from "./body.ts";
+import { checkMediaType, parseJson } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
+import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
 import { DROP_HEADER, type Faults } from "./faults.ts";
+import { CROWD, type Flight } from "./flight.ts";
 import type { KeyContext, PublicContext, WriteContext } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, type Stored, storeAnswer } from "./idempotency.ts";
 import { parseInput } from "./input.ts";
@@ -18,17 +20,6 @@ import { limit } from "./limits.ts";
 type Input = Record<string, unknown>;
 type RunAny = (input: Input, ctx: PublicContext, prepared?: unknown) => Promise<unknown>;
 type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
-
-/** Requests in flight, for shutting down in order and for putting acceptance before delivery. */
-export interface Flight {
-  count: number;
-  draining: boolean;
-  /** When so many were last in flight that answering them comes before everything else; real ms. */
-  crowdedAt: number;
-}
-
-// Requests in flight that make a crowd.
-const CROWD = 16;
 
 /** What the routes are made of. */
 export interface MountParts {
@@ -40,6 +31,13 @@ export interface MountParts {
   limiter: Limiter;
   /** Rules that make requests fail; in dev mode only. */
   faults: Faults | null;
+}
+
+/** The routes. */
+export interface Mounted {
+  readonly h3: H3;
+  /** Serves a write whose path has neither parameters nor a query, without the router; false for any other request. */
+  direct(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
 const decoded = (text: string): string => {
@@ -54,17 +52,15 @@ const decoded = (text: string): string => {
  * The path parameters, decoded whole: the router leaves `%2F`, `%25` and everything beyond ASCII as it came. Throws
  * ApiError validation_error, also for a control character: no id has one, and Postgres refuses NUL.
  */
-const paramsOf = ({ context }: H3Event): Record<string, string> => {
+const paramsOf = (exchange: Exchange): Record<string, string> => {
   const params: Record<string, string> = {};
-  for (const [name, text] of Object.entries(context.params ?? {})) {
+  for (const [name, text] of Object.entries(exchange.params())) {
     const value = decoded(text);
     if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} holds no control characters.`);
     params[name] = value;
   }
   return params;
 };
-
-const nodeOf = (event: H3Event): IncomingMessage | undefined => event.runtime?.node?.req as IncomingMessage | undefined;
 
 /** Whatever was thrown, as an answer. What we did not foresee is logged whole and answered without its text. */
 const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string, { log }: Deps): ApiError => {
@@ -85,7 +81,7 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
 };
 
 /** Turns the contract into routes, each with its handler. */
-export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): H3 => {
+export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, keyRing } = deps;
   const app = new H3({
     silent: true,
@@ -126,52 +122,52 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
   };
 
   const keyed = async (
-    event: H3Event,
+    exchange: Exchange,
     endpoint: Endpoint,
     handler: AnyHandler,
     base: PublicContext,
     headers: HeaderList,
   ): Promise<Answer> => {
-    const known = authenticate(event.req.headers, keyRing);
+    const known = authenticate(exchange.headers, keyRing);
     const key = known instanceof Promise ? await known : known;
     const waits = limit(limiter, config.rates, key.id, endpoint, headers);
     if (waits) await waits;
     authorise(key, endpoint);
     const ctx: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-    const params = paramsOf(event);
+    const params = paramsOf(exchange);
     if (endpoint.method === "GET") {
-      const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, {});
+      const input = parseInput(endpoint, params, endpoint.query ? exchange.search() : null, {});
       const output = await (handler as RunAny)(input, { ...ctx, read: db.read } as KeyContext);
       return typeof output === "string" && endpoint.produces
         ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
         : answer(200, "application/json", JSON.stringify(output), headers);
     }
-    checkMediaType(event.req.headers);
-    const bytes = await readBytes(event.req, nodeOf(event), config.maxBodyBytes);
+    checkMediaType(exchange.headers);
+    const bytes = await exchange.body(config.maxBodyBytes);
     const body = parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
-    const input = parseInput(endpoint, params, endpoint.query ? event.url.searchParams : null, body);
-    const claim = claimOf(event.req.headers, key.id, endpoint, params, bytes);
+    const input = parseInput(endpoint, params, endpoint.query ? exchange.search() : null, body);
+    const claim = claimOf(exchange.headers, key.id, endpoint, params, bytes);
     const stored = await write(endpoint, handler, input, ctx, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);
   };
 
   const open = async (
-    event: H3Event,
+    exchange: Exchange,
     endpoint: Endpoint,
     handler: AnyHandler,
     base: PublicContext,
     headers: HeaderList,
   ): Promise<Answer> => {
-    if (endpoint.access === "dev") guardDev(event.req, nodeOf(event)?.socket.remoteAddress);
+    if (endpoint.access === "dev") guardDev(exchange, exchange.remoteAddress);
     let body: Input = {};
     if (endpoint.body) {
-      checkMediaType(event.req.headers);
-      body = parseJson(await readBytes(event.req, nodeOf(event), config.maxBodyBytes));
+      checkMediaType(exchange.headers);
+      body = parseJson(await exchange.body(config.maxBodyBytes));
     }
     const output = await (handler as RunAny)(
-      parseInput(endpoint, paramsOf(event), endpoint.query ? event.url.searchParams : null, body),
+      parseInput(endpoint, paramsOf(exchange), endpoint.query ? exchange.search() : null, body),
       base,
     );
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
@@ -181,38 +177,42 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     return answer(endpoint.status ?? 200, "application/json", JSON.stringify(output), headers);
   };
 
-  const route =
-    (endpoint: Endpoint, handler: AnyHandler) =>
-    async (event: H3Event): Promise<Response> => {
+  const route = (endpoint: Endpoint, handler: AnyHandler) => {
+    const perform = typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed;
+    return async (exchange: Exchange): Promise<Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       if (flight.draining) headers.push(["connection", "close"]);
       flight.count += 1;
       if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
       try {
-        const base: PublicContext = { deps, requestId, signal: () => event.req.signal };
-        const serve = () =>
-          (typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed)(event, endpoint, handler, base, headers);
+        const base: PublicContext = { deps, requestId, signal: () => exchange.signal() };
         if (faults?.any && endpoint.access !== "dev")
-          return respond(event, await faults.around(endpoint.method, event.url.pathname, headers, serve));
-        return respond(event, await serve());
+          return exchange.respond(
+            await faults.around(endpoint.method, exchange.pathname(), headers, () => perform(exchange, endpoint, handler, base, headers)),
+          );
+        return exchange.respond(await perform(exchange, endpoint, handler, base, headers));
       } catch (error) {
         // A fault rule that cuts the connection; in-process callers see it by the header.
-        if (faults?.any && headers.some(([name]) => name === DROP_HEADER)) nodeOf(event)?.socket.destroy();
-        return respond(event, errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers));
+        if (faults?.any && headers.some(([name]) => name === DROP_HEADER)) exchange.cut();
+        return exchange.respond(errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers));
       } finally {
         flight.count -= 1;
       }
     };
+  };
 
+  const direct = new Map<string, (exchange: Exchange) => Promise<Response>>();
   const methods = new Map<string, string[]>();
   for (const [noun, group] of Object.entries(contract)) {
     for (const [verb, endpoint] of Object.entries(group)) {
       if (endpoint.access === "dev" && !config.dev) continue;
-      const handle = route(endpoint, handlers[noun]?.[verb] as AnyHandler);
+      const serve = route(endpoint, handlers[noun]?.[verb] as AnyHandler);
+      const handle = (event: H3Event): Promise<Response> => serve(new RoutedExchange(event));
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         app.on(endpoint.method, path, handle);
         if (endpoint.method === "GET") app.on("HEAD", path, handle);
+        else if (!path.includes(":")) direct.set(`${endpoint.method} ${path}`, serve);
         const shape = path.replace(/:\w+/g, ":x");
         methods.set(shape, [...(methods.get(shape) ?? []), endpoint.method]);
       }
@@ -236,5 +236,14 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     "/**",
     refuse(() => new ApiError("not_found", "There is nothing at this path.", { hint: "The API is described at /openapi.json." })),
   );
-  return app;
+  return {
+    h3: app,
+    direct: (req, res) => {
+      const serve = direct.get(`${req.method} ${req.url}`);
+      if (!serve) return false;
+      // An answer that cannot be written ends its own connection only.
+      serve(new DirectExchange(req, res)).catch(() => void res.destroy());
+      return true;
+    },
+  };
 };

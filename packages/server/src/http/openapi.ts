@@ -1,19 +1,33 @@
-import { COMMON_ERRORS, type Contract, type Endpoint, ERRORS, ErrorBody, type ErrorCode, paramNames } from "@mailsvc/sdk/contract";
+import {
+  COMMON_ERRORS,
+  type Contract,
+  type Endpoint,
+  ERRORS,
+  ErrorBody,
+  type ErrorCode,
+  isForAgents,
+  paramNames,
+  requirementOf,
+} from "@mailsvc/sdk/contract";
 import { type JsonSchema, schemaCollector } from "./schemas.ts";
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 const needsKey = (e: Endpoint): boolean => e.access !== "public" && e.access !== "dev";
-const permissionOf = (e: Endpoint): string[] => (typeof e.access === "object" ? [e.access.permission] : []);
+const permissionOf = (e: Endpoint): string[] => {
+  const needed = requirementOf(e.access);
+  return needed === null ? [] : [needed];
+};
 const isMutating = (e: Endpoint): boolean => e.method !== "GET";
-/** Idempotency keys belong to a developer key, so they work where one is needed. */
+/** Idempotency keys belong to a key, so they work where one is needed. */
 const takesIdempotencyKey = (e: Endpoint): boolean => isMutating(e) && needsKey(e);
 
 /** Every error code an endpoint may answer, in the order of the error table. */
 export const errorsOf = (e: Endpoint): ErrorCode[] => {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
   if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
-  if (permissionOf(e).length > 0) codes.add("forbidden");
+  if (needsKey(e)) codes.add("forbidden");
+  if (isForAgents(e.access)) codes.add("activation_paused");
   if (isMutating(e)) codes.add("payload_too_large").add("unsupported_media_type");
   if (takesIdempotencyKey(e)) codes.add("idempotency_key_reused").add("idempotency_in_progress");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
@@ -76,10 +90,12 @@ const description = (e: Endpoint): string => {
     e.access === "dev"
       ? "Development servers only, from the same machine; needs no key."
       : typeof e.access === "object"
-        ? `Needs the permission \`${e.access.permission}\`.`
-        : e.access === "key"
-          ? "Needs any live developer key."
-          : "Open to anyone.";
+        ? `Needs the ${isForAgents(e.access) ? "scope" : "permission"} \`${requirementOf(e.access)}\`.`
+        : e.access === "agent"
+          ? "Needs the key of this activation."
+          : e.access === "key"
+            ? "Needs any live developer key."
+            : "Open to anyone.";
   return [e.description, who].filter(Boolean).join("\n\n");
 };
 
@@ -98,7 +114,7 @@ const operation = (noun: string, verb: string, e: Endpoint, path: string, conver
     summary: e.summary,
     description: description(e),
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
-    security: needsKey(e) ? [{ developerKey: permissionOf(e) }] : [],
+    security: needsKey(e) ? [{ [isForAgents(e.access) ? "agentKey" : "developerKey"]: permissionOf(e) }] : [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(e.body === undefined
       ? {}
@@ -180,7 +196,10 @@ export const openApi = (contract: Contract): JsonSchema => {
     tags: Object.keys(contract).map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" } },
+      securitySchemes: {
+        developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" },
+        agentKey: { type: "http", scheme: "bearer", bearerFormat: "ms_agent_…" },
+      },
       parameters: {
         "Idempotency-Key": {
           name: "Idempotency-Key",

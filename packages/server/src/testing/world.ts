@@ -107,7 +107,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld
   });
 
   const inProcess: typeof fetch = async (input, init) => {
-    const response = await app.h3.fetch(new Request(input, init));
+    const response = await app.http.h3.fetch(new Request(input, init));
     // What a cut connection looks like to a caller.
     if (response.headers.has(DROP_HEADER))
       throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
