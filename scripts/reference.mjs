@@ -103,7 +103,9 @@ const operationLines = (document, method, path, operation, aliases) => {
     sentence(p.description, limitsOf({ ...p.schema, description: p.description })),
   ]);
   const body = deref(document, operation.requestBody?.content["application/json"].schema);
-  const [status, success] = Object.entries(operation.responses).find(([code]) => code < "300");
+  const successes = Object.entries(operation.responses).filter(([code]) => code < "300");
+  const status = successes.map(([code]) => code).join(" or ");
+  const [, success] = successes[0];
   const [media, { schema }] = Object.entries(success.content)[0];
   const errors = Object.entries(operation.responses)
     .filter(([code]) => code >= "300")

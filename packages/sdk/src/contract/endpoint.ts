@@ -8,6 +8,12 @@ import type { Permission } from "./scopes.ts";
  */
 export type Access = "public" | "key" | "dev" | { readonly permission: Permission };
 
+export type SuccessStatus = 200 | 201;
+
+/** The statuses a success may have. */
+export const statusesOf = ({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] =>
+  typeof status === "number" ? [status] : status;
+
 /** A worked example: it must parse against the endpoint's schemas (a test checks) and appears in the docs. */
 export interface Example {
   readonly summary: string;
@@ -33,8 +39,8 @@ export interface Endpoint {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** The success status; 200 when absent. */
-  readonly status?: 200 | 201;
+  /** The success status; 200 when absent. Of several, the handler says which one it is. */
+  readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus];
   readonly output: z.ZodType;
   /** Media type of the success answer when it is not JSON; `output` is then a string. */
   readonly produces?: "text/html" | "text/plain" | "message/rfc822" | "application/octet-stream";
@@ -77,8 +83,10 @@ export type HandlerInput<E extends Endpoint> = Params<E["path"]> & Shape<E["quer
 /** What an endpoint answers. */
 export type Output<E extends Endpoint> = z.output<E["output"]>;
 
-/** What a handler returns: the answer before it is serialised. */
-export type HandlerOutput<E extends Endpoint> = z.input<E["output"]>;
+/** What a handler returns: the answer before it is serialised; with its status where an endpoint has several. */
+export type HandlerOutput<E extends Endpoint> = E["status"] extends readonly SuccessStatus[]
+  ? { readonly status: SuccessStatus; readonly body: z.input<E["output"]> }
+  : z.input<E["output"]>;
 
 /** The parameter names of a path, at run time. */
 export const paramNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z]+)/g)].map((m) => m[1] as string);

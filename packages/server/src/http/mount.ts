@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
+import { type Contract, type Endpoint, statusesOf } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
@@ -80,6 +80,13 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
   return new ApiError("internal_error", "Something went wrong on our side.");
 };
 
+/** What a handler gave back, as it is kept and sent. Where an endpoint has several statuses, the handler has named one. */
+const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
+  if (typeof status === "number") return { status, answer: JSON.stringify(output) };
+  const { status: chosen, body } = output as { status: number; body: unknown };
+  return { status: chosen, answer: JSON.stringify(body) };
+};
+
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, keyRing } = deps;
@@ -108,7 +115,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
         const before = claim && (await findAnswer(tx, claim));
         if (before) return { ...before, replayed: true };
         const output = await run(input, { ...ctx, tx } as WriteContext, prepared);
-        const stored = { status: endpoint.status ?? 200, answer: JSON.stringify(output) };
+        const stored = storedOf(endpoint, output);
         if (claim) await storeAnswer(tx, claim, stored, clock.now());
         return { ...stored, replayed: false };
       });
@@ -173,8 +180,8 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
     if (endpoint.access === "dev" && endpoint.produces)
       headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
-    if (endpoint.produces) return answer(endpoint.status ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
-    return answer(endpoint.status ?? 200, "application/json", JSON.stringify(output), headers);
+    if (endpoint.produces) return answer(statusesOf(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+    return answer(statusesOf(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
   };
 
   const route = (endpoint: Endpoint, handler: AnyHandler) => {

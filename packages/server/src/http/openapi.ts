@@ -8,6 +8,7 @@ import {
   isForAgents,
   paramNames,
   requirementOf,
+  statusesOf,
 } from "@mailsvc/sdk/contract";
 import { type JsonSchema, schemaCollector } from "./schemas.ts";
 
@@ -132,11 +133,16 @@ const operation = (noun: string, verb: string, e: Endpoint, path: string, conver
           },
         }),
     responses: {
-      [e.status ?? 200]: {
-        description: e.status === 201 ? "Created" : "OK",
-        headers: headersOf(e, e.status ?? 200),
-        content: { [e.produces ?? "application/json"]: { schema: convert(e.output, "output") } },
-      },
+      ...Object.fromEntries(
+        statusesOf(e).map((status) => [
+          status,
+          {
+            description: status === 201 ? "Created" : "OK",
+            headers: headersOf(e, status),
+            content: { [e.produces ?? "application/json"]: { schema: convert(e.output, "output") } },
+          },
+        ]),
+      ),
       ...failures(e),
     },
   };
