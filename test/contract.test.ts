@@ -1,9 +1,22 @@
-import { contract, type Endpoint, ERRORS, PERMISSIONS, paramNames } from "@mailsvc/sdk/contract";
+import {
+  AGENT_SCOPES,
+  agentContract,
+  type Contract,
+  contract,
+  type Endpoint,
+  ERRORS,
+  isForAgents,
+  PERMISSIONS,
+  paramNames,
+  requirementOf,
+} from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 
-const endpoints = Object.entries(contract).flatMap(([noun, verbs]) =>
-  Object.entries(verbs as Record<string, Endpoint>).map(([verb, e]) => [`${noun}.${verb}`, e] as const),
-);
+const endpointsOf = (nouns: Contract, prefix: string): [string, Endpoint][] =>
+  Object.entries(nouns).flatMap(([noun, verbs]) =>
+    Object.entries(verbs).map(([verb, e]): [string, Endpoint] => [`${prefix}${noun}.${verb}`, e]),
+  );
+const endpoints = [...endpointsOf(contract, ""), ...endpointsOf(agentContract, "agent.")];
 const pathsOf = (e: Endpoint): string[] => [e.path, ...(e.aliases ?? [])];
 
 test("no two endpoints answer the same method and path, whatever their parameters are called", () => {
@@ -42,7 +55,8 @@ describe.each(endpoints)("%s", (_id, e) => {
     const errors = e.errors ?? [];
     expect(errors.filter((code) => !(code in ERRORS))).toEqual([]);
     expect(new Set(errors).size).toBe(errors.length);
-    if (typeof e.access === "object") expect(PERMISSIONS).toContain(e.access.permission);
+    const needed = requirementOf(e.access);
+    if (needed !== null) expect(isForAgents(e.access) ? AGENT_SCOPES : PERMISSIONS).toContain(needed);
   });
 
   test("says not_found when it names one thing by its id", () => {

@@ -1,3 +1,4 @@
+import { requirementOf } from "@mailsvc/sdk/contract";
 import type { Command, Option } from "commander";
 import { factsOfCommand, factsOfOption } from "./about.ts";
 import { isGlobal } from "./globals.ts";
@@ -64,7 +65,7 @@ export const treeOf = (command: Command, before = ""): CommandNode => {
             id: facts.id,
             method: facts.endpoint.method,
             path: facts.endpoint.path,
-            access: typeof facts.endpoint.access === "string" ? facts.endpoint.access : facts.endpoint.access.permission,
+            access: requirementOf(facts.endpoint.access) ?? String(facts.endpoint.access),
           },
           writes: isWrite(facts.endpoint.method),
           destructive: facts.endpoint.method === "DELETE",

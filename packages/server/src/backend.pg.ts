@@ -4,6 +4,7 @@ import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { graphileQueue } from "./queue/graphile.ts";
 import { migrateQueue } from "./queue/graphile-schema.ts";
+import { storedKey } from "./workspaces/workspaces.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export const postgresBackend = async (url: string, options: PostgresOptions = {}): Promise<Backend> => {
@@ -12,6 +13,7 @@ export const postgresBackend = async (url: string, options: PostgresOptions = {}
     db,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.
     keysMaxAgeMs: 500,
+    masterKey: (random) => storedKey(db, random),
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => graphileQueue({ db, ...parts }),
     makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
+import { keyFile } from "./lib/key-file.ts";
 import { Buckets } from "./lib/rate.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
 
@@ -11,6 +13,8 @@ export const sqliteBackend = async (folder: string, options: SqliteOptions = {})
     db,
     // Nobody else writes here.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
+    // Beside the database and not in it: a copy of the database alone gives no secret away.
+    masterKey: async (random) => keyFile(join(folder, "secret.key"), random),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => sqliteQueue({ db, ...parts }),
     makeLimiter: (clock) => new Buckets(clock.now),

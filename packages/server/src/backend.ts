@@ -19,6 +19,8 @@ export interface Backend {
   readonly db: Db;
   /** How long a key may be kept in memory, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
+  /** The key that seals secrets, where none is configured: made once, and kept. */
+  masterKey(random: Random): Promise<Uint8Array>;
   /** What only dev mode has. */
   readonly snapshots: Snapshots;
   makeQueue(parts: QueueParts): Queue;

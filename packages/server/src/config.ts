@@ -1,4 +1,5 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
+import { readKey } from "./lib/key-file.ts";
 import type { Rate } from "./lib/rate.ts";
 
 /** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
@@ -42,6 +43,12 @@ export const SERVE_FLAGS = [
     summary: "limit per key: send=…, write=…, read=…; several with commas",
   },
   { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30)" },
+  {
+    name: "secret-key",
+    value: "KEY",
+    env: "MAILSVC_SECRET_KEY",
+    summary: "32 bytes in base64 or hex that encrypt webhook secrets; without it one is made and kept with the data",
+  },
   { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
   {
     name: "ready-file",
@@ -64,6 +71,8 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly rates: Readonly<Record<"send" | "write" | "read", Rate>>;
   readonly maxBodyBytes: number;
+  /** What seals secrets; null for the key that is kept with the data. */
+  readonly secretKey: Uint8Array | null;
   readonly https: boolean;
   readonly readyFile: string | null;
 }
@@ -113,6 +122,13 @@ const readDkim = (text: string | undefined): Config["dkim"] =>
     return { domain, selector, keyFile: file.join(":") };
   });
 
+const readSecretKey = (text: string | undefined): Uint8Array | null => {
+  if (text === undefined) return null;
+  const key = readKey(text);
+  if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
+  return key;
+};
+
 const readMailFrom = (text: string): string => {
   try {
     parseMailbox(text);
@@ -153,6 +169,7 @@ export const readConfig = ({
     publicUrl: publicUrl === undefined ? null : url("public-url", publicUrl, ["http:", "https:"]).replace(/\/+$/, ""),
     rates: readRates(value("rate-limit")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
+    secretKey: readSecretKey(value("secret-key")),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
   };

@@ -1,12 +1,14 @@
 import type { Config } from "./config.ts";
-import type { Db } from "./db/db.ts";
+import type { AgentTables } from "./db/agent-tables.ts";
+import type { Db, Tx } from "./db/db.ts";
 import type { KeyRing } from "./keys/ring.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
+import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
-import type { Queue } from "./queue/queue.ts";
+import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 
 /** Everything the product takes from outside. Made in one place (`app.ts`), passed down, never reached for. */
@@ -22,6 +24,19 @@ export interface Deps {
   readonly ids: Ids;
   readonly log: Log;
   readonly keyRing: KeyRing;
+  readonly seal: Seal;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
 }
+
+/**
+ * What code that acts for an agent may take: nothing that stores or sends for the brand. Its jobs are the agent API's own.
+ * `Deps` and `Tx` fit wherever these are asked for; never the other way round.
+ */
+export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "baseUrl"> {
+  readonly config: Pick<Config, "dev" | "maxBodyBytes">;
+  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
+}
+
+/** A transaction that acts for an agent. */
+export type AgentTx = Tx<AgentTables>;

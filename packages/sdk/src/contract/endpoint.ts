@@ -1,12 +1,20 @@
 import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
-import type { Permission } from "./scopes.ts";
+import type { AgentScope, Permission } from "./scopes.ts";
 
 /**
  * Who may call an endpoint.
  * `public`: anyone. `key`: any live developer key. `dev`: no key, but only in dev mode and only from this machine.
+ * `agent`: the key of the activation named in the path; `scope`: the same, if its brand agreed to that.
  */
-export type Access = "public" | "key" | "dev" | { readonly permission: Permission };
+export type Access = "public" | "key" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
+
+/** Whether an endpoint is for agents' keys. */
+export const isForAgents = (access: Access): boolean => access === "agent" || (typeof access === "object" && "scope" in access);
+
+/** What a key must carry for an endpoint: a permission, or a scope of an agent's key; null when any key does, or none. */
+export const requirementOf = (access: Access): Permission | AgentScope | null =>
+  typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
 
 export type SuccessStatus = 200 | 201;
 
@@ -39,6 +47,10 @@ export interface Endpoint {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
+  /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
+  readonly raw?: true;
+  /** The answer holds a secret, shown this once: what is kept of it for an Idempotency-Key is encrypted. */
+  readonly confidential?: true;
   /** The success status; 200 when absent. Of several, the handler says which one it is. */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus];
   readonly output: z.ZodType;

@@ -13,7 +13,9 @@ export const ERRORS = {
   template_error: { status: 400, hint: "Open the template, correct it and publish it again." },
   unauthorized: { status: 401, hint: "Send a valid key: Authorization: Bearer ms_live_…" },
   key_revoked: { status: 401, hint: "This key was revoked for good. Create another one: mailsvc keys create" },
+  invalid_signature: { status: 401, hint: "Sign the raw body with the secret of this endpoint, and send it unchanged." },
   insufficient_credits: { status: 402, hint: "Ask the brand to add credits." },
+  plan_limit_reached: { status: 402, hint: "Change to a plan that covers more agents: mailsvc plans change --plan scale" },
   forbidden: { status: 403, hint: "Use a key that carries the permission named in the message." },
   activation_paused: { status: 403, hint: "Stop calling until agent.resumed arrives; the same key works again then." },
   not_found: { status: 404, hint: "Check the id; it may belong to another workspace." },
@@ -21,6 +23,8 @@ export const ERRORS = {
   method_not_allowed: { status: 405, hint: "The Allow header lists the methods of this path." },
   conflict: { status: 409, hint: "Read the current state and decide again." },
   duplicate_contact: { status: 409, hint: "Update the existing contact instead." },
+  slug_taken: { status: 409, hint: "Choose another slug." },
+  pause_not_clearable: { status: 409, hint: "The plan does not cover this agent: change the plan, or turn another agent off." },
   invalid_state: { status: 409, hint: "The resource has moved on; read it again to see its state." },
   idempotency_key_reused: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   idempotency_in_progress: { status: 409, hint: "The first request with this key is still running; retry shortly." },
@@ -29,6 +33,7 @@ export const ERRORS = {
   rate_limited: { status: 429, hint: "Wait for the seconds in Retry-After." },
   internal_error: { status: 500, hint: "Retry; if it persists, report the request id." },
   queue_failed: { status: 500, hint: "Nothing was queued. Retry with the same Idempotency-Key." },
+  payment_provider_error: { status: 502, hint: "Nothing was charged. Try again; if it persists, look at the provider's status page." },
   storage_unavailable: { status: 503, hint: "The database cannot take writes at the moment; nothing was stored. Retry after Retry-After." },
 } as const satisfies Record<string, { status: number; hint: string }>;
 

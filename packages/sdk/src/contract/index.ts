@@ -22,6 +22,7 @@ export * from "./health.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
+export * from "./marketplace/index.ts";
 export * from "./page.ts";
 export * from "./scopes.ts";
 export * from "./senders.ts";

@@ -16,6 +16,51 @@ export const PERMISSIONS = [
   "keys:write",
   "jobs:read",
   "jobs:write",
+  "listings:read",
+  "listings:write",
+  "marketplace:read",
+  "marketplace:write",
+  "brand:read",
+  "brand:write",
+  "billing:read",
+  "billing:write",
 ] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
+
+/**
+ * What an agent key may do, and what the brand agrees to when it turns the agent on (SPEC 5). An agent key opens nothing
+ * else, whatever it asks for: no scope reaches contacts, sends or campaigns.
+ */
+export const AGENT_SCOPES = [
+  "landing_pages:write",
+  "landing_pages:read",
+  "lead_magnets:write",
+  "assets:write",
+  "brand:read",
+  "lists:read_metadata",
+  "agent:consume_credits",
+  "agent:post_messages",
+  "agent:read_messages",
+  "agent:read_runs",
+  "agent:write_runs",
+  "agent:wakeups",
+] as const;
+
+export type AgentScope = (typeof AGENT_SCOPES)[number];
+
+/** What each scope grants, as a brand reads it before it agrees. */
+export const AGENT_SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
+  "landing_pages:write": "Create and update landing pages",
+  "landing_pages:read": "Read the statistics of landing pages",
+  "lead_magnets:write": "Upload lead magnets",
+  "assets:write": "Save images to the asset library",
+  "brand:read": "Read brand colors, logo and voice",
+  "lists:read_metadata": "Read the names and sizes of lists; no people, no addresses",
+  "agent:consume_credits": "Spend credits on billable actions",
+  "agent:post_messages": "Post messages and ask for approvals",
+  "agent:read_messages": "Read the messages of its inbox",
+  "agent:read_runs": "Read the history of its runs",
+  "agent:write_runs": "Start, log and complete runs",
+  "agent:wakeups": "Ask to be woken later",
+};

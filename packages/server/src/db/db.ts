@@ -8,24 +8,24 @@ import type { Tables } from "./tables.ts";
  */
 export type Queries = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
 
-interface Session {
-  /** The tables of the open database. */
-  readonly t: Tables;
+interface Session<T> {
+  /** The tables of the open database; a narrower `T` leaves the others out of reach. */
+  readonly t: T;
   /**
    * A statement built once per connection and kept: what drizzle costs is mostly the building (3.6x on writes, 15x on
    * point reads, against 1.2x prepared). `name` is unique in the product.
    */
-  prepared<S>(name: string, build: (q: Queries, t: Tables) => S): S;
+  prepared<S>(name: string, build: (q: Queries, t: T) => S): S;
 }
 
 /** Reads of committed rows. Never inside a transaction: there, use the transaction. */
-export interface Reader extends Session, Pick<Queries, "select" | "selectDistinct" | "$count"> {}
+export interface Reader<T = Tables> extends Session<T>, Pick<Queries, "select" | "selectDistinct" | "$count"> {}
 
 /**
  * An open transaction. Whatever is awaited inside must be a query of this transaction: a network, timer or file wait
  * would stop every other writer.
  */
-export interface Tx extends Session, Queries {
+export interface Tx<T = Tables> extends Session<T>, Queries {
   /**
    * Writes many rows of one table: a prepared statement run row by row on SQLite, one statement for all on Postgres, at
    * a few µs a row on both. A unique key that another transaction has just taken makes this one run again.

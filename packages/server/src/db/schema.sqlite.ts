@@ -1,3 +1,4 @@
+import { marketplaceTables } from "../marketplace/tables.ts";
 import { queueTables } from "../queue/tables.ts";
 import { kit } from "./kit.sqlite.ts";
 import { tablesOf } from "./tables.ts";
@@ -6,3 +7,27 @@ import { tablesOf } from "./tables.ts";
 export const { workspaces, meta, keys, senders, suppressions, contents, attachments, emails, events, idempotency, inbox } = tablesOf(kit);
 export const { contacts, contactTags, contactCounts } = tablesOf(kit);
 export const { jobs } = queueTables(kit);
+export const {
+  listings,
+  payments,
+  paymentNotices,
+  activations,
+  plans,
+  agentEvents,
+  deliveryAttempts,
+  runs,
+  runLogs,
+  messages,
+  approvals,
+  creditBalances,
+  creditEntries,
+  wakeups,
+  landingPages,
+  landingPageDays,
+  landingPageVisitors,
+  landingPageReferrers,
+  assets,
+  leadMagnets,
+  fileContents,
+  brands,
+} = marketplaceTables(kit);

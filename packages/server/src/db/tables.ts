@@ -3,6 +3,7 @@ import { eventTables } from "../events/tables.ts";
 import { httpTables } from "../http/tables.ts";
 import { inboxTables } from "../inbox/tables.ts";
 import { keyTables } from "../keys/tables.ts";
+import { marketplaceTables } from "../marketplace/tables.ts";
 import { senderTables } from "../senders/tables.ts";
 import { suppressionTables } from "../suppressions/tables.ts";
 import { transactionalTables } from "../transactional/tables.ts";
@@ -20,6 +21,7 @@ export const tablesOf = (k: Kit) => ({
   ...eventTables(k),
   ...httpTables(k),
   ...inboxTables(k),
+  ...marketplaceTables(k),
 });
 
 export type Tables = ReturnType<typeof tablesOf>;

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import type { Faults } from "../http/faults.ts";
 import { makeKey } from "../keys/secret.ts";
 import type { BendableClock } from "../lib/bendable-clock.ts";
-import { DEV_KEY, FIRST, fact, seedWorkspace } from "../workspaces/workspaces.ts";
+import { DEV_KEY, FIRST, fact, MASTER_KEY, seedWorkspace } from "../workspaces/workspaces.ts";
 import type { ClockMark, Snapshots } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
@@ -59,10 +59,14 @@ export const makeWorld = ({ deps, snapshots, clock, faults, startWorkers, forget
       between(async () => {
         const apiKey = (await fact(deps.db, DEV_KEY)) ?? makeKey(deps.random);
         const workspaceId = (await fact(deps.db, FIRST)) ?? deps.ids("ws");
+        const masterKey = await fact(deps.db, MASTER_KEY);
         await snapshots.empty();
         faults.clear();
         clock.reset(unbent(), began.mode);
-        await deps.db.tx((tx) => seedWorkspace(tx, deps, apiKey, workspaceId));
+        await deps.db.tx(async (tx) => {
+          await seedWorkspace(tx, deps, apiKey, workspaceId);
+          if (masterKey !== null) await tx.insert(tx.t.meta).values({ name: MASTER_KEY, value: masterKey });
+        });
       }),
   };
 };

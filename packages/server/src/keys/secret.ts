@@ -3,9 +3,11 @@ import { crc32 } from "node:zlib";
 import type { Random } from "../lib/random.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const PREFIX = "ms_live_";
-/** What a developer key looks like; secret scanners may use it. */
-export const KEY_PATTERN = /^ms_live_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
+/** Which kind a key is: a developer's, or an agent's for one activation. */
+export type KeyKind = "live" | "agent";
+
+/** What a key looks like; secret scanners may use it. */
+export const KEY_PATTERN = /^ms_(live|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
 
 const base62 = (value: bigint, length: number): string => {
   let out = "";
@@ -17,19 +19,26 @@ const base62 = (value: bigint, length: number): string => {
   return out;
 };
 
-const checksum = (body: string): string => base62(BigInt(crc32(PREFIX + body)), 6);
+// The prefix counts too: a key of one kind cannot be dressed up as the other.
+const checksum = (prefixed: string): string => base62(BigInt(crc32(prefixed)), 6);
 
 /** A new key: prefix, 256 random bits in base 62, and a checksum that tells a typing error without asking the database. */
-export const makeKey = (random: Random): string => {
-  const body = base62(BigInt(`0x${Buffer.from(random.bytes(32)).toString("hex")}`), 43);
-  return `${PREFIX}${body}${checksum(body)}`;
+export const makeKey = (random: Random, kind: KeyKind = "live"): string => {
+  const key = `ms_${kind}_${base62(BigInt(`0x${Buffer.from(random.bytes(32)).toString("hex")}`), 43)}`;
+  return key + checksum(key);
 };
 
-/** True when a text is well formed and its checksum holds. */
-export const isKey = (text: string): boolean => KEY_PATTERN.test(text) && text.slice(-6) === checksum(text.slice(PREFIX.length, -6));
+/** The kind of a text that is well formed and whose checksum holds; null for any other. */
+export const kindOfKey = (text: string): KeyKind | null => {
+  const kind = KEY_PATTERN.exec(text)?.[1];
+  return kind !== undefined && text.slice(-6) === checksum(text.slice(0, -6)) ? (kind as KeyKind) : null;
+};
+
+/** True for a well-formed developer key. */
+export const isKey = (text: string): boolean => kindOfKey(text) === "live";
 
 /** What is stored of a key. */
 export const hashKey = (key: string): string => hash("sha256", key, "hex");
 
 /** The visible ends, to tell keys apart. */
-export const previewKey = (key: string): string => `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
+export const previewKey = (key: string): string => `${key.slice(0, key.lastIndexOf("_") + 3)}…${key.slice(-4)}`;

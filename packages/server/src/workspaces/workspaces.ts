@@ -6,6 +6,8 @@ import { createKey } from "../keys/keys.ts";
 import { makeKey } from "../keys/secret.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { makeKeyText, readKey } from "../lib/key-file.ts";
+import type { Random } from "../lib/random.ts";
 
 export interface FirstWorkspace {
   workspaceId: string;
@@ -26,6 +28,22 @@ export const fact = async (db: Db, name: string): Promise<string | null> => {
   const { meta } = db.read.t;
   const [row] = await db.read.select().from(meta).where(eq(meta.name, name));
   return row?.value ?? null;
+};
+
+/** Under which a master key is kept among the facts, where it has no file of its own. */
+export const MASTER_KEY = "masterKey";
+
+/** The master key that is kept in the database, made when there is none; of several processes the first one makes it. */
+export const storedKey = async (db: Db, random: Random): Promise<Uint8Array> => {
+  const known = await fact(db, MASTER_KEY);
+  if (known === null) {
+    const made = { name: MASTER_KEY, value: makeKeyText(random) };
+    await db.tx(async (tx) => void (await tx.insert(tx.t.meta).values(made).onConflictDoNothing()));
+    return storedKey(db, random);
+  }
+  const key = readKey(known);
+  if (key === null) throw new Error("The master key in the database is damaged.");
+  return key;
 };
 
 /** Writes the first workspace and its owner key. Dev mode keeps the key readable, so that a restart can show it again. */

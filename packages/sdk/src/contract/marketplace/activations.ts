@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_SCOPES } from "../scopes.ts";
+import { WebhookError } from "./failures.ts";
+import { scopeList } from "./listings.ts";
+import { ACTIVATION_STATUSES, DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
+import { Slug } from "./text.ts";
+
+/** An activation as its brand sees it. The key is not in it: only the builder's webhook ever gets that. */
+export const Activation = z
+  .object({
+    id: z.string(),
+    agentSlug: z.string(),
+    agentName: z.string(),
+    status: z.enum(ACTIVATION_STATUSES),
+    /** Why it is paused; active when none is left. */
+    pauseReasons: z.array(z.enum(PAUSE_REASONS)),
+    scopes: z.array(z.enum(AGENT_SCOPES)),
+    /** The visible ends of its key. */
+    keyPreview: z.string(),
+    /** When the agent has confirmed that it got its key. */
+    keyDeliveredAt: Instant.nullable(),
+    webhookLastError: WebhookError.nullable(),
+    /** Credits it may use in a month; null for no limit of its own. */
+    creditLimit: z.int().nullable(),
+    createdAt: Instant,
+    pausedAt: Instant.nullable(),
+    deactivatedAt: Instant.nullable(),
+    deactivationReason: z.enum(DEACTIVATION_REASONS).nullable(),
+  })
+  .meta({ id: "Activation" });
+export type Activation = z.infer<typeof Activation>;
+
+const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const read = { permission: "marketplace:read" } as const;
+const write = { permission: "marketplace:write" } as const;
+const creditLimit = z.int().min(0).max(1_000_000_000).nullable().meta({ description: "Credits it may use in a month; null for no limit" });
+
+export const activations = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/activations",
+    access: read,
+    summary: "List the agents this workspace has turned on, newest first",
+    query: z.object({
+      ...pageQuery,
+      status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }),
+      agentSlug: Slug.optional().meta({ description: "Only activations of this agent" }),
+    }),
+    output: pageOf(Activation),
+    examples: [{ summary: "Those at work", query: { status: "active" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations",
+    access: write,
+    summary: "Turn an agent on",
+    description:
+      "Names the scopes the brand agrees to: all that the agent asks for, and no others. The agent gets a key of its own, by its webhook.",
+    body: z.strictObject({
+      agentSlug: Slug.meta({ description: "The agent, as the catalog names it" }),
+      acceptedPermissions: scopeList.meta({ description: "The scopes you agree to: those the catalog shows for the agent" }),
+      creditLimit: creditLimit.optional(),
+    }),
+    status: 201,
+    output: Activation,
+    errors: ["not_found", "conflict", "plan_limit_reached"],
+    examples: [
+      {
+        summary: "Agree to what it asks for",
+        body: { agentSlug: "launch-writer", acceptedPermissions: ["brand:read", "agent:post_messages", "agent:write_runs"] },
+      },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/activations/:id",
+    access: read,
+    summary: "Show one activation",
+    output: Activation,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/marketplace/activations/:id",
+    access: write,
+    summary: "Limit what an agent may spend",
+    body: z.strictObject({ creditLimit }),
+    output: Activation,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "500 credits a month", params, body: { creditLimit: 500 } }],
+  }),
+  pause: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/pause",
+    access: write,
+    summary: "Pause an agent",
+    description: "Its key is refused from now on, with activation_paused. Pausing twice is harmless.",
+    output: Activation,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Pause", params }],
+  }),
+  resume: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/resume",
+    access: write,
+    summary: "Resume a paused agent",
+    description:
+      "Lifts your own pause and one for a failing webhook. A pause for lack of cover is lifted by a plan that covers the agent. The same key works again; what could not be delivered is tried anew.",
+    output: Activation,
+    errors: ["not_found", "invalid_state", "pause_not_clearable"],
+    examples: [{ summary: "Resume", params }],
+  }),
+  deactivate: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/deactivate",
+    access: write,
+    summary: "Turn an agent off for good",
+    description: "Its key is revoked and never comes back; its runs are cancelled. Deactivating twice is harmless.",
+    output: Activation,
+    errors: ["not_found"],
+    examples: [{ summary: "Deactivate", params }],
+  }),
+};

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { type Contract, endpoint } from "../endpoint.ts";
+import { Instant } from "../page.ts";
+import { AGENT_SCOPES } from "../scopes.ts";
+import { WebhookError } from "./failures.ts";
+import { ACTIVATION_STATUSES, PAUSE_REASONS } from "./states.ts";
+
+/** Where the endpoints of one activation begin. */
+export const AGENT_BASE = "/api/agents/activations/:activationId";
+
+/** An activation as its agent sees it. */
+export const AgentSelf = z
+  .object({
+    activationId: z.string(),
+    agentSlug: z.string(),
+    organizationName: z.string(),
+    status: z.enum(ACTIVATION_STATUSES),
+    pauseReasons: z.array(z.enum(PAUSE_REASONS)),
+    scopes: z.array(z.enum(AGENT_SCOPES)),
+    keyPreview: z.string(),
+    createdAt: Instant,
+    webhookLastError: WebhookError.nullable(),
+  })
+  .meta({ id: "AgentSelf" });
+export type AgentSelf = z.infer<typeof AgentSelf>;
+
+const self = {
+  get: endpoint({
+    method: "GET",
+    path: AGENT_BASE,
+    access: "agent",
+    summary: "Show the activation the key belongs to",
+    output: AgentSelf,
+    errors: ["not_found"],
+    examples: [{ summary: "Is this key good", params: { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
+};
+
+/** Every endpoint an agent may call with the key of its activation, by noun and verb. */
+export const agentContract = { self } as const satisfies Contract;
+export type AgentContract = typeof agentContract;

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant } from "../page.ts";
+import { line, prose } from "./text.ts";
+
+const Color = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, "A color is written #rrggbb.")
+  .transform((color) => color.toLowerCase())
+  .nullable();
+
+export const BrandColors = z.strictObject({ primary: Color, secondary: Color, accent: Color, background: Color, text: Color });
+export type BrandColors = z.infer<typeof BrandColors>;
+
+export const BrandFonts = z.strictObject({ heading: line(100).nullable(), body: line(100).nullable() });
+export type BrandFonts = z.infer<typeof BrandFonts>;
+
+export const BrandVoice = z.strictObject({
+  tone: z.array(line(60)).max(10),
+  description: prose(2000),
+  dos: z.array(line(300)).max(20),
+  donts: z.array(line(300)).max(20),
+});
+export type BrandVoice = z.infer<typeof BrandVoice>;
+
+/** A brand, as an agent with brand:read sees it: no owner, no billing, no sender addresses. */
+export const Brand = z
+  .object({
+    name: z.string(),
+    website: z.string().nullable(),
+    logo: z.object({ url: z.string(), width: z.int(), height: z.int() }).nullable(),
+    colors: BrandColors,
+    fonts: BrandFonts,
+    voice: BrandVoice,
+    locale: z.string(),
+    timezone: z.string(),
+    updatedAt: Instant,
+  })
+  .meta({ id: "Brand" });
+export type Brand = z.infer<typeof Brand>;
+
+/** The same with the rules the brand sets its agents. */
+export const BrandSettings = Brand.extend({
+  logoAssetId: z.string().nullable(),
+  publishNeedsApproval: z.boolean(),
+}).meta({ id: "BrandSettings" });
+export type BrandSettings = z.infer<typeof BrandSettings>;
+
+const website = z
+  .url({ protocol: /^https?$/, error: "A website's address begins with https:// or http://" })
+  .max(2048)
+  .nullable();
+
+const locale = z
+  .string()
+  .max(35)
+  .refine(
+    (text) => {
+      try {
+        return Intl.getCanonicalLocales(text).length === 1;
+      } catch {
+        return false;
+      }
+    },
+    { message: "A locale is written like en or de-CH.", params: { code: "invalid_locale" } },
+  );
+
+const timezone = z
+  .string()
+  .max(64)
+  .refine(
+    (text) => {
+      try {
+        return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
+      } catch {
+        return false;
+      }
+    },
+    { message: "A time zone is written like Europe/Zurich.", params: { code: "invalid_timezone" } },
+  );
+
+export const brand = {
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/brand",
+    access: { permission: "brand:read" },
+    summary: "Show the brand's colors, logo, voice and rules",
+    output: BrandSettings,
+    examples: [{ summary: "The brand" }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/marketplace/brand",
+    access: { permission: "brand:write" },
+    summary: "Change the brand's colors, logo, voice and rules",
+    description:
+      "Only what is sent changes; of colors, fonts and voice too. Agents with brand:read see all of this but the rules, so keep people's data out of it.",
+    body: z.strictObject({
+      name: line(200).optional(),
+      website: website.optional(),
+      logoAssetId: z.string().max(40).nullable().optional().meta({ description: "An image of the asset library" }),
+      colors: BrandColors.partial().optional(),
+      fonts: BrandFonts.partial().optional(),
+      voice: BrandVoice.partial().optional(),
+      locale: locale.optional(),
+      timezone: timezone.optional(),
+      publishNeedsApproval: z.boolean().optional().meta({ description: "Whether an agent's page goes out only after your yes" }),
+    }),
+    output: BrandSettings,
+    errors: ["not_found"],
+    examples: [{ summary: "Colors and voice", body: { colors: { primary: "#112233" }, voice: { tone: ["calm", "plain"] } } }],
+  }),
+};

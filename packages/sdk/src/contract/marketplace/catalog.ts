@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_SCOPES } from "../scopes.ts";
+
+/** A listed agent as every brand sees it: nothing of its builder's side. */
+export const CatalogAgent = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    description: z.string(),
+    /** What turning it on means, scope by scope. */
+    permissions: z.array(z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() })),
+    listedAt: Instant,
+    /** This workspace's living activation of it. */
+    activationId: z.string().nullable(),
+  })
+  .meta({ id: "CatalogAgent" });
+export type CatalogAgent = z.infer<typeof CatalogAgent>;
+
+export const catalog = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/catalog",
+    access: { permission: "marketplace:read" },
+    summary: "List the agents on offer, newest first",
+    query: z.object({ ...pageQuery, search: z.string().max(100).optional().meta({ description: "Only agents with this in name or description" }) }),
+    output: pageOf(CatalogAgent),
+    examples: [{ summary: "Agents that write", query: { search: "write" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/catalog/:slug",
+    access: { permission: "marketplace:read" },
+    summary: "Show an agent on offer, with what it asks for",
+    output: CatalogAgent,
+    errors: ["not_found"],
+    examples: [{ summary: "By slug", params: { slug: "launch-writer" } }],
+  }),
+};

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { Instant } from "../page.ts";
+
+/** What became of one attempt to deliver. Only the first is a success. */
+export const ATTEMPT_CLASSES = [
+  "ok",
+  "signature_rejected",
+  "http_status",
+  "redirect",
+  "timeout",
+  "dns",
+  "tls",
+  "connection",
+  "blocked_address",
+  "bad_response",
+] as const;
+export type AttemptClass = (typeof ATTEMPT_CLASSES)[number];
+
+/** Why an activation's webhook was given up (SPEC 6): shown to the brand and to the builder. */
+export const WebhookError = z
+  .object({
+    eventId: z.string(),
+    type: z.string(),
+    at: Instant,
+    attempts: z.int(),
+    class: z.enum(ATTEMPT_CLASSES),
+    httpStatus: z.int().nullable(),
+    /** A sentence, without anything secret. */
+    message: z.string(),
+    /** When the pause it caused was lifted. */
+    clearedAt: Instant.nullable(),
+  })
+  .meta({ id: "WebhookError" });
+export type WebhookError = z.infer<typeof WebhookError>;

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_SCOPES } from "../scopes.ts";
+import { WebhookError } from "./failures.ts";
+import { Payment } from "./payments.ts";
+import { ACTIVATION_STATUSES, LISTING_STATES, PAUSE_REASONS } from "./states.ts";
+import { line, prose, Slug } from "./text.ts";
+
+/** Scopes as a request names them: known ones, each once. */
+export const scopeList = z
+  .array(z.enum(AGENT_SCOPES))
+  .max(AGENT_SCOPES.length)
+  .refine((scopes) => new Set(scopes).size === scopes.length, { message: "A scope is named once.", params: { code: "duplicate" } });
+
+/** What can be told without asking the server: it must be an address of the web, without a name and password in it. */
+export const WebhookUrl = z
+  .string()
+  .max(2048)
+  .superRefine((text, ctx) => {
+    const refuse = (message: string) => ctx.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
+    if (!URL.canParse(text)) return refuse("This is not a URL. Write it whole, such as https://agent.example.com/webhook");
+    const url = new URL(text);
+    if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook's URL begins with https://");
+    if (url.username !== "" || url.password !== "") return refuse("A webhook's URL holds no user name or password.");
+    if (url.hash !== "") return refuse("A webhook's URL holds no fragment.");
+  })
+  .meta({ description: "Where events go", examples: ["https://agent.example.com/webhook"] });
+
+export const Listing = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string(),
+    webhookUrl: z.string(),
+    /** The scopes a brand agrees to when it turns the agent on. */
+    permissions: z.array(z.enum(AGENT_SCOPES)),
+    state: z.enum(LISTING_STATES),
+    price: z.object({ amount: z.int(), currency: z.string(), interval: z.literal("month") }),
+    listedAt: Instant.nullable(),
+    /** The end of what is paid for. */
+    expiresAt: Instant.nullable(),
+    endedAt: Instant.nullable(),
+    /** While a rotation runs: when the new secret takes over X-Service-Signature. */
+    secretRotatesAt: Instant.nullable(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .meta({ id: "Listing" });
+export type Listing = z.infer<typeof Listing>;
+
+const Secret = z.string().meta({ description: "AGENT_WEBHOOK_SECRET: signs every event; shown this once" });
+
+/** An activation as the builder sees it: nothing of the brand but its name. */
+export const ListingActivation = z
+  .object({
+    id: z.string(),
+    organizationName: z.string(),
+    status: z.enum(ACTIVATION_STATUSES),
+    pauseReasons: z.array(z.enum(PAUSE_REASONS)),
+    scopes: z.array(z.enum(AGENT_SCOPES)),
+    keyPreview: z.string(),
+    keyDeliveredAt: Instant.nullable(),
+    webhookLastError: WebhookError.nullable(),
+    createdAt: Instant,
+    deactivatedAt: Instant.nullable(),
+  })
+  .meta({ id: "ListingActivation" });
+export type ListingActivation = z.infer<typeof ListingActivation>;
+
+const params = { slug: "launch-writer" };
+const read = { permission: "listings:read" } as const;
+const write = { permission: "listings:write" } as const;
+
+const fields = {
+  name: line(100).meta({ description: "What brands see in the catalog" }),
+  description: prose(5000).meta({ description: "What the agent does" }),
+  webhookUrl: WebhookUrl,
+  permissions: scopeList.meta({ description: "Scopes the agent needs" }),
+};
+
+export const listings = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings",
+    access: read,
+    summary: "List your own agent listings, newest first",
+    query: z.object({ ...pageQuery, state: z.enum(LISTING_STATES).optional().meta({ description: "Only listings in this state" }) }),
+    output: pageOf(Listing),
+    examples: [{ summary: "Those in the catalog", query: { state: "LISTED" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings",
+    access: write,
+    summary: "Create an agent listing as a draft",
+    description:
+      "The answer holds AGENT_WEBHOOK_SECRET, with which every event is signed: keep it, it is not shown again. The agent appears in the catalog once the listing is paid for.",
+    body: z.strictObject({ slug: Slug, ...fields, description: fields.description.default("") }),
+    status: 201,
+    output: Listing.extend({ webhookSecret: Secret }),
+    errors: ["slug_taken"],
+    confidential: true,
+    examples: [
+      {
+        summary: "A writer of launch mails",
+        body: {
+          slug: "launch-writer",
+          name: "Launch Writer",
+          description: "Plans and writes the mails of a product launch.",
+          webhookUrl: "https://agent.example.com/webhook",
+          permissions: ["brand:read", "agent:post_messages", "agent:write_runs"],
+        },
+      },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings/:slug",
+    access: read,
+    summary: "Show one of your listings",
+    output: Listing,
+    errors: ["not_found"],
+    examples: [{ summary: "By slug", params }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/marketplace/listings/:slug",
+    access: write,
+    summary: "Change a listing",
+    description:
+      "Events that wait go to a new webhook URL from their next attempt on. Scopes added later hold for new activations; those that exist keep what their brand agreed to.",
+    body: z.strictObject(fields).partial(),
+    output: Listing,
+    errors: ["not_found"],
+    examples: [{ summary: "Move the webhook", params, body: { webhookUrl: "https://agent.example.com/v2/webhook" } }],
+  }),
+  checkout: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/checkout",
+    access: write,
+    summary: "Start paying for a listing",
+    description: "Open checkoutUrl to pay. The listing is LISTED once the payment is confirmed, not when the checkout is merely completed.",
+    status: 201,
+    output: Payment,
+    errors: ["not_found", "invalid_state", "payment_provider_error"],
+    examples: [{ summary: "Pay for a month", params }],
+  }),
+  cancel: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/cancel",
+    access: write,
+    summary: "Take a listing out of the catalog at once",
+    description:
+      "Every key of the agent is dead when this answers; every activation is told with agent.deactivated (admin_revoke). There is no grace period. Cancelling twice is harmless.",
+    output: Listing,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Cancel", params }],
+  }),
+  rotateSecret: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/webhook-secret/rotate",
+    access: write,
+    summary: "Make a new webhook secret",
+    description:
+      "Teach your receiver the new secret beside the old one. Until the overlap ends X-Service-Signature is made with the old secret and the webhook-signature header holds both; from then on only the new one signs. Rotating again meanwhile replaces the new secret.",
+    body: z.strictObject({
+      overlapSeconds: z.int().min(0).max(604_800).default(86_400).meta({ description: "How long the old secret still signs; 0 to change at once" }),
+    }),
+    output: z.object({ webhookSecret: Secret, effectiveAt: Instant }),
+    errors: ["not_found"],
+    confidential: true,
+    examples: [{ summary: "With an hour to roll it out", params, body: { overlapSeconds: 3600 } }],
+  }),
+  activations: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings/:slug/activations",
+    access: read,
+    summary: "List who has turned the agent on, newest first",
+    query: z.object({ ...pageQuery, status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }) }),
+    output: pageOf(ListingActivation),
+    errors: ["not_found"],
+    examples: [{ summary: "Those that are paused", params, query: { status: "paused" } }],
+  }),
+};

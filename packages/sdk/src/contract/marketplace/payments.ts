@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { PAYMENT_STATES } from "./states.ts";
+
+/** What a month of a listing costs (SPEC 8), in cents. */
+export const LISTING_PRICE = { amount: 2900, currency: "usd", interval: "month" } as const;
+
+export const Payment = z
+  .object({
+    id: z.string(),
+    listingSlug: z.string(),
+    provider: z.enum(["local", "stripe"]),
+    /** The provider's name for the checkout. */
+    sessionId: z.string(),
+    state: z.enum(PAYMENT_STATES),
+    /** In cents. */
+    amount: z.int(),
+    currency: z.string(),
+    /** Where to pay; of a local payment, where to confirm it. */
+    checkoutUrl: z.string(),
+    createdAt: Instant,
+    expiresAt: Instant,
+    paidAt: Instant.nullable(),
+  })
+  .meta({ id: "Payment" });
+export type Payment = z.infer<typeof Payment>;
+
+const params = { id: "pay_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+export const payments = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/payments",
+    access: { permission: "billing:read" },
+    summary: "List payments of listings, newest first",
+    query: z.object({ ...pageQuery, state: z.enum(PAYMENT_STATES).optional().meta({ description: "Only payments in this state" }) }),
+    output: pageOf(Payment),
+    examples: [{ summary: "Those that wait", query: { state: "PENDING" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/payments/:id",
+    access: { permission: "billing:read" },
+    summary: "Show one payment",
+    output: Payment,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params }],
+  }),
+  confirm: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/payments/:id/confirm",
+    access: { permission: "billing:write" },
+    summary: "Confirm a local payment",
+    description: "Only where no payment provider is set up: it stands in for the provider's word. Confirming twice is harmless.",
+    output: Payment,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Confirm", params }],
+  }),
+  stripeWebhook: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/payments/stripe/webhook",
+    access: "public",
+    summary: "Take an event of Stripe",
+    description:
+      "Stripe calls this. The Stripe-Signature header is checked over the raw body; an event that was taken before changes nothing.",
+    raw: true,
+    output: z.object({ received: z.literal(true) }),
+    errors: ["invalid_signature", "not_found", "payload_too_large"],
+  }),
+};

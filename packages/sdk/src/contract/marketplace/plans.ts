@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant } from "../page.ts";
+
+/** How many agents each plan covers at a time; null for any number. */
+export const PLANS = {
+  /** The subscription has ended: nothing is covered and nothing comes back, so agents are deactivated. */
+  none: { activations: 0, summary: "No subscription: every agent is turned off for good" },
+  free: { activations: 1, summary: "One agent" },
+  starter: { activations: 3, summary: "Three agents" },
+  growth: { activations: 10, summary: "Ten agents" },
+  scale: { activations: null, summary: "Any number of agents" },
+} as const satisfies Record<string, { activations: number | null; summary: string }>;
+
+export type PlanName = keyof typeof PLANS;
+export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
+
+/** The plan of a workspace that has chosen none. */
+export const DEFAULT_PLAN: PlanName = "scale";
+
+/** How long an activation may stay uncovered before it is deactivated. */
+export const UNCOVERED_DAYS = 30;
+
+export const Plan = z
+  .object({
+    plan: z.enum(PLAN_NAMES),
+    /** How many agents it covers; null for any number. */
+    covers: z.int().nullable(),
+    /** Agents that count: all that are not deactivated. */
+    used: z.int(),
+    changedAt: Instant.nullable(),
+  })
+  .meta({ id: "Plan" });
+export type Plan = z.infer<typeof Plan>;
+
+/** What a change of plan does to the agents that are on, by activation id. */
+export const PlanChange = z.object({
+  paused: z.array(z.string()),
+  resumed: z.array(z.string()),
+  deactivated: z.array(z.string()),
+});
+export type PlanChange = z.infer<typeof PlanChange>;
+
+const plan = z.enum(PLAN_NAMES).meta({ description: "The plan to change to" });
+
+export const plans = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/plans",
+    access: { permission: "billing:read" },
+    summary: "List the plans and what each covers",
+    output: z.object({ data: z.array(z.object({ plan: z.enum(PLAN_NAMES), covers: z.int().nullable(), summary: z.string() })) }),
+    examples: [{ summary: "All plans" }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/plan",
+    access: { permission: "billing:read" },
+    summary: "Show the plan of the workspace",
+    output: Plan,
+    examples: [{ summary: "The present plan" }],
+  }),
+  preview: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/plan/preview",
+    access: { permission: "billing:read" },
+    summary: "Show what a change of plan would do",
+    query: z.object({ plan }),
+    output: PlanChange,
+    examples: [{ summary: "Before going down to one agent", query: { plan: "free" } }],
+  }),
+  change: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/plan",
+    access: { permission: "billing:write" },
+    summary: "Change the plan of the workspace",
+    description:
+      "The newest agents lose their cover first: they are paused (plan_downgrade), come back when the plan covers them again, and are deactivated after 30 days without cover. `none` deactivates all at once.",
+    body: z.strictObject({ plan }),
+    output: Plan.extend({ change: PlanChange }),
+    examples: [{ summary: "Down to one agent", body: { plan: "free" } }],
+  }),
+};

@@ -1,0 +1,107 @@
+import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
+import { and, eq, inArray, ne } from "drizzle-orm";
+import type { Tables } from "../../db/tables.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { iso } from "../../lib/clock.ts";
+import { emit, emitAll } from "../deliveries/emit.ts";
+import { endWork } from "./work.ts";
+
+export type ActivationRow = Tables["activations"]["$inferSelect"];
+
+/** The states of an activation, and the only code that changes them. All of it happens in the caller's transaction, events included. */
+
+const get = async (tx: AgentTx, id: string): Promise<ActivationRow | undefined> => {
+  const { activations } = tx.t;
+  const [row] = await tx.select().from(activations).where(eq(activations.id, id));
+  return row;
+};
+
+const save = async (tx: AgentTx, row: ActivationRow, change: Partial<ActivationRow>): Promise<ActivationRow> => {
+  await tx.update(tx.t.activations).set(change).where(eq(tx.t.activations.id, row.id));
+  return { ...row, ...change };
+};
+
+/**
+ * Adds a reason to pause. The first one pauses the activation and sends agent.paused; its key is refused from this
+ * transaction on. One that is there already, or an activation that has ended, stays as it is.
+ */
+export const addPauseReason = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  id: string,
+  reason: PauseReason,
+  also: Partial<Pick<ActivationRow, "webhookLastError" | "uncoveredAt">> = {},
+): Promise<ActivationRow | undefined> => {
+  const row = await get(tx, id);
+  if (!row || row.status === "deactivated" || row.pauseReasons.includes(reason)) return row;
+  const at = deps.clock.now();
+  const saved = await save(tx, row, {
+    ...also,
+    status: "paused",
+    pauseReasons: [...row.pauseReasons, reason],
+    pausedAt: row.pausedAt ?? at,
+  });
+  if (row.status === "active") await emit(tx, deps, id, { type: "agent.paused", at, fields: { reason } });
+  return saved;
+};
+
+/**
+ * Takes reasons to pause away. With the last one the activation is active and agent.resumed is sent. Where a failing
+ * webhook was the reason, what could not be delivered is tried anew, in its order and before agent.resumed.
+ */
+export const clearPauseReasons = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  id: string,
+  reasons: readonly PauseReason[],
+): Promise<ActivationRow | undefined> => {
+  const row = await get(tx, id);
+  if (!row || row.status !== "paused" || !row.pauseReasons.some((reason) => reasons.includes(reason))) return row;
+  const at = deps.clock.now();
+  const left = row.pauseReasons.filter((reason) => !reasons.includes(reason));
+  const cleared = (reason: PauseReason): boolean => row.pauseReasons.includes(reason) && !left.includes(reason);
+  const saved = await save(tx, row, {
+    pauseReasons: left,
+    ...(cleared("webhook_failure") &&
+      row.webhookLastError !== null && { webhookLastError: { ...row.webhookLastError, clearedAt: iso(at) } }),
+    ...(cleared("plan_downgrade") && { uncoveredAt: null }),
+    ...(left.length === 0 && { status: "active" as const, pausedAt: null }),
+  });
+  if (cleared("webhook_failure")) await reviveEvents(tx, deps, id);
+  if (left.length === 0) await emit(tx, deps, id, { type: "agent.resumed", at, fields: {} });
+  return saved;
+};
+
+/** Gives events that were given up a fresh set of attempts. */
+const reviveEvents = async (tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> => {
+  const { agentEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({ state: "pending", attempts: 0, dueAt: deps.clock.now(), settledAt: null })
+    .where(and(eq(e.activationId, activationId), eq(e.state, "dead")));
+};
+
+/**
+ * Ends activations for good: keys are revoked, what was under way is cancelled, agent.deactivated is sent. Those that have
+ * ended before are passed over. Answers the ids of those it ended.
+ */
+export const endActivations = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  ids: readonly string[],
+  reason: DeactivationReason,
+): Promise<string[]> => {
+  if (ids.length === 0) return [];
+  const { activations: a } = tx.t;
+  const at = deps.clock.now();
+  const ended = await tx
+    .update(a)
+    .set({ status: "deactivated", living: null, uncoveredAt: null, deactivatedAt: at, deactivationReason: reason })
+    .where(and(inArray(a.id, [...ids]), ne(a.status, "deactivated")))
+    .returning({ id: a.id });
+  const endedIds = ended.map(({ id }) => id);
+  if (endedIds.length === 0) return [];
+  await endWork(tx, endedIds, at);
+  await emitAll(tx, deps, endedIds, { type: "agent.deactivated", at, fields: { reason } });
+  return endedIds;
+};

@@ -1,0 +1,52 @@
+import type { Kit } from "../../db/kit.pg.ts";
+
+export const fileTables = (k: Kit) => ({
+  assets: k.table(
+    "assets",
+    {
+      id: k.text("id").primaryKey(),
+      workspaceId: k.text("workspace_id").notNull(),
+      /** The agent that saved it; null for a person. */
+      activationId: k.text("activation_id"),
+      sha256: k.text("sha256").notNull(),
+      fileName: k.text("file_name").notNull(),
+      contentType: k.text("content_type").notNull(),
+      size: k.int("size").notNull(),
+      width: k.int("width").notNull(),
+      height: k.int("height").notNull(),
+      alt: k.text("alt"),
+      tags: k.json<string[]>("tags").notNull(),
+      externalId: k.text("external_id"),
+      createdAt: k.instant("created_at").notNull(),
+    },
+    (t) => [k.uniqueIndex("assets_content").on(t.workspaceId, t.sha256), k.index("assets_workspace").on(t.workspaceId, t.id)],
+  ),
+  leadMagnets: k.table(
+    "lead_magnets",
+    {
+      id: k.text("id").primaryKey(),
+      workspaceId: k.text("workspace_id").notNull(),
+      activationId: k.text("activation_id"),
+      runId: k.text("run_id"),
+      sha256: k.text("sha256").notNull(),
+      title: k.text("title").notNull(),
+      description: k.text("description"),
+      fileName: k.text("file_name").notNull(),
+      contentType: k.text("content_type").notNull(),
+      size: k.int("size").notNull(),
+      createdAt: k.instant("created_at").notNull(),
+    },
+    (t) => [k.index("lead_magnets_workspace").on(t.workspaceId, t.id)],
+  ),
+  /** The bytes of assets and lead magnets, once per workspace. */
+  fileContents: k.table(
+    "file_contents",
+    {
+      workspaceId: k.text("workspace_id").notNull(),
+      sha256: k.text("sha256").notNull(),
+      size: k.int("size").notNull(),
+      bytes: k.bytes("bytes").notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.workspaceId, t.sha256] })],
+  ),
+});

@@ -1,0 +1,28 @@
+import type { Deps } from "../deps.ts";
+import type { JobHandler } from "../queue/queue.ts";
+
+/*
+ * The marketplace: builders list agents, brands turn them on, agents call back (SPEC 1.4, 3 to 6; DESIGN 6).
+ *
+ * Rooms, each with its tables:
+ *   listings     a builder's agent: draft, paid for, in the catalog, ended; its webhook and secret
+ *   payments     checkouts; the port for providers, with `local` and `stripe`
+ *   plans        what a brand's plan covers, and what a change of it does to its agents
+ *   activations  one brand's use of one agent: its states (transitions.ts), its key (agent-keys.ts), the end of a listing
+ *   brand        colors, logo, voice, rules
+ *   deliveries   the outbox of events (emit.ts), and their way to the webhook
+ *   runs, messages, credits, wakeups, pages, files     what an agent does, each behind a scope
+ *
+ * Between rooms:
+ *   emit(tx, deps, activationId, event)       an event for the builder, in the transaction of what it tells
+ *   addPauseReason, clearPauseReasons,        the only code that changes the status of an activation; each emits what the
+ *   endActivations                            builder must hear and ends what was under way
+ *   admitAgent(q, keyHash, now)               whether a key opens anything at this moment
+ *
+ * Two kinds of callers. Brands and builders come with developer keys: their handlers get `Deps` and `Tx`. Agents come with
+ * the key of one activation: their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which lead to no contact,
+ * no email and no campaign. Code that serves both takes the narrow ones.
+ */
+
+/** The jobs of all rooms. */
+export const marketplaceJobs = (_deps: Deps): Readonly<Record<string, JobHandler>> => ({});

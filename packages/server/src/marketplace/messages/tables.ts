@@ -1,0 +1,57 @@
+import type { ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
+import type { Kit } from "../../db/kit.pg.ts";
+
+export interface ApprovalOption {
+  id: string;
+  label: string;
+  style?: "primary" | "danger" | undefined;
+}
+
+export const messageTables = (k: Kit) => ({
+  messages: k.table(
+    "messages",
+    {
+      id: k.text("id").primaryKey(),
+      activationId: k.text("activation_id").notNull(),
+      workspaceId: k.text("workspace_id").notNull(),
+      /** Per activation, from `activations.messageSequence`. */
+      sequence: k.int("sequence").notNull(),
+      runId: k.text("run_id"),
+      type: k.text("type").$type<MessageType>().notNull(),
+      direction: k.text("direction").$type<MessageDirection>().notNull(),
+      author: k.text("author").$type<"agent" | "brand" | "system">().notNull(),
+      text: k.text("text").notNull(),
+      format: k.text("format").$type<"plain" | "markdown">().notNull(),
+      /** The agent's own name for it, unique per activation. */
+      externalId: k.text("external_id"),
+      createdAt: k.instant("created_at").notNull(),
+      readAt: k.instant("read_at"),
+    },
+    (t) => [
+      k.uniqueIndex("messages_sequence").on(t.activationId, t.sequence),
+      k.uniqueIndex("messages_external").on(t.activationId, t.externalId),
+      k.index("messages_activation").on(t.activationId, t.id),
+    ],
+  ),
+  /** The question of an APPROVAL_REQUEST; one for each such message. */
+  approvals: k.table(
+    "approvals",
+    {
+      messageId: k.text("message_id").primaryKey(),
+      activationId: k.text("activation_id").notNull(),
+      workspaceId: k.text("workspace_id").notNull(),
+      runId: k.text("run_id"),
+      title: k.text("title").notNull(),
+      options: k.json<ApprovalOption[]>("options").notNull(),
+      allowComment: k.flag("allow_comment").notNull(),
+      preview: k.json<Record<string, unknown>>("preview"),
+      suspendRun: k.flag("suspend_run").notNull(),
+      status: k.text("status").$type<ApprovalStatus>().notNull(),
+      decision: k.text("decision"),
+      comment: k.text("comment"),
+      answeredAt: k.instant("answered_at"),
+      expiresAt: k.instant("expires_at").notNull(),
+    },
+    (t) => [k.index("approvals_activation").on(t.activationId, t.status), k.index("approvals_expiry").on(t.status, t.expiresAt)],
+  ),
+});
