@@ -1,6 +1,7 @@
 import type { InferInsertModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { Tables } from "./tables.ts";
+import type { Words } from "./words.ts";
 
 /**
  * What both databases can do, typed as Postgres: its types forbid the calls only SQLite knows, and SQLite conforms.
@@ -11,6 +12,8 @@ export type Queries = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDisti
 interface Session<T> {
   /** The tables of the open database; a narrower `T` leaves the others out of reach. */
   readonly t: T;
+  /** What the open database spells in its own way. */
+  readonly words: Words;
   /**
    * A statement built once per connection and kept: what drizzle costs is mostly the building (3.6x on writes, 15x on
    * point reads, against 1.2x prepared). `name` is unique in the product.

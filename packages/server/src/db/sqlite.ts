@@ -110,7 +110,7 @@ const session = (connection: Database.Database, guard: () => void) => {
     }
     return statement as S;
   };
-  return Object.assign(queries, { t: tables, prepared }, insertsOf(Object.assign(queries, { prepared })));
+  return Object.assign(queries, { t: tables, words, prepared }, insertsOf(Object.assign(queries, { prepared })));
 };
 
 const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {

@@ -1,0 +1,32 @@
+import { type SQL, sql } from "drizzle-orm";
+import { fold } from "../lib/fold.ts";
+import { characters, type Words } from "./words.ts";
+
+/** The name of the function that folds texts; SQLite's own `upper` knows ASCII only. */
+export const FOLD = "mailsvc_fold";
+
+/** What stands behind it. */
+export const foldText = (text: unknown): unknown => (typeof text === "string" ? fold(text) : text);
+
+// Keys come without quotes and backslashes (the contract sees to it), so a quoted one stands for itself.
+const path = (key: string): SQL => sql`${`$."${key}"`}`;
+
+const DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
+const TIME = "T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]";
+
+export const words: Words = {
+  // Leaving SQL for JavaScript costs a microsecond; most texts are ASCII and need not.
+  fold: (text) => sql`case when ${text} glob '*[^ -~]*' then ${sql.raw(FOLD)}(${text}) else upper(${text}) end`,
+  holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
+  starts: (text, part) => sql`substr(${text}, 1, ${characters(part)}) = ${part}`,
+  startsKey: (column, part) => sql`(${column} >= ${part} and ${column} < ${`${part}\u{10ffff}`})`,
+  ends: (text, part) => sql`substr(${text}, ${-characters(part)}) = ${part}`,
+  jsonText: (object, key) => sql`case when json_type(${object}, ${path(key)}) = 'text' then json_extract(${object}, ${path(key)}) end`,
+  jsonNumber: (object, key) =>
+    sql`case when json_type(${object}, ${path(key)}) in ('integer', 'real') then cast(json_extract(${object}, ${path(key)}) as real) end`,
+  jsonFlag: (object, key) => sql`case json_type(${object}, ${path(key)}) when 'true' then true when 'false' then false end`,
+  jsonHas: (object, key) => sql`json_type(${object}, ${path(key)}) <> 'null'`,
+  dateText: (text) =>
+    sql`case when ${text} glob ${DAY} then ${text} || 'T00:00:00.000Z' when ${text} glob ${`${DAY}${TIME}Z`} then substr(${text}, 1, 19) || '.000Z' when ${text} glob ${`${DAY}${TIME}.[0-9][0-9][0-9]Z`} then ${text} end`,
+  notTrue: (expression) => sql`(${expression}) is not true`,
+};
