@@ -1,0 +1,296 @@
+import { escapeHtml, isSafeUrl } from "./escape.ts";
+import { HELPERS, HelperError, isTrue, textOf } from "./helpers.ts";
+import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
+
+/** What one rendering may use up, so that no template and no variables can keep the server busy. */
+export const BUDGET = {
+  /** Nodes run, loops counted in full; 64 characters a helper looks at count as one more. */
+  steps: 1_000_000,
+  /** Characters of output. */
+  output: 2 * 1024 * 1024,
+} as const;
+// Names listed when variables are missing.
+const MAX_MISSING = 100;
+
+/** Rendering failed; the message is a whole sentence. */
+export class RenderError extends Error {
+  override name = "RenderError";
+  readonly code: string;
+  readonly at: Place | null;
+  constructor(code: string, message: string, at: Place | null = null) {
+    super(message);
+    this.code = code;
+    this.at = at;
+  }
+}
+
+/** A value a block is about, and the blocks around it. */
+export interface Scope {
+  value: unknown;
+  readonly parent: Scope | null;
+  /** What the block is about, as it is written there; null for the variables themselves. */
+  readonly about: Path | null;
+  index: number;
+  key: string | number;
+  last: boolean;
+  /** In a partial: under which name its caller knows what is missing here. */
+  readonly aliases?: ReadonlyMap<string, string>;
+}
+
+/** One rendering. */
+export interface Run {
+  out: string;
+  steps: number;
+  readonly root: Scope;
+  readonly missing: Set<string>;
+  /** Names whose absence is no fault, with `[]` for every index. */
+  readonly optional: ReadonlySet<string>;
+  /** Whether what is missing is shown as it is written, for previews. */
+  readonly lenient: boolean;
+}
+
+export type Op = (scope: Scope, run: Run) => void;
+type Eval = (scope: Scope, run: Run) => unknown;
+
+const tooMuch = (at: Place | null): never => {
+  throw new RenderError("too_much_work", `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps; loop over less.`, at);
+};
+
+const tooLong = (): never => {
+  throw new RenderError("output_too_large", `The rendered text is longer than ${BUDGET.output / 1024 / 1024} MB.`);
+};
+
+/** Runs nodes one after the other. */
+export const runAll = (ops: readonly Op[], scope: Scope, run: Run): void => {
+  run.steps -= ops.length;
+  if (run.steps < 0) tooMuch(null);
+  for (let i = 0; i < ops.length; i += 1) (ops[i] as Op)(scope, run);
+};
+
+const outer = (scope: Scope, up: number): Scope => {
+  let at = scope;
+  for (let i = 0; i < up && at.parent; i += 1) at = at.parent;
+  return at;
+};
+
+/** A field of a value: its own fields only, never what it inherits. */
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+
+const labelOf = (scope: Scope): string => {
+  if (!scope.about || !scope.parent) return "";
+  const name = fullName(scope.about, scope.parent);
+  return scope.index < 0 ? name : typeof scope.key === "number" ? `${name}[${scope.key}]` : `${name}.${scope.key}`;
+};
+
+const fullName = (path: Path, from: Scope): string => {
+  const scope = outer(from, path.up);
+  const [head = "", ...rest] = path.names;
+  const alias = path.from === "root" ? undefined : scope.aliases?.get(head);
+  if (alias !== undefined) return [alias, ...rest].join(".");
+  const base = path.from === "root" ? "" : labelOf(scope);
+  return [...(base === "" ? [] : [base]), ...path.names].join(".");
+};
+
+const noteMissing = (path: Path, scope: Scope, run: Run): string => {
+  const name = fullName(path, scope);
+  if (name === "" || run.optional.has(name.replace(/\[\d+\]/g, "[]"))) return "";
+  if (run.missing.size < MAX_MISSING) run.missing.add(name);
+  return run.lenient ? `{{${path.text}}}` : "";
+};
+
+const readPath = ({ names, from, up }: Path): Eval => {
+  if (from === "index") return (scope) => outer(scope, up).index;
+  if (from === "key") return (scope) => outer(scope, up).key;
+  if (from === "first") return (scope) => outer(scope, up).index === 0;
+  if (from === "last") return (scope) => outer(scope, up).last;
+  const [only] = names;
+  // Nearly all there are: a name, straight from the block's value.
+  if (from === "here" && up === 0 && names.length === 1 && only !== undefined) return (scope) => field(scope.value, only);
+  return (scope, run) => {
+    let value = from === "root" ? run.root.value : outer(scope, up).value;
+    for (const name of names) value = field(value, name);
+    return value;
+  };
+};
+
+// What looking at a value costs beyond a step: texts by their length, lists by theirs.
+const weight = (value: unknown): number => (typeof value === "string" ? value.length >> 6 : Array.isArray(value) ? value.length : 0);
+
+const compileCall = (call: Call, lenientContext: boolean): Eval => {
+  const helper = HELPERS.get(call.helper);
+  if (!helper) throw new RenderError("unknown_helper", `There is no helper ${call.helper}.`, call.at);
+  const args = call.args.map((arg) => compileExpression(arg, helper.lenient ?? false));
+  const named = call.named.map(([name, value]) => [name, compileExpression(value, true)] as const);
+  const [first] = call.args;
+  const what = first?.kind === "path" ? first.text : call.helper;
+  return (scope, run) => {
+    const missing = run.missing.size;
+    const values: unknown[] = [];
+    let cost = helper.cost ?? 1;
+    for (const arg of args) {
+      const value = arg(scope, run);
+      cost += weight(value);
+      values.push(value);
+    }
+    const options: Record<string, unknown> = {};
+    for (const [name, value] of named) options[name] = value(scope, run);
+    run.steps -= cost;
+    if (run.steps < 0) tooMuch(call.at);
+    // With an argument missing there is nothing to compute; that it is missing has been noted.
+    if (!helper.lenient && values.some((value) => value === undefined)) return run.missing.size > missing && run.lenient && !lenientContext ? `{{${what}}}` : "";
+    try {
+      const result = helper.run(values, options);
+      run.steps -= weight(result);
+      return result;
+    } catch (error) {
+      if (error instanceof HelperError) throw new RenderError("wrong_value", `{{${call.helper}}}: ${what} ${error.message}`, call.at);
+      throw new RenderError("wrong_value", `{{${call.helper}}} cannot work with ${what}.`, call.at);
+    }
+  };
+};
+
+/** What gives the value of an expression. `lenient`: it may be absent without being missing. */
+const compileExpression = (expression: Expression, lenient: boolean): Eval => {
+  if (expression.kind === "literal") return () => expression.value;
+  if (expression.kind === "call") return compileCall(expression, lenient);
+  const read = readPath(expression);
+  if (lenient) return read;
+  return (scope, run) => {
+    const value = read(scope, run);
+    if (value === undefined) noteMissing(expression, scope, run);
+    return value;
+  };
+};
+
+const shown = (value: unknown, node: PutNode): string => {
+  try {
+    return textOf(value);
+  } catch (error) {
+    const what = node.value.kind === "path" ? node.value.text : "This";
+    throw new RenderError("wrong_value", `${what} ${(error as Error).message}`, node.at);
+  }
+};
+
+const compilePut = (node: PutNode, role: Role): Op => {
+  const path = node.value.kind === "path" ? node.value : null;
+  const read = path ? readPath(path) : compileExpression(node.value, false);
+  const asItIs = role !== "html" || node.raw;
+  const checked = node.opensUrl === true;
+  return (scope, run) => {
+    let value = read(scope, run);
+    if (value === undefined && path) value = noteMissing(path, scope, run);
+    const text = typeof value === "string" ? value : shown(value, node);
+    if (checked && !isSafeUrl(text))
+      throw new RenderError("unsafe_url", `${path?.text ?? "This"} is no address a mail may link to; https, mailto, tel, sms and cid are.`, node.at);
+    run.out += asItIs ? text : escapeHtml(text);
+    if (run.out.length > BUDGET.output) tooLong();
+  };
+};
+
+const compileEach = (node: ScopeNode, role: Role, parts: Parts): Op => {
+  const read = compileExpression(node.value, node.hasElse);
+  const about = node.value.kind === "path" ? node.value : null;
+  const body = compileNodes(node.body, role, parts);
+  const otherwise = compileNodes(node.otherwise, role, parts);
+  return (parent, run) => {
+    const value = read(parent, run);
+    const list = Array.isArray(value) ? value : null;
+    if (value !== null && value !== undefined && value !== "" && value !== false && typeof value !== "object")
+      throw new RenderError("wrong_value", `${about?.text ?? "This"} is no list.`, node.at);
+    const keys = list || typeof value !== "object" || value === null ? null : Object.keys(value);
+    const length = list ? list.length : (keys?.length ?? 0);
+    if (length === 0) {
+      runAll(otherwise, parent, run);
+      return;
+    }
+    const cost = body.length + 1;
+    if (length * cost > run.steps) tooMuch(node.at);
+    const scope: Scope = { value: undefined, parent, about, index: 0, key: 0, last: false };
+    for (let i = 0; i < length; i += 1) {
+      const key = keys ? (keys[i] as string) : i;
+      scope.value = list ? list[i] : field(value, key as string);
+      scope.index = i;
+      scope.key = key;
+      scope.last = i === length - 1;
+      run.steps -= 1;
+      runAll(body, scope, run);
+    }
+  };
+};
+
+const compileWith = (node: ScopeNode, role: Role, parts: Parts): Op => {
+  const read = compileExpression(node.value, node.hasElse);
+  const about = node.value.kind === "path" ? node.value : null;
+  const body = compileNodes(node.body, role, parts);
+  const otherwise = compileNodes(node.otherwise, role, parts);
+  return (parent, run) => {
+    const value = read(parent, run);
+    if (isTrue(value) || value === 0) runAll(body, { value, parent, about, index: -1, key: 0, last: false }, run);
+    else runAll(otherwise, parent, run);
+  };
+};
+
+const compilePartial = (node: PartialNode, parts: Parts): Op => {
+  const ops = parts.partial(node.slug, node.at);
+  if (node.named.length === 0) return (scope, run) => runAll(ops, scope, run);
+  const named = node.named.map(([name, value]) => [name, compileExpression(value, true), value] as const);
+  return (scope, run) => {
+    const value: Record<string, unknown> = typeof scope.value === "object" && scope.value !== null ? { ...scope.value } : {};
+    // Copying costs what is there to copy.
+    run.steps -= Object.keys(value).length;
+    if (run.steps < 0) tooMuch(node.at);
+    const aliases = new Map(scope.aliases);
+    for (const [name, read, expression] of named) {
+      const given = read(scope, run);
+      aliases.delete(name);
+      if (given === undefined) {
+        delete value[name];
+        if (expression.kind === "path") aliases.set(name, fullName(expression, scope));
+      } else value[name] = given;
+    }
+    runAll(ops, { ...scope, value, aliases }, run);
+  };
+};
+
+/** What a source is put together with. */
+export interface Parts {
+  /** The nodes of a partial. */
+  partial(slug: string, at: Place): readonly Op[];
+  /** Of a layout: its content. */
+  readonly body?: readonly Op[] | undefined;
+}
+
+const compileNode = (node: Node, role: Role, parts: Parts): Op => {
+  switch (node.kind) {
+    case "text": {
+      const { text } = node;
+      return (_scope, run) => {
+        run.out += text;
+        if (run.out.length > BUDGET.output) tooLong();
+      };
+    }
+    case "put":
+      return compilePut(node, role);
+    case "if": {
+      const test = compileExpression(node.test, true);
+      const then = compileNodes(node.then, role, parts);
+      const otherwise = compileNodes(node.otherwise, role, parts);
+      return (scope, run) => runAll(isTrue(test(scope, run)) ? then : otherwise, scope, run);
+    }
+    case "each":
+      return compileEach(node, role, parts);
+    case "with":
+      return compileWith(node, role, parts);
+    case "partial":
+      return compilePartial(node, parts);
+    case "body": {
+      const body = parts.body ?? [];
+      return (_scope, run) => runAll(body, run.root, run);
+    }
+  }
+};
+
+/** Turns nodes into functions, once; running them is all that rendering does. */
+export const compileNodes = (nodes: readonly Node[], role: Role, parts: Parts): readonly Op[] =>
+  nodes.map((node) => compileNode(node, role, parts));

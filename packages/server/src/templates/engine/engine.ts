@@ -1,0 +1,256 @@
+import { BUDGET, compileNodes, type Op, type Run, runAll, type Scope } from "./compile.ts";
+import { markupFaults } from "./markup.ts";
+import type { Parse } from "./parser.ts";
+import { plainText } from "./plain-text.ts";
+import { readSource } from "./read.ts";
+import { type Fault, type Role, SourceFaults, type Tree } from "./tree.ts";
+import { absent, type Values, withDefaults } from "./values.ts";
+import { type Declared, type Variable, variablesOf } from "./variables.ts";
+
+/** The sources of one template, layout or partial. */
+export interface Part {
+  readonly slug: string;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly variables: readonly Declared[];
+}
+
+/** A template with everything it is put together from. */
+export interface Bundle extends Part {
+  readonly subject: string | null;
+  /** The template is a layout itself, so it has a place for content. */
+  readonly isLayout: boolean;
+  readonly layout: Part | null;
+  readonly partials: ReadonlyMap<string, Part>;
+}
+
+/** How deep partials may use partials. */
+export const MAX_PARTIAL_DEPTH = 10;
+
+/** A fault with the part and the field it is in; `part` is null for the template itself. */
+export interface FieldFault extends Fault {
+  readonly part: string | null;
+  readonly field: Role | "layout";
+}
+
+/** A bundle that cannot be used, with everything that is wrong with it. */
+export class BundleFaults extends Error {
+  override name = "BundleFaults";
+  readonly faults: readonly FieldFault[];
+  constructor(faults: readonly FieldFault[]) {
+    super(faults[0]?.message ?? "The template is not valid.");
+    this.faults = faults;
+  }
+}
+
+/** A template, ready to be rendered. */
+export interface Compiled {
+  readonly subject: readonly Op[] | null;
+  readonly html: readonly Op[] | null;
+  readonly text: readonly Op[] | null;
+  /** Its variables, and what is declared about them. */
+  readonly variables: readonly Variable[];
+  readonly declared: readonly Declared[];
+  /** Of the declared ones those that must be there, used or not. */
+  readonly needed: readonly Variable[];
+  /** Names whose absence is no fault. */
+  readonly optional: ReadonlySet<string>;
+  /** Characters of its sources, for what is kept in memory. */
+  readonly size: number;
+}
+
+/** Variables a template needs and did not get; all of them. */
+export class MissingVariables extends Error {
+  override name = "MissingVariables";
+  readonly names: readonly string[];
+  constructor(names: readonly string[]) {
+    super(`The template needs ${names.length === 1 ? "the variable" : "the variables"} ${names.join(", ")}.`);
+    this.names = names;
+  }
+}
+
+/** Reads the parts of a bundle, each source once, and collects what is wrong with them. */
+class Assembly {
+  readonly faults: FieldFault[] = [];
+  readonly #parse: Parse;
+  readonly #bundle: Bundle;
+  readonly #htmlVariables: ReadonlySet<string>;
+  readonly #trees = new Map<string, Tree | null>();
+
+  constructor(parse: Parse, bundle: Bundle, declared: readonly Declared[]) {
+    this.#parse = parse;
+    this.#bundle = bundle;
+    this.#htmlVariables = new Set(declared.filter((one) => one.type === "html").map((one) => one.name));
+  }
+
+  add(part: string | null, field: FieldFault["field"], faults: readonly Fault[]): void {
+    this.faults.push(...faults.map((fault) => ({ ...fault, part, field })));
+  }
+
+  read(part: string | null, role: Role, source: string | null, layout = false): Tree | null {
+    if (source === null) return null;
+    const key = `${part} ${role}`;
+    const known = this.#trees.get(key);
+    if (known !== undefined) return known;
+    let tree: Tree | null = null;
+    try {
+      tree = readSource(this.#parse, source, { role, layout, htmlVariables: this.#htmlVariables });
+    } catch (error) {
+      if (!(error instanceof SourceFaults)) throw error;
+      this.add(part, role, error.faults);
+    }
+    this.#trees.set(key, tree);
+    return tree;
+  }
+
+  /** The tree of a partial for one role; undefined, with a fault, where it has none. */
+  readonly partial = (slug: string, role: Role): Tree | undefined => {
+    const part = this.#bundle.partials.get(slug);
+    return (part && this.read(slug, role, role === "html" ? part.html : part.text)) ?? undefined;
+  };
+
+  /** Checks that the partials a tree uses are there, do not use each other in a circle, and not too deep. */
+  checkPartials(tree: Tree, part: string | null, trail: readonly string[], seen: Set<string>): void {
+    for (const slug of tree.partials) {
+      const at = placeOfPartial(tree, slug);
+      const wrong = (code: string, message: string): void => this.add(part, tree.role, [{ ...at, code, message }]);
+      const key = `${slug} ${tree.role} ${trail.length}`;
+      if (trail.includes(slug)) wrong("cycle", `Partials use each other in a circle: ${[...trail, slug].join(" > ")}.`);
+      else if (trail.length >= MAX_PARTIAL_DEPTH) wrong("too_deep", `Partials nest deeper than ${MAX_PARTIAL_DEPTH} levels.`);
+      else if (!seen.has(key)) {
+        seen.add(key);
+        const used = this.#bundle.partials.get(slug);
+        if (!used) wrong("unknown_partial", `There is no partial ${slug}.`);
+        else if ((tree.role === "html" ? used.html : used.text) === null) wrong("unknown_partial", `The partial ${slug} has no ${tree.role}.`);
+        else {
+          const inner = this.partial(slug, tree.role);
+          if (inner) this.checkPartials(inner, slug, [...trail, slug], seen);
+        }
+      }
+    }
+  }
+}
+
+const placeOfPartial = (tree: Tree, slug: string): { line: number; column: number } => {
+  const stack = [...tree.nodes];
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    if (node.kind === "partial" && node.slug === slug) return { line: node.at.line, column: node.at.column };
+    if (node.kind === "if") stack.push(...node.then, ...node.otherwise);
+    if (node.kind === "each" || node.kind === "with") stack.push(...node.body, ...node.otherwise);
+  }
+  return { line: 1, column: 1 };
+};
+
+const declaredIn = (bundle: Bundle): Declared[] => {
+  const all = new Map<string, Declared>();
+  // What the template says comes before what its layout and partials say.
+  for (const part of [...bundle.partials.values(), ...(bundle.layout ? [bundle.layout] : []), bundle])
+    for (const one of part.variables) all.set(one.name, one);
+  return [...all.values()];
+};
+
+/** Reads, checks and compiles a bundle. Throws BundleFaults with everything that is wrong with it. */
+export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
+  const declared = declaredIn(bundle);
+  const assembly = new Assembly(parse, bundle, declared);
+  const { layout } = bundle;
+  const subject = assembly.read(null, "subject", bundle.subject);
+  const html = assembly.read(null, "html", bundle.html, bundle.isLayout);
+  const text = assembly.read(null, "text", bundle.text, bundle.isLayout);
+  const frame = (role: "html" | "text", content: Tree | null): Tree | null => {
+    const source = layout && content ? layout[role] : null;
+    return source === null ? null : assembly.read(layout?.slug ?? null, role, source, true);
+  };
+  const htmlFrame = frame("html", html);
+  const textFrame = frame("text", text);
+  if (layout && html && layout.html === null)
+    assembly.add(null, "layout", [{ line: 1, column: 1, code: "unknown_layout", message: `The layout ${layout.slug} has no html.` }]);
+  const trees = [subject, html, text, htmlFrame, textFrame].filter((tree) => tree !== null);
+  for (const tree of trees) assembly.checkPartials(tree, tree === htmlFrame || tree === textFrame ? (layout?.slug ?? null) : null, [], new Set());
+  const refuse = (): void => {
+    if (assembly.faults.length > 0) throw new BundleFaults(assembly.faults);
+  };
+  refuse();
+  const inHtml = (slug: string): Tree | undefined => assembly.partial(slug, "html");
+  const page = htmlFrame ?? html;
+  if (page) assembly.add(null, "html", markupFaults(page, inHtml, htmlFrame ? (html ?? undefined) : undefined));
+  refuse();
+  let variables: Variable[] = [];
+  try {
+    variables = variablesOf(trees, assembly.partial, declared);
+  } catch (error) {
+    if (!(error instanceof SourceFaults)) throw error;
+    assembly.add(null, "html", error.faults);
+  }
+  refuse();
+  const parts = [bundle, ...(layout ? [layout] : []), ...bundle.partials.values()];
+  return {
+    subject: subject && opsOf(assembly, subject, null),
+    html: html && opsOf(assembly, html, htmlFrame),
+    text: text && opsOf(assembly, text, textFrame),
+    variables,
+    declared,
+    needed: variables.filter(({ name, required }) => required && declared.some((one) => one.name === name)),
+    optional: new Set(declared.filter((one) => one.required === false).map((one) => one.name)),
+    size: parts.reduce((sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0), bundle.subject?.length ?? 0),
+  };
+};
+
+const opsOf = (assembly: Assembly, content: Tree, frame: Tree | null): readonly Op[] => {
+  const known = new Map<string, readonly Op[]>();
+  const partial = (slug: string): readonly Op[] => {
+    let ops = known.get(slug);
+    if (!ops) {
+      ops = compileNodes(assembly.partial(slug, content.role)?.nodes ?? [], content.role, { partial });
+      known.set(slug, ops);
+    }
+    return ops;
+  };
+  const body = compileNodes(content.nodes, content.role, { partial });
+  return frame ? compileNodes(frame.nodes, content.role, { partial, body }) : body;
+};
+
+/** A subject of its own for one request, in which variables are allowed. Throws SourceFaults. */
+export const compileSubject = (parse: Parse, source: string): readonly Op[] => {
+  const tree = readSource(parse, source, { role: "subject" });
+  return compileNodes(tree.nodes, "subject", { partial: () => [] });
+};
+
+/** What came out. */
+export interface Rendered {
+  readonly subject: string | null;
+  readonly html: string | null;
+  /** Written by the author, or made from the HTML. */
+  readonly text: string | null;
+  /** Names of variables that were needed and not supplied; only a lenient rendering has any. */
+  readonly missing: readonly string[];
+}
+
+export interface Rendering {
+  /** Shows what is missing as it is written in place of failing. */
+  readonly lenient?: boolean;
+  /** In place of the template's own subject. */
+  readonly subject?: readonly Op[] | undefined;
+}
+
+/**
+ * Renders a template: subject, HTML and text. Pure, and bounded by BUDGET whatever the variables are. Throws
+ * MissingVariables with all their names, or RenderError.
+ */
+export const render = (compiled: Compiled, given: Values, { lenient = false, subject }: Rendering = {}): Rendered => {
+  const values = withDefaults(compiled.declared, given);
+  const root: Scope = { value: values, parent: null, about: null, index: -1, key: 0, last: false };
+  const missing = new Set<string>(absent(compiled.needed, values));
+  const write = (ops: readonly Op[] | null): string | null => {
+    if (!ops) return null;
+    const run: Run = { out: "", steps: BUDGET.steps, root, missing, optional: compiled.optional, lenient };
+    runAll(ops, root, run);
+    return run.out;
+  };
+  const html = write(compiled.html);
+  const written = write(compiled.text);
+  const line = write(subject ?? compiled.subject);
+  const names = [...missing].filter((name, _i, all) => !all.some((other) => other.startsWith(`${name}.`)));
+  if (names.length > 0 && !lenient) throw new MissingVariables(names);
+  return { subject: line, html, text: written ?? (html === null ? null : plainText(html) || null), missing: names };
+};

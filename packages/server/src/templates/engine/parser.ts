@@ -1,0 +1,133 @@
+import type Handlebars from "handlebars";
+import { type Fault, type Place, SourceFaults } from "./tree.ts";
+
+/** Parses Handlebars into its syntax tree. */
+export type Parse = (source: string) => hbs.AST.Program;
+
+let loaded: Promise<Parse> | undefined;
+
+/** The parser of Handlebars, loaded when the first template is read: 20 ms a start should not pay. Its compiler and runtime are not used. */
+export const loadParser = (): Promise<Parse> => {
+  loaded ??= import("handlebars").then((module) => (module as unknown as { default: typeof Handlebars }).default.parse);
+  return loaded;
+};
+
+/** Placeholders and blocks in one source; more is no mail. */
+export const MAX_TAGS = 10_000;
+/** How deep blocks may nest, and how many parentheses may stand open in one source. */
+export const MAX_NESTING = 32;
+const MAX_OPEN_PARENTHESES = 1000;
+
+const placeOf = (source: string, offset: number): Place => {
+  const before = source.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+};
+
+const fault = (source: string, offset: number, code: string, message: string): Fault => ({ ...placeOf(source, offset), code, message });
+const refuse = (source: string, offset: number, code: string, message: string): never => {
+  throw new SourceFaults([fault(source, offset, code, message)]);
+};
+
+interface Open {
+  readonly name: string;
+  readonly offset: number;
+}
+
+const BLOCK = /\{\{~?([#^/])[>*]?\s*([^\s}~)(|=]{0,100})/y;
+
+/**
+ * Counts tags, nesting and parentheses before the parser sees them, since it and what walks its tree are recursive.
+ * Answers the blocks that are left open.
+ */
+const scan = (source: string): Open[] => {
+  const open: Open[] = [];
+  let count = 0;
+  let parentheses = 0;
+  for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at)) {
+    count += 1;
+    if (count > MAX_TAGS) refuse(source, at, "too_many_tags", `A template holds at most ${MAX_TAGS} placeholders.`);
+    if (/^\{\{~?!/.test(source.slice(at, at + 4))) {
+      const end = source.indexOf(/^\{\{~?!--/.test(source.slice(at, at + 6)) ? "--" : "}}", at + 4);
+      if (end === -1) return open;
+      at = end + 2;
+      continue;
+    }
+    BLOCK.lastIndex = at;
+    const [, sign, name = ""] = BLOCK.exec(source) ?? [];
+    // `{{^}}` alone is an else.
+    if (sign === "#" || (sign === "^" && name !== "")) open.push({ name, offset: at });
+    else if (sign === "/") open.pop();
+    if (open.length > MAX_NESTING) refuse(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels.`);
+    const end = source.indexOf("}}", at + 2);
+    const stop = end === -1 ? source.length : end;
+    for (let i = at; i < stop; i += 1) {
+      if (source[i] === "(") parentheses += 1;
+      else if (source[i] === ")") parentheses -= 1;
+      if (parentheses > MAX_OPEN_PARENTHESES) refuse(source, i, "too_deep", "Too many parentheses are open.");
+    }
+    at = stop;
+  }
+  return open;
+};
+
+// The parser prints where it stopped as up to 20 characters before and after, without line breaks, and a caret below.
+const stopOf = (source: string, line: number, excerpt: string, caret: number): number => {
+  const cut = excerpt.startsWith("...") && caret >= 3 ? 3 : 0;
+  const past = excerpt.slice(cut, caret);
+  const wanted = past + excerpt.slice(caret).replace(/\.\.\.$/, "");
+  const text = source.replaceAll("\n", "");
+  // Line breaks are counted along, from one find to the next.
+  let offset = 0;
+  let flat = 0;
+  let here = 1;
+  const walk = (target: number): void => {
+    while (flat < target || source[offset] === "\n") {
+      if (offset >= source.length) return;
+      if (source[offset] === "\n") here += 1;
+      else flat += 1;
+      offset += 1;
+    }
+  };
+  let best = source.length;
+  let nearest = Number.POSITIVE_INFINITY;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    walk(at + past.length);
+    const away = Math.abs(here - line);
+    if (away < nearest) {
+      best = offset;
+      nearest = away;
+    }
+    if (away === 0 || here > line) break;
+  }
+  return best;
+};
+
+const explain = (source: string, error: Error, open: readonly Open[]): Fault => {
+  const mismatch = /^(\S+) doesn't match (\S+) - (\d+):(\d+)/.exec(error.message);
+  if (mismatch) {
+    const [, opened, closed, line, column] = mismatch;
+    return { line: Number(line), column: Number(column) + 1, code: "syntax_error", message: `{{#${opened}}} is closed by {{/${closed}}}.` };
+  }
+  const exact = /^([^\n]*) - (\d+):(\d+)$/.exec(error.message);
+  if (exact) return { line: Number(exact[2]), column: Number(exact[3]) + 1, code: "syntax_error", message: `${exact[1]}.` };
+  const [head = "", excerpt = "", dashes = "", expecting = ""] = error.message.split("\n");
+  const last = open.at(-1);
+  if (/got 'EOF'/.test(expecting) && last)
+    return fault(source, last.offset, "syntax_error", `{{#${last.name}}} is not closed: {{/${last.name}}} is missing.`);
+  const offset = stopOf(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
+  const found = /^(?:\}+|[^\s{}]{1,20}|\{+)/.exec(source.slice(offset, offset + 20))?.[0] ?? "";
+  const message =
+    found === "" ? "The template breaks off inside a placeholder, or one holds what is no name." : `${JSON.stringify(found)} is not expected here.`;
+  return fault(source, offset, "syntax_error", message);
+};
+
+/** Parses a source. Throws SourceFaults with line and column. */
+export const parseSource = (parse: Parse, source: string): hbs.AST.Program => {
+  const open = scan(source);
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof RangeError) return refuse(source, 0, "too_deep", "The template nests too deep.");
+    throw new SourceFaults([explain(source, error as Error, open)]);
+  }
+};

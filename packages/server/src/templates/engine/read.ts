@@ -1,0 +1,264 @@
+import { HELPERS } from "./helpers.ts";
+import { type Parse, parseSource } from "./parser.ts";
+import type { Call, Expression, Fault, Literal, Node, Path, Place, Role, Tree } from "./tree.ts";
+import { SourceFaults } from "./tree.ts";
+
+/** What a slug looks like, and so what a partial may be called. */
+export const SLUG = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
+
+/** What decides how a source is read. */
+export interface Reading {
+  readonly role: Role;
+  /** A layout has a place for its content: `{{{body}}}`. */
+  readonly layout?: boolean;
+  /** Variables declared with the type `html`, which may stand in three braces. */
+  readonly htmlVariables?: ReadonlySet<string>;
+}
+
+const BLOCKS: ReadonlySet<string> = new Set(["if", "unless", "each", "with"]);
+// What leads from a value to the machinery behind it. Lookups see own fields only, so these would find nothing; a template
+// that asks for them is not a mistake but an attempt, or soon a surprise.
+const REACHES = /^(?:prototype|constructor|__.*__)$/;
+const MAX_FAULTS = 20;
+const MAX_PATH = 20;
+const MAX_CALLS = 8;
+
+interface Scope {
+  readonly block: "root" | "each" | "with";
+  readonly names: readonly string[];
+}
+
+/** Reads the syntax tree of one source into ours, and collects everything that is not allowed in it. */
+class Reader {
+  readonly faults: Fault[] = [];
+  readonly partials = new Set<string>();
+  readonly #reading: Reading;
+  #scopes: readonly Scope[] = [{ block: "root", names: [] }];
+  bodies = 0;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  #fault(node: hbs.AST.Node, code: string, message: string): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...placeOf(node), code, message });
+  }
+
+  nodes(program: hbs.AST.Program | undefined): Node[] {
+    const out: Node[] = [];
+    for (const statement of program?.body ?? []) {
+      const node = this.#statement(statement);
+      const last = out.at(-1);
+      if (node?.kind === "text" && last?.kind === "text") out[out.length - 1] = { kind: "text", text: last.text + node.text };
+      else if (node && !(node.kind === "text" && node.text === "")) out.push(node);
+    }
+    return out;
+  }
+
+  #statement(statement: hbs.AST.Statement): Node | null {
+    switch (statement.type) {
+      case "ContentStatement":
+        return { kind: "text", text: (statement as hbs.AST.ContentStatement).value };
+      case "CommentStatement":
+        return null;
+      case "MustacheStatement":
+        return this.#put(statement as hbs.AST.MustacheStatement);
+      case "BlockStatement":
+        return this.#block(statement as hbs.AST.BlockStatement);
+      case "PartialStatement":
+        return this.#partial(statement as hbs.AST.PartialStatement);
+      case "PartialBlockStatement":
+        this.#fault(statement, "not_allowed", "{{#> …}} is not used here; give the template a layout, or write {{> slug}}.");
+        return null;
+      default:
+        this.#fault(statement, "not_allowed", "Decorators ({{* …}}) are not used here.");
+        return null;
+    }
+  }
+
+  #put(node: hbs.AST.MustacheStatement): Node | null {
+    const at = placeOf(node);
+    const raw = !node.escaped;
+    if (node.path.type !== "PathExpression") {
+      this.#fault(node, "not_allowed", "A fixed text, number or word needs no braces.");
+      return null;
+    }
+    const path = node.path as hbs.AST.PathExpression;
+    if (this.#reading.layout && path.original === "body" && node.params.length === 0) return this.#body(node, raw);
+    const value = isCall(node) ? this.#call(node, 0) : this.#path(path);
+    if (!value) return null;
+    if (raw && this.#reading.role === "html" && !this.#mayBeRaw(value))
+      this.#fault(
+        node,
+        "unescaped",
+        `{{{${path.original}}}} would put a value into the HTML as it is. Write {{${path.original}}}, or declare the variable with the type html.`,
+      );
+    return { kind: "put", value, raw, at };
+  }
+
+  #mayBeRaw(value: Expression): boolean {
+    if (value.kind !== "path" || this.#scopes.some((s) => s.block !== "root")) return false;
+    return this.#reading.htmlVariables?.has(value.names.join(".")) ?? false;
+  }
+
+  #body(node: hbs.AST.MustacheStatement, raw: boolean): Node | null {
+    this.bodies += 1;
+    if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "The content stands in no loop: move {{{body}}} out of the block.");
+    if (!raw && this.#reading.role === "html") this.#fault(node, "escaped_body", "Write {{{body}}} with three braces: the content is HTML already.");
+    return { kind: "body", at: placeOf(node) };
+  }
+
+  #block(node: hbs.AST.BlockStatement): Node | null {
+    const at = placeOf(node);
+    const name = node.path.original;
+    if (!BLOCKS.has(name)) {
+      const known = HELPERS.has(name) ? `${name} is no block; write {{${name} …}}.` : `There is no block {{#${name}}}; there are if, unless, each and with.`;
+      this.#fault(node, "unknown_helper", known);
+      return null;
+    }
+    if (node.params.length !== 1 || (node.hash?.pairs.length ?? 0) > 0) {
+      this.#fault(node, "wrong_arguments", `{{#${name}}} takes one value.`);
+      return null;
+    }
+    const value = this.#expression(node.params[0] as hbs.AST.Expression, 0);
+    if (name === "if" || name === "unless") {
+      const then = this.nodes(node.program);
+      const otherwise = this.nodes(node.inverse);
+      if (!value) return null;
+      return name === "if" ? { kind: "if", test: value, then, otherwise, at } : { kind: "if", test: value, then: otherwise, otherwise: then, at };
+    }
+    const outer = this.#scopes;
+    const names = node.program?.blockParams ?? [];
+    for (const one of names) if (REACHES.test(one) || one === "this") this.#fault(node, "not_allowed", `${one} cannot be the name of an item.`);
+    this.#scopes = [...outer, { block: name as "each" | "with", names }];
+    const body = this.nodes(node.program);
+    this.#scopes = outer;
+    const otherwise = this.nodes(node.inverse);
+    return value && { kind: name as "each" | "with", value, body, otherwise, hasElse: node.inverse !== undefined, at };
+  }
+
+  #partial(node: hbs.AST.PartialStatement): Node | null {
+    const at = placeOf(node);
+    const slug = node.name.type === "SubExpression" ? "" : String((node.name as hbs.AST.PathExpression).original);
+    if (!SLUG.test(slug)) {
+      const message =
+        node.name.type === "SubExpression"
+          ? "A partial is named by its slug; it cannot be chosen while rendering."
+          : `${JSON.stringify(slug.slice(0, 60))} is no slug of a partial.`;
+      this.#fault(node, "not_allowed", message);
+      return null;
+    }
+    if (this.#reading.role === "subject") this.#fault(node, "not_allowed", "A subject uses no partials.");
+    if (node.params.length > 0) this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name: {{> ${slug} title=order.title}}.`);
+    this.partials.add(slug);
+    return { kind: "partial", slug, named: this.#named(node.hash, 0), at };
+  }
+
+  #expression(node: hbs.AST.Expression, depth: number): Expression | null {
+    switch (node.type) {
+      case "PathExpression":
+        return this.#path(node as hbs.AST.PathExpression);
+      case "SubExpression":
+        return this.#call(node as hbs.AST.SubExpression, depth + 1);
+      case "StringLiteral":
+      case "NumberLiteral":
+      case "BooleanLiteral":
+        return { kind: "literal", value: (node as hbs.AST.StringLiteral).value } satisfies Literal;
+      default:
+        return { kind: "literal", value: node.type === "NullLiteral" ? null : undefined };
+    }
+  }
+
+  #named(hash: hbs.AST.Hash | undefined, depth: number): [string, Expression][] {
+    const seen = new Set<string>();
+    return (hash?.pairs ?? []).flatMap((pair): [string, Expression][] => {
+      if (REACHES.test(pair.key)) this.#fault(pair, "prototype", `${pair.key} cannot be a name here.`);
+      if (seen.has(pair.key)) this.#fault(pair, "wrong_arguments", `${pair.key} is given twice.`);
+      seen.add(pair.key);
+      const value = this.#expression(pair.value, depth);
+      return value ? [[pair.key, value]] : [];
+    });
+  }
+
+  #call(node: hbs.AST.MustacheStatement | hbs.AST.SubExpression, depth: number): Call | null {
+    const name = (node.path as hbs.AST.PathExpression).original;
+    const helper = HELPERS.get(name);
+    if (!helper) {
+      const message = BLOCKS.has(name)
+        ? `${name} is a block: {{#${name} …}} … {{/${name}}}.`
+        : `There is no helper ${JSON.stringify(String(name).slice(0, 60))}; there are ${[...HELPERS.keys()].join(", ")}.`;
+      this.#fault(node, "unknown_helper", message);
+      return null;
+    }
+    if (depth > MAX_CALLS) {
+      this.#fault(node, "too_deep", `Helpers nest deeper than ${MAX_CALLS} levels.`);
+      return null;
+    }
+    const { min, max } = helper;
+    if (node.params.length < min || node.params.length > max)
+      this.#fault(node, "wrong_arguments", `${name} takes ${min === max ? min : `${min} to ${max}`} ${max === 1 ? "value" : "values"}, not ${node.params.length}.`);
+    const named = this.#named(node.hash, depth);
+    for (const [key] of named)
+      if (!helper.named.includes(key))
+        this.#fault(node, "wrong_arguments", `${name} takes no ${key}${helper.named.length > 0 ? `; it takes ${helper.named.join(", ")}` : ""}.`);
+    const args = node.params.flatMap((param) => this.#expression(param, depth) ?? []);
+    return { kind: "call", helper: name, args, named, at: placeOf(node) };
+  }
+
+  #path(node: hbs.AST.PathExpression): Path | null {
+    const text = node.original;
+    const at = placeOf(node);
+    const wrong = (code: string, message: string): null => {
+      this.#fault(node, code, message);
+      return null;
+    };
+    const parts = node.parts.map(String);
+    const bad = parts.find((name) => REACHES.test(name));
+    if (bad !== undefined) return wrong("prototype", `${text.slice(0, 100)} reaches for ${bad}, which no template may.`);
+    if (parts.length > MAX_PATH) return wrong("too_deep", `A path has at most ${MAX_PATH} parts.`);
+    // Where a name is one a block gave to its item, it means that.
+    const scoped = node.depth === 0 && !node.data && !/^(?:this\b|\.)/.test(text) ? this.#itemPath(parts, text, at) : null;
+    if (scoped) return scoped;
+    if (node.data) return this.#data(node, parts, text, at);
+    if (node.depth >= this.#scopes.length) return wrong("leads_out", `${text} leads out of the template.`);
+    return { kind: "path", text, names: parts, from: "here", up: node.depth, at };
+  }
+
+  #itemPath([head, ...rest]: readonly string[], text: string, at: Place): Path | null {
+    for (let up = 0; up < this.#scopes.length; up += 1) {
+      const place = this.#scopes[this.#scopes.length - 1 - up]?.names.indexOf(head ?? "") ?? -1;
+      if (place === 0) return { kind: "path", text, names: rest, from: "here", up, at };
+      if (place === 1 && rest.length === 0) return { kind: "path", text, names: [], from: "key", up, at };
+    }
+    return null;
+  }
+
+  #data(node: hbs.AST.PathExpression, [head = "", ...rest]: readonly string[], text: string, at: Place): Path | null {
+    if (head === "root" && node.depth === 0 && rest.length > 0) return { kind: "path", text, names: rest, from: "root", up: 0, at };
+    if (head !== "index" && head !== "key" && head !== "first" && head !== "last") {
+      this.#fault(node, "not_allowed", `${text.slice(0, 100)} is not known; there are @index, @key, @first, @last and @root.name.`);
+      return null;
+    }
+    const loops = this.#scopes.flatMap((scope, i) => (scope.block === "each" ? [this.#scopes.length - 1 - i] : [])).reverse();
+    const up = loops[node.depth];
+    if (up === undefined || rest.length > 0) {
+      this.#fault(node, "not_allowed", `${text.slice(0, 100)} stands outside of a loop.`);
+      return null;
+    }
+    return { kind: "path", text, names: [], from: head, up, at };
+  }
+}
+
+const placeOf = (node: hbs.AST.Node): Place => ({ line: node.loc.start.line, column: node.loc.start.column + 1 });
+
+const isCall = (node: hbs.AST.MustacheStatement): boolean => node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0;
+
+/** Reads a source and checks it against what a template may do. Throws SourceFaults with all that is wrong. */
+export const readSource = (parse: Parse, source: string, reading: Reading): Tree => {
+  const reader = new Reader(reading);
+  const nodes = reader.nodes(parseSource(parse, source));
+  if (reader.faults.length > 0) throw new SourceFaults(reader.faults);
+  if (reading.layout && reader.bodies !== 1)
+    throw new SourceFaults([{ line: 1, column: 1, code: "no_body", message: "A layout holds {{{body}}} once, where the content goes." }]);
+  return { role: reading.role, nodes, partials: [...reader.partials] };
+};

@@ -1,0 +1,60 @@
+import type { ErrorDetail } from "@mailsvc/sdk/contract";
+import type { Declared, Variable, VariableType } from "./variables.ts";
+
+/** Values by name, as a caller supplied them. */
+export type Values = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value under a dotted name; own fields only. */
+export const valueAt = (values: unknown, name: string): unknown =>
+  name.split(".").reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);
+
+const withValue = (values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values => {
+  if (rest.length === 0) return { ...values, [head]: value };
+  const inner = Object.hasOwn(values, head) ? values[head] : {};
+  // What is there and is no object stays; that it is none is found when it is used.
+  return isObject(inner) ? { ...values, [head]: withValue(inner, rest, value) } : values;
+};
+
+/** The values with the declared defaults of those that were not supplied. */
+export const withDefaults = (declared: readonly Declared[], given: Values): Values => {
+  let values = given;
+  for (const { name, default: fallback } of declared) {
+    if (fallback === undefined || fallback === null || name.includes("[]")) continue;
+    if (valueAt(values, name) === undefined) values = withValue(values, name.split("."), fallback);
+  }
+  return values;
+};
+
+const FITS: Readonly<Record<VariableType, (value: unknown) => boolean>> = {
+  string: (value) => typeof value !== "object",
+  html: (value) => typeof value !== "object",
+  number: (value) => typeof value === "number",
+  boolean: (value) => typeof value === "boolean",
+  date: (value) => (typeof value === "string" || typeof value === "number") && !Number.isNaN(new Date(value).getTime()),
+  array: Array.isArray,
+  object: isObject,
+};
+const WANTED: Readonly<Record<VariableType, string>> = {
+  string: "a text",
+  html: "a text of HTML",
+  number: "a number",
+  boolean: "true or false",
+  date: "a date (ISO 8601 text, or milliseconds since 1970)",
+  array: "a list",
+  object: "an object",
+};
+
+/** What is wrong with supplied values by what is declared about them; null stands for "none" and fits everywhere. */
+export const misfits = (declared: readonly Declared[], values: Values, under: string): ErrorDetail[] =>
+  declared.flatMap(({ name, type }): ErrorDetail[] => {
+    if (!type || name.includes("[]")) return [];
+    const value = valueAt(values, name);
+    if (value === undefined || value === null || FITS[type](value)) return [];
+    return [{ path: `${under}.${name}`, code: "invalid_type", message: `${name} must be ${WANTED[type]}.` }];
+  });
+
+/** Names of those that have no value. */
+export const absent = (variables: readonly Variable[], values: Values): string[] =>
+  variables.filter(({ name }) => !name.includes("[]") && valueAt(values, name) === undefined).map(({ name }) => name);
