@@ -42,6 +42,7 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/db\/tables\.ts$/, /\/tables\.ts$/, "the one list of all tables"],
   [/\/db\/schema\.\w+\.ts$/, /\/tables\.ts$/, "the list again, for drizzle-kit"],
   [/\/http\//, /\/keys\/(ring|secret)\.ts$/, "authentication looks keys up"],
+  [/\/http\/(auth|handler|mount)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
   [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],

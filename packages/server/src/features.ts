@@ -10,6 +10,8 @@ import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers, meHandlers } from "./keys/handlers.ts";
+import { agentHandlers } from "./marketplace/handlers.ts";
+import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, confirmSender } from "./senders/jobs.ts";
@@ -35,6 +37,9 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   health: healthHandlers,
 };
 
+/** The handlers of the agent API, by the nouns of `agentNouns`. */
+export const agentNounHandlers = Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs]));
+
 /** The handlers of dev mode. */
 export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNoun> => ({
   inbox: inboxHandlers(arrivals),
@@ -51,6 +56,7 @@ export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
   [CONFIRM_JOB]: confirmSender(deps),
   [FOLD_JOB]: foldCounts(deps),
   [CLEANUP_JOB]: forgetAnswers(deps),
+  ...marketplaceJobs(deps),
 });
 
 /** Forgets old answers; always one of it waits. */

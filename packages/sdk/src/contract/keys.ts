@@ -68,6 +68,7 @@ export const keys = {
     status: 201,
     output: Key.extend({ key: z.string().meta({ description: "The key, shown this once" }) }),
     errors: ["forbidden"],
+    confidential: true,
     examples: [{ summary: "A key for one service", body: { name: "shop", permissions: ["transactional:send"] } }],
   }),
   revoke: endpoint({

@@ -1,29 +1,46 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
-import type { KeyInfo, KeyRing } from "../keys/ring.ts";
-import { isKey } from "../keys/secret.ts";
+import type { AgentScope, Endpoint } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
+import type { KeyInfo } from "../keys/ring.ts";
+import { hashKey, kindOfKey } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
 import type { HeaderReader } from "./exchange.ts";
 
-/** The live key a request carries (SPEC 5.1). Throws ApiError unauthorized or key_revoked. */
-export const authenticate = (headers: HeaderReader, ring: KeyRing): KeyInfo | Promise<KeyInfo> => {
+const refuse = (message: string): never => {
+  throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+};
+
+const UNKNOWN = "This key is not known here.";
+const MALFORMED = "This key is not well formed; it may be cut off or mistyped.";
+
+const bearer = (headers: HeaderReader): string => {
   const header = headers.get("authorization");
-  const refuse = (message: string): never => {
-    throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
-  };
   if (!header) return refuse("There is no key: the Authorization header is missing.");
-  const key = /^Bearer +(\S+)$/i.exec(header)?.[1];
-  if (!key) return refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
-  const hash = ring.hashOf(key);
-  const judge = (found: KeyInfo | null): KeyInfo => {
-    if (!found) return refuse("This key is not known here.");
-    if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });
-    return found;
-  };
-  const known = ring.known(hash);
-  if (known !== undefined) return judge(known);
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
+};
+
+const live = (found: KeyInfo | null): KeyInfo => {
+  if (!found) return refuse(UNKNOWN);
+  if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });
+  return found;
+};
+
+const wrongDoor = async (known: Promise<boolean>, message: string): Promise<never> => {
+  if (!(await known)) return refuse(UNKNOWN);
+  throw new ApiError("forbidden", message, { hint: "Agent keys open /api/agents/…, developer keys everything else." });
+};
+
+/** The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized or key_revoked; forbidden for an agent's key. */
+export const authenticate = (headers: HeaderReader, { keyRing, db }: Deps): KeyInfo | Promise<KeyInfo> => {
+  const key = bearer(headers);
+  const hash = keyRing.hashOf(key);
+  const known = keyRing.known(hash);
+  if (known !== undefined) return live(known);
   // A key with a typing error in it costs no database read.
-  if (!isKey(key)) return refuse("This key is not well formed; it may be cut off or mistyped.");
-  return ring.load(hash).then(judge);
+  const kind = kindOfKey(key) ?? refuse(MALFORMED);
+  return kind === "live"
+    ? keyRing.load(hash).then(live)
+    : wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are.");
 };
 
 /** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
@@ -33,3 +50,37 @@ export const authorise = (key: KeyInfo, { access }: Endpoint): void => {
     details: [{ path: "", code: "missing_permission", message: access.permission }],
   });
 };
+
+/** An agent that has shown its key, and the hash by which the key is asked for again. */
+export interface Agent extends AgentKey {
+  readonly hash: string;
+}
+
+/**
+ * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked or activation_paused;
+ * forbidden for a developer's key; not_found where the path names another activation than the key's own.
+ */
+export const authenticateAgent = async (headers: HeaderReader, { keyRing, db, clock }: Deps, activationId: string): Promise<Agent> => {
+  const key = bearer(headers);
+  const kind = kindOfKey(key) ?? refuse(MALFORMED);
+  const hash = hashKey(key);
+  if (kind === "live") {
+    const loaded = keyRing.load(hash).then((found) => live(found) !== null);
+    return wrongDoor(loaded, "This is a developer key: only the agent's own key opens this.");
+  }
+  const agent = (await admitAgent(db.read, hash, clock.now())) ?? refuse(UNKNOWN);
+  if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
+  return { ...agent, hash };
+};
+
+/** Throws ApiError forbidden when the brand has not agreed to what the endpoint needs (SPEC 5.3). */
+export const authoriseAgent = (agent: AgentKey, { access }: Endpoint): void => {
+  if (typeof access === "string" || !("scope" in access) || agent.scopes.has(access.scope)) return;
+  throw missingScope(access.scope);
+};
+
+const missingScope = (scope: AgentScope): ApiError =>
+  new ApiError("forbidden", `This activation does not have the scope ${scope}.`, {
+    details: [{ path: "", code: "missing_scope", message: scope }],
+    hint: "The brand agrees to scopes when it turns the agent on; the listing declares them.",
+  });

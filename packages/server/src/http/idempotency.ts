@@ -4,6 +4,7 @@ import { and, asc, eq, gte, lt, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import type { Seal } from "../lib/seal.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { HeaderReader } from "./exchange.ts";
 
@@ -78,6 +79,20 @@ export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: num
     )
     .execute({ ...claim, ...stored, createdAt: now });
 };
+
+const placeOf = ({ keyId, route, idempotencyKey }: Claim): string => `answer:${keyId}:${route}:${idempotencyKey}`;
+
+/** An answer with a secret in it, as it is kept: encrypted. */
+export const hidden = (seal: Seal, claim: Claim, { status, answer }: Stored): Stored => ({
+  status,
+  answer: Buffer.from(seal.seal(answer, placeOf(claim))).toString("base64"),
+});
+
+/** The same, readable again. */
+export const opened = (seal: Seal, claim: Claim, { status, answer }: Stored): Stored => ({
+  status,
+  answer: seal.open(Buffer.from(answer, "base64"), placeOf(claim)),
+});
 
 // Rows deleted in one transaction: a day's worth at once would stop all writers.
 const CHUNK = 1000;

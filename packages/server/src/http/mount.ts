@@ -1,25 +1,43 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Contract, type Endpoint, statusesOf } from "@mailsvc/sdk/contract";
+import { type Contract, type Endpoint, isForAgents, statusesOf } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
+import type { Tx } from "../db/db.ts";
 import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
+import { admitAgent } from "../marketplace/activations/agent-keys.ts";
 import { type Answer, answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
-import { authenticate, authorise } from "./auth.ts";
+import { authenticate, authenticateAgent, authorise, authoriseAgent } from "./auth.ts";
 import { checkMediaType, parseJson } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
 import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
 import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
-import type { KeyContext, PublicContext, WriteContext } from "./handler.ts";
-import { type Claim, claimOf, findAnswer, type Stored, storeAnswer } from "./idempotency.ts";
+import type { AgentContext, KeyContext, PublicContext, RawBody, WriteContext } from "./handler.ts";
+import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { parseInput } from "./input.ts";
 import { limit } from "./limits.ts";
 
 type Input = Record<string, unknown>;
 type RunAny = (input: Input, ctx: PublicContext, prepared?: unknown) => Promise<unknown>;
 type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
+
+/** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
+interface Caller {
+  readonly id: string;
+  readonly context: KeyContext | AgentContext;
+  /** Asked inside the transaction of a write, before anything else. */
+  readonly confirm?: (tx: Tx) => Promise<unknown>;
+}
+
+type Perform = (
+  exchange: Exchange,
+  endpoint: Endpoint,
+  handler: AnyHandler,
+  base: PublicContext,
+  headers: HeaderList,
+) => Promise<Answer>;
 
 /** What the routes are made of. */
 export interface MountParts {
@@ -89,7 +107,7 @@ const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
 
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
-  const { config, db, ids, clock, keyRing } = deps;
+  const { config, db, ids, clock, seal } = deps;
   const app = new H3({
     silent: true,
     // Only what the router itself refuses comes here: a path that cannot be decoded.
@@ -104,19 +122,20 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     endpoint: Endpoint,
     handler: AnyHandler,
     input: Input,
-    ctx: KeyContext,
+    { context, confirm }: Caller,
     claim: Claim | null,
   ): Promise<Stored & { replayed: boolean }> => {
     const run = typeof handler === "function" ? handler : handler.run;
-    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...ctx, read: db.read } as KeyContext);
+    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read } as PublicContext);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
+        if (confirm) await confirm(tx);
         const before = claim && (await findAnswer(tx, claim));
-        if (before) return { ...before, replayed: true };
-        const output = await run(input, { ...ctx, tx } as WriteContext, prepared);
+        if (before) return { ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true };
+        const output = await run(input, { ...context, tx } as WriteContext, prepared);
         const stored = storedOf(endpoint, output);
-        if (claim) await storeAnswer(tx, claim, stored, clock.now());
+        if (claim) await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
         return { ...stored, replayed: false };
       });
     try {
@@ -128,54 +147,71 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     }
   };
 
-  const keyed = async (
+  /** Serves a caller who may come in. */
+  const answerCaller = async (
     exchange: Exchange,
     endpoint: Endpoint,
     handler: AnyHandler,
-    base: PublicContext,
+    caller: Caller,
+    params: Record<string, string>,
     headers: HeaderList,
   ): Promise<Answer> => {
-    const known = authenticate(exchange.headers, keyRing);
-    const key = known instanceof Promise ? await known : known;
-    const waits = limit(limiter, config.rates, key.id, endpoint, headers);
-    if (waits) await waits;
-    authorise(key, endpoint);
-    const ctx: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-    const params = paramsOf(exchange);
+    const search = endpoint.query ? exchange.search() : null;
     if (endpoint.method === "GET") {
-      const input = parseInput(endpoint, params, endpoint.query ? exchange.search() : null, {});
-      const output = await (handler as RunAny)(input, { ...ctx, read: db.read } as KeyContext);
+      const input = parseInput(endpoint, params, search, {});
+      const output = await (handler as RunAny)(input, { ...caller.context, read: db.read } as PublicContext);
       return typeof output === "string" && endpoint.produces
         ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
         : answer(200, "application/json", JSON.stringify(output), headers);
     }
-    checkMediaType(exchange.headers);
+    if (!endpoint.raw) checkMediaType(exchange.headers);
     const bytes = await exchange.body(config.maxBodyBytes);
-    const body = parseJson(bytes);
+    const body = endpoint.raw ? {} : parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
-    const input = parseInput(endpoint, params, endpoint.query ? exchange.search() : null, body);
-    const claim = claimOf(exchange.headers, key.id, endpoint, params, bytes);
-    const stored = await write(endpoint, handler, input, ctx, claim);
+    const input = parseInput(endpoint, params, search, body);
+    const claim = claimOf(exchange.headers, caller.id, endpoint, params, bytes);
+    const known = endpoint.raw ? { ...caller, context: { ...caller.context, bytes, headers: exchange.headers } } : caller;
+    const stored = await write(endpoint, handler, input, known, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);
   };
 
-  const open = async (
-    exchange: Exchange,
-    endpoint: Endpoint,
-    handler: AnyHandler,
-    base: PublicContext,
-    headers: HeaderList,
-  ): Promise<Answer> => {
+  const keyed: Perform = async (exchange, endpoint, handler, base, headers) => {
+    const known = authenticate(exchange.headers, deps);
+    const key = known instanceof Promise ? await known : known;
+    const waits = limit(limiter, config.rates, key.id, endpoint, headers);
+    if (waits) await waits;
+    authorise(key, endpoint);
+    const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
+    return answerCaller(exchange, endpoint, handler, { id: key.id, context }, paramsOf(exchange), headers);
+  };
+
+  const forAgents: Perform = async (exchange, endpoint, handler, base, headers) => {
+    const params = paramsOf(exchange);
+    const { hash, ...agent } = await authenticateAgent(exchange.headers, deps, params.activationId ?? "");
+    const waits = limit(limiter, config.rates, agent.activationId, endpoint, headers);
+    if (waits) await waits;
+    authoriseAgent(agent, endpoint);
+    const context: AgentContext = { ...base, workspaceId: agent.workspaceId, agent };
+    // Asked again where the write happens: a pause that was committed meanwhile counts.
+    const confirm = (tx: Tx): Promise<unknown> => admitAgent(tx, hash, clock.now());
+    return answerCaller(exchange, endpoint, handler, { id: agent.activationId, context, confirm }, params, headers);
+  };
+
+  const open: Perform = async (exchange, endpoint, handler, base, headers) => {
     if (endpoint.access === "dev") guardDev(exchange, exchange.remoteAddress);
     let body: Input = {};
-    if (endpoint.body) {
+    let context = base;
+    if (endpoint.raw) {
+      const raw: RawBody = { bytes: await exchange.body(config.maxBodyBytes), headers: exchange.headers };
+      context = { ...base, ...raw };
+    } else if (endpoint.body) {
       checkMediaType(exchange.headers);
       body = parseJson(await exchange.body(config.maxBodyBytes));
     }
     const output = await (handler as RunAny)(
       parseInput(endpoint, paramsOf(exchange), endpoint.query ? exchange.search() : null, body),
-      base,
+      context,
     );
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
     if (endpoint.access === "dev" && endpoint.produces)
@@ -185,7 +221,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
   };
 
   const route = (endpoint: Endpoint, handler: AnyHandler) => {
-    const perform = typeof endpoint.access === "string" && endpoint.access !== "key" ? open : keyed;
+    const perform = isForAgents(endpoint.access) ? forAgents : endpoint.access === "public" || endpoint.access === "dev" ? open : keyed;
     return async (exchange: Exchange): Promise<Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];

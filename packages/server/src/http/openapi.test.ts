@@ -1,16 +1,17 @@
-import { contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { agentContract, agentNouns, type Contract, contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorsOf, openApi } from "./openapi.ts";
 import { schemaCollector } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
-const document = openApi(contract) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+const whole: Contract = { ...contract, ...agentNouns };
+const document = openApi(whole) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
-const endpoints = Object.entries(contract).flatMap(([noun, verbs]) =>
-  Object.entries(verbs as Record<string, Endpoint>).map(([verb, e]) => ({ id: `${noun}.${verb}`, e })),
+const endpoints = Object.entries(whole).flatMap(([noun, verbs]) =>
+  Object.entries(verbs).map(([verb, e]) => ({ id: `${noun}.${verb}`, e })),
 );
 const braces = (path: string) => path.replace(/:([A-Za-z]+)/g, "{$1}");
 
@@ -68,6 +69,7 @@ describe("the document", () => {
   test("asks for the key and permission the contract asks for", () => {
     expect(document.paths["/api/v1/send"]?.post).toMatchObject({ security: [{ developerKey: ["transactional:send"] }] });
     expect(document.paths["/api/v1/me"]?.get).toMatchObject({ security: [{ developerKey: [] }] });
+    expect(document.paths["/api/agents/activations/{activationId}"]?.get).toMatchObject({ security: [{ agentKey: [] }] });
     expect(document.paths["/healthz"]?.get).toMatchObject({ security: [] });
     expect(document.paths["/__dev/clock"]?.get).toMatchObject({ security: [] });
   });
@@ -103,7 +105,9 @@ test("an endpoint answers the common errors, those of its access and its own, an
   expect(errorsOf(contract.emails.get)).toContain("not_found");
   expect(errorsOf(contract.emails.get)).toContain("forbidden");
   expect(errorsOf(contract.emails.get)).not.toContain("idempotency_key_reused");
-  expect(errorsOf(contract.me.get)).not.toContain("forbidden");
+  expect(errorsOf(contract.me.get)).toContain("forbidden");
+  expect(errorsOf(contract.me.get)).not.toContain("activation_paused");
+  expect(errorsOf(agentContract.self.get)).toContain("activation_paused");
 });
 
 describe("named schemas", () => {

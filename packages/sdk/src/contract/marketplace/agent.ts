@@ -39,3 +39,6 @@ const self = {
 /** Every endpoint an agent may call with the key of its activation, by noun and verb. */
 export const agentContract = { self } as const satisfies Contract;
 export type AgentContract = typeof agentContract;
+
+/** The same as nouns that stand beside those of developers: `agent.self`, `agent.runs`. */
+export const agentNouns: Contract = Object.fromEntries(Object.entries(agentContract).map(([noun, verbs]) => [`agent.${noun}`, verbs]));

@@ -64,3 +64,6 @@ export const admitAgent = async (q: Reader<AgentTables> | AgentTx, hash: string,
   const { activationId, listingId, workspaceId, scopes } = found;
   return { activationId, listingId, workspaceId, scopes: new Set(scopes) };
 };
+
+/** Whether a key with this hash was ever made, whatever became of it. */
+export const agentKeyExists = async (q: Reader<AgentTables>, hash: string): Promise<boolean> => (await find(q, hash)) !== undefined;
