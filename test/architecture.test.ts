@@ -62,7 +62,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^@mailsvc\/agent-kit$/, ["cli"]],
   [/^@mailsvc\/server/, []],
 ];
-const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract)$/ };
+const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js)$/ };
 
 type Import = { to: string; typeOnly: boolean; lazy: boolean };
 const IMPORT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|(typeof\s+)?\bimport\(\s*"([^"]+)"\s*\)(\s*\.[A-Z])?/gm;

@@ -1,0 +1,65 @@
+import ipaddr from "ipaddr.js";
+
+/** Why an address may not be called, in a sentence; null when it may. */
+export type Fault = string | null;
+
+export interface Guard {
+  /** In dev mode this machine may be called, over plain HTTP too. */
+  readonly dev: boolean;
+}
+
+// Where other services of a network listen: nothing that takes a webhook lives there.
+const PORTS_OF_OTHERS = new Set([
+  1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4444, 5432, 5672, 5984, 6379, 6443, 6667, 8086, 9042, 9092, 9200, 9300, 10250,
+  11211, 15672, 25565, 27017, 50000,
+]);
+
+// What is not meant for the world: this machine, this network.
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/;
+
+const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
+const DOCUMENTATION_IPV6 = ipaddr.parseCIDR("3fff::/20");
+
+/** Which kind of address an IP is: `unicast` for what the whole Internet reaches. IPv4 inside IPv6 counts as what it holds. */
+const rangeOf = (ip: string): string => {
+  if (!ipaddr.isValid(ip)) return "invalid";
+  const address = ipaddr.process(ip);
+  const range = address.range();
+  if (address.kind() === "ipv4" || range !== "unicast") return range;
+  return address.match(GLOBAL_IPV6) && !address.match(DOCUMENTATION_IPV6) ? range : "reserved";
+};
+
+/**
+ * Whether an IP address may be connected to, as text without brackets: for literals in URLs, for every answer of the domain
+ * name system, and for the peer of a connection. Only what the whole Internet reaches may, and in dev mode this machine.
+ */
+export const isForbiddenAddress = (ip: string, { dev }: Guard): boolean => {
+  const range = rangeOf(ip);
+  return range !== "unicast" && !(dev && range === "loopback");
+};
+
+const isLoopback = (host: string): boolean => /(?:^|\.)localhost$/.test(host) || rangeOf(host) === "loopback";
+
+/**
+ * What can be said against calling a URL before its name is looked up. URLs write an address in many ways (decimal, octal,
+ * hexadecimal, shortened, inside IPv6); the parser has brought them into one form.
+ */
+export const checkWebhookUrl = (text: string, guard: Guard): Fault => {
+  if (!URL.canParse(text)) return "This is not a URL.";
+  const url = new URL(text);
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const local = isLoopback(host);
+  if (url.username !== "" || url.password !== "") return "A webhook's URL holds no user name or password.";
+  if (guard.dev && local) return url.protocol === "http:" || url.protocol === "https:" ? null : "A webhook's URL begins with https://";
+  if (url.protocol !== "https:") return "A webhook's URL begins with https://; plain HTTP goes to this machine only, in dev mode.";
+  if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which no webhook may call.`;
+  if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not an address of the public Internet.` : checkPort(url);
+  if (!host.includes(".")) return `${host} is no name of the public Internet: it has no dot.`;
+  return checkPort(url);
+};
+
+const checkPort = ({ port }: URL): Fault => {
+  const number = port === "" ? 443 : Number(port);
+  const open = number === 443 || (number >= 1024 && !PORTS_OF_OTHERS.has(number));
+  return open ? null : `Port ${number} is not one webhooks are sent to.`;
+};
