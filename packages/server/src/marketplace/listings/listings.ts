@@ -1,0 +1,162 @@
+import { type Listing, LISTING_PRICE, type ListingState, type Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gt, isNull, lt, lte, or } from "drizzle-orm";
+import type { Reader, Tx } from "../../db/db.ts";
+import { UniqueViolation } from "../../db/errors.ts";
+import { type PageInput, pageOf } from "../../db/page.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { checkWebhookUrl } from "../../lib/guard-url.ts";
+import { findListing, isListed, type ListingRow } from "./store.ts";
+import { currentSealed, makeSecret, sealSecret } from "./webhook.ts";
+
+const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** A listing as its builder sees it, now. */
+export const showListing = (row: ListingRow, now: number): Listing => {
+  const over = row.state === "LISTED" && !isListed(row, now);
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    webhookUrl: row.webhookUrl,
+    permissions: row.permissions,
+    state: over ? "EXPIRED" : row.state,
+    price: LISTING_PRICE,
+    listedAt: instant(row.listedAt),
+    expiresAt: instant(row.expiresAt),
+    endedAt: instant(over ? row.expiresAt : row.endedAt),
+    secretRotatesAt: row.nextSecretAt !== null && now < row.nextSecretAt ? iso(row.nextSecretAt) : null,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+};
+
+const guard = (url: string, { config }: Deps): void => {
+  const fault = checkWebhookUrl(url, config);
+  if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
+};
+
+export type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions">;
+
+const taken = (slug: string): ApiError =>
+  new ApiError("slug_taken", `There is a listing with the slug ${slug} already.`, {
+    details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
+  });
+
+/** Makes a draft. The answer holds the webhook secret, this once. Throws ApiError validation_error or slug_taken. */
+export const createListing = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  wanted: NewListing,
+): Promise<Listing & { webhookSecret: string }> => {
+  guard(wanted.webhookUrl, deps);
+  const { listings } = tx.t;
+  // Asked first: on Postgres a refused insert would end the transaction, and with it the chance to say why.
+  if ((await tx.$count(listings, eq(listings.slug, wanted.slug))) > 0) throw taken(wanted.slug);
+  const now = deps.clock.now();
+  const id = deps.ids("lst");
+  const webhookSecret = makeSecret(deps.random);
+  const row: ListingRow = {
+    ...wanted,
+    id,
+    workspaceId,
+    state: "DRAFT",
+    period: 0,
+    listedAt: null,
+    expiresAt: null,
+    endedAt: null,
+    subscription: null,
+    secret: sealSecret(deps, id, webhookSecret),
+    nextSecret: null,
+    nextSecretAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  try {
+    await tx.insert(listings).values(row);
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw taken(wanted.slug);
+    throw error;
+  }
+  return { ...showListing(row, now), webhookSecret };
+};
+
+/** Changes what is sent. Throws ApiError not_found or validation_error. */
+export const updateListing = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  slug: string,
+  change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
+): Promise<Listing> => {
+  const row = await findListing(tx, workspaceId, slug);
+  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
+  if (sent.webhookUrl !== undefined) guard(sent.webhookUrl, deps);
+  const now = deps.clock.now();
+  if (Object.keys(sent).length === 0) return showListing(row, now);
+  await tx
+    .update(tx.t.listings)
+    .set({ ...sent, updatedAt: now })
+    .where(eq(tx.t.listings.id, row.id));
+  return showListing({ ...row, ...sent, updatedAt: now }, now);
+};
+
+/**
+ * Makes a new secret, which takes over after the overlap (seconds). Until then the old one signs X-Service-Signature, since
+ * that header holds one value: receivers learn the new secret first. Throws ApiError not_found.
+ */
+export const rotateSecret = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { slug, overlapSeconds }: { slug: string; overlapSeconds: number },
+): Promise<{ webhookSecret: string; effectiveAt: string }> => {
+  const row = await findListing(tx, workspaceId, slug);
+  const now = deps.clock.now();
+  const effectiveAt = now + overlapSeconds * 1000;
+  const webhookSecret = makeSecret(deps.random);
+  await tx
+    .update(tx.t.listings)
+    .set({
+      secret: currentSealed(row, now),
+      nextSecret: sealSecret(deps, row.id, webhookSecret),
+      nextSecretAt: effectiveAt,
+      updatedAt: now,
+    })
+    .where(eq(tx.t.listings.id, row.id));
+  return { webhookSecret, effectiveAt: iso(effectiveAt) };
+};
+
+export const listListings = (
+  read: Reader,
+  { clock }: Deps,
+  workspaceId: string,
+  input: PageInput & { state?: ListingState | undefined },
+): Promise<Page<Listing>> => {
+  const { listings: t } = read.t;
+  const now = clock.now();
+  const over = and(eq(t.state, "LISTED"), lte(t.expiresAt, now));
+  const inState =
+    input.state === "LISTED"
+      ? and(eq(t.state, "LISTED"), or(isNull(t.expiresAt), gt(t.expiresAt, now)))
+      : input.state === "EXPIRED"
+        ? or(eq(t.state, "EXPIRED"), over)
+        : input.state && eq(t.state, input.state);
+  const where = and(eq(t.workspaceId, workspaceId), inState);
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    (row) => showListing(row, now),
+  );
+};

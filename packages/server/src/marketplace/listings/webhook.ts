@@ -1,0 +1,32 @@
+import type { Deps } from "../../deps.ts";
+import type { Random } from "../../lib/random.ts";
+import type { ListingRow } from "./store.ts";
+
+/** The secrets that sign events at a moment. */
+export interface SigningSecrets {
+  /** Signs X-Service-Signature, which holds one value only. */
+  readonly current: string;
+  /** While a rotation runs: the one that takes over. It signs along where several signatures fit. */
+  readonly next: string | null;
+}
+
+/** AGENT_WEBHOOK_SECRET: `whsec_` and 32 random bytes in base 64. The key of the HMAC is this text as it stands. */
+export const makeSecret = (random: Random): string => `whsec_${Buffer.from(random.bytes(32)).toString("base64")}`;
+
+const place = (listingId: string): string => `listing:${listingId}`;
+
+export const sealSecret = ({ seal }: Pick<Deps, "seal">, listingId: string, secret: string): Uint8Array =>
+  seal.seal(secret, place(listingId));
+
+type Secrets = Pick<ListingRow, "id" | "secret" | "nextSecret" | "nextSecretAt">;
+
+/** The sealed secret that counts now: from the end of the overlap on, the new one. */
+export const currentSealed = ({ secret, nextSecret, nextSecretAt }: Omit<Secrets, "id">, now: number): Uint8Array =>
+  nextSecret !== null && nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;
+
+/** Which secrets sign the events of a listing at this moment. */
+export const signingSecrets = ({ seal }: Pick<Deps, "seal">, listing: Secrets, now: number): SigningSecrets => {
+  const current = currentSealed(listing, now);
+  const next = listing.nextSecret !== null && current !== listing.nextSecret ? listing.nextSecret : null;
+  return { current: seal.open(current, place(listing.id)), next: next && seal.open(next, place(listing.id)) };
+};
