@@ -3,9 +3,12 @@ import { eventTables } from "../events/tables.ts";
 import { httpTables } from "../http/tables.ts";
 import { inboxTables } from "../inbox/tables.ts";
 import { keyTables } from "../keys/tables.ts";
+import { listTables } from "../lists/tables.ts";
 import { marketplaceTables } from "../marketplace/tables.ts";
+import { segmentTables } from "../segments/tables.ts";
 import { senderTables } from "../senders/tables.ts";
 import { suppressionTables } from "../suppressions/tables.ts";
+import { tallyTables } from "../tallies/tables.ts";
 import { transactionalTables } from "../transactional/tables.ts";
 import { workspaceTables } from "../workspaces/tables.ts";
 import type { Kit } from "./kit.pg.ts";
@@ -17,6 +20,9 @@ export const tablesOf = (k: Kit) => ({
   ...senderTables(k),
   ...suppressionTables(k),
   ...contactTables(k),
+  ...listTables(k),
+  ...segmentTables(k),
+  ...tallyTables(k),
   ...transactionalTables(k),
   ...eventTables(k),
   ...httpTables(k),

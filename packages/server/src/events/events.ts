@@ -1,10 +1,12 @@
-import type { ContactEventType, EMAIL_EVENT_TYPES } from "@mailsvc/sdk/contract";
+import type { ContactEventType, EMAIL_EVENT_TYPES, ListEventType, SegmentEventType, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
-export type EventType = EmailEventType | ContactEventType;
+/** What may happen to a contact. */
+export type PersonalEventType = ContactEventType | ListEventType | SegmentEventType;
+export type EventType = EmailEventType | PersonalEventType | SuppressionEventType;
 
 export interface NewEvent {
   workspaceId: string;
@@ -23,7 +25,7 @@ const ph = sql.placeholder;
 /** Something that happened to a contact. Its data names fields and places, never what stands in them: the log outlives the person. */
 export interface ContactEvent {
   workspaceId: string;
-  type: ContactEventType;
+  type: PersonalEventType;
   contactId: string;
   /** When it happened, ms. */
   at: number;

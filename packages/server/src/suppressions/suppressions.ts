@@ -1,57 +1,91 @@
 import type { Page, Suppression } from "@mailsvc/sdk/contract";
 import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 
-type Row = Tables["suppressions"]["$inferSelect"];
+export type SuppressionEntry = Tables["suppressions"]["$inferSelect"];
 
-const show = (row: Row): Suppression => ({
+export const showSuppression = (row: SuppressionEntry): Suppression => ({
   id: row.id,
   email: row.email,
   reason: row.reason,
   scope: row.scope,
+  source: row.source,
   emailId: row.emailId,
+  note: row.note,
   createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt),
 });
 
 export interface NewSuppression {
   email: string;
   reason: Suppression["reason"];
   scope: Suppression["scope"];
+  source: Suppression["source"];
   emailId?: string | null;
+  note?: string | null | undefined;
 }
+
+/** What a wish makes of the entry there is: the entry as it will stand, or null when nothing changes. */
+export const merged = (before: SuppressionEntry | undefined, wanted: NewSuppression, id: () => string, workspaceId: string, now: number): SuppressionEntry | null =>
+  before && (before.scope === "all" || wanted.scope === "marketing")
+    ? null
+    : {
+        id: before?.id ?? id(),
+        workspaceId,
+        email: addressKey(wanted.email),
+        reason: wanted.reason,
+        scope: wanted.scope,
+        source: wanted.source,
+        emailId: wanted.emailId ?? null,
+        note: wanted.note ?? before?.note ?? null,
+        createdAt: before?.createdAt ?? now,
+        updatedAt: now,
+      };
+
+/** Writes entries, over those of the same addresses. */
+export const putSuppressions = async (tx: Tx, rows: readonly SuppressionEntry[]): Promise<void> => {
+  if (rows.length === 0) return;
+  const { suppressions: t } = tx.t;
+  await tx
+    .insert(t)
+    .values([...rows])
+    .onConflictDoUpdate({
+      target: [t.workspaceId, t.email],
+      set: {
+        scope: sql`excluded.scope`,
+        reason: sql`excluded.reason`,
+        source: sql`excluded.source`,
+        emailId: sql`excluded.email_id`,
+        note: sql`excluded.note`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+    });
+};
+
+/** The entries of these addresses, in their compared form. */
+export const suppressionsOf = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Map<string, SuppressionEntry>> => {
+  const { suppressions: t } = q.t;
+  const rows = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails])));
+  return new Map(rows.map((row) => [row.email, row]));
+};
 
 /** Suppresses an address. An entry that exists is kept; a wider scope widens it, with the reason that came with it. */
 export const suppress = async (tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> => {
-  const { suppressions } = tx.t;
   const email = addressKey(wanted.email);
-  const [before] = await tx
-    .select()
-    .from(suppressions)
-    .where(and(eq(suppressions.workspaceId, workspaceId), eq(suppressions.email, email)));
-  if (before && (before.scope === "all" || wanted.scope === "marketing")) return show(before);
-  const row: Row = {
-    id: before?.id ?? deps.ids("sup"),
-    workspaceId,
-    email,
-    reason: wanted.reason,
-    scope: wanted.scope,
-    emailId: wanted.emailId ?? null,
-    createdAt: before?.createdAt ?? deps.clock.now(),
-  };
-  await tx
-    .insert(suppressions)
-    .values(row)
-    .onConflictDoUpdate({
-      target: [suppressions.workspaceId, suppressions.email],
-      set: { scope: row.scope, reason: row.reason, emailId: row.emailId },
-    });
-  return show(row);
+  const before = (await suppressionsOf(tx, workspaceId, [email])).get(email);
+  const row = merged(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
+  if (row) await putSuppressions(tx, [row]);
+  return showSuppression(row ?? (before as SuppressionEntry));
 };
 
 const ph = sql.placeholder;
@@ -79,7 +113,7 @@ export const suppressedAmong = async (q: Tx | Reader, workspaceId: string, email
 };
 
 /** The compared form of what may be an address. */
-const keyOf = (text: string): string => {
+export const keyOf = (text: string): string => {
   try {
     return addressKey(parseAddress(text).address);
   } catch {
@@ -87,20 +121,32 @@ const keyOf = (text: string): string => {
   }
 };
 
+const named = (q: Tx | Reader, workspaceId: string, idOrEmail: string) => {
+  const { suppressions: t } = q.t;
+  return and(eq(t.workspaceId, workspaceId), or(eq(t.id, idOrEmail), eq(t.email, keyOf(idOrEmail))));
+};
+
+/** One suppression, by its id or its address. Throws ApiError not_found. */
+export const getSuppression = async (read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
+  const [row] = await read.select().from(read.t.suppressions).where(named(read, workspaceId, idOrEmail));
+  if (!row) throw notFound("suppression", idOrEmail);
+  return showSuppression(row);
+};
+
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
 export const unsuppress = async (tx: Tx, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
-  const { suppressions: t } = tx.t;
-  const [gone] = await tx
-    .delete(t)
-    .where(and(eq(t.workspaceId, workspaceId), or(eq(t.id, idOrEmail), eq(t.email, keyOf(idOrEmail)))))
-    .returning();
+  const [gone] = await tx.delete(tx.t.suppressions).where(named(tx, workspaceId, idOrEmail)).returning();
   if (!gone) throw notFound("suppression", idOrEmail);
-  return show(gone);
+  return showSuppression(gone);
 };
 
 export interface SuppressionFilter extends PageInput {
   email?: string | undefined;
+  search?: string | undefined;
   reason?: Suppression["reason"] | undefined;
+  scope?: Suppression["scope"] | undefined;
+  source?: Suppression["source"] | undefined;
+  since?: string | undefined;
 }
 
 export const listSuppressions = (read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> => {
@@ -108,7 +154,11 @@ export const listSuppressions = (read: Reader, workspaceId: string, input: Suppr
   const where = and(
     eq(t.workspaceId, workspaceId),
     input.email === undefined ? undefined : eq(t.email, addressKey(parseAddress(input.email).address)),
+    input.search === undefined ? undefined : contains(t.email, input.search),
     input.reason && eq(t.reason, input.reason),
+    input.scope && eq(t.scope, input.scope),
+    input.source && eq(t.source, input.source),
+    input.since === undefined ? undefined : gte(t.createdAt, Date.parse(input.since)),
   );
   return pageOf(
     input,
@@ -121,6 +171,6 @@ export const listSuppressions = (read: Reader, workspaceId: string, input: Suppr
         .limit(limit)
         .offset(offset),
     () => read.$count(t, where),
-    show,
+    showSuppression,
   );
 };

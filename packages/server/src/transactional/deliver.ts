@@ -114,7 +114,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
         // A refusal for what the message is (spam, too large) says nothing about the address.
         if (blamesRecipient(error))
-          await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", emailId: email.id });
+          await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", source: "bounce", emailId: email.id });
       },
     };
 
@@ -156,7 +156,7 @@ export const reactToEmail =
       const at = deps.clock.now();
       if (type === "email.complained") {
         if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
-        await suppress(tx, deps, email.workspaceId, { email: email.toKey, reason: "complaint", scope: "all", emailId: email.id });
+        await suppress(tx, deps, email.workspaceId, { email: email.toKey, reason: "complaint", scope: "all", source: "complaint", emailId: email.id });
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
     },

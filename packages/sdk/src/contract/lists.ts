@@ -1,0 +1,240 @@
+import { z } from "zod";
+import { MailboxText } from "./address.ts";
+import { Contact } from "./contacts.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+
+export const LIST_LIMITS = {
+  name: 200,
+  description: 1000,
+  subject: 998,
+  /** Contacts added or removed by one request. */
+  batch: 1000,
+  /** How long the link in a confirmation mail works. */
+  confirmDays: 7,
+} as const;
+
+/** PENDING waits for its confirmation (double opt-in). */
+export const LIST_MEMBER_STATUSES = ["MEMBER", "PENDING"] as const;
+export type ListMemberStatus = (typeof LIST_MEMBER_STATUSES)[number];
+
+export const LIST_EVENT_TYPES = ["list.joined", "list.left"] as const;
+export type ListEventType = (typeof LIST_EVENT_TYPES)[number];
+
+const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
+      message: "No line breaks or control characters may stand here.",
+      params: { code: "invalid_characters" },
+    });
+
+export const ListName = line(LIST_LIMITS.name).meta({ description: `Name, up to ${LIST_LIMITS.name} characters` });
+export const ListDescription = z
+  .string()
+  .max(LIST_LIMITS.description)
+  .refine((s) => !s.includes("\0") && s.isWellFormed(), {
+    message: "A description holds no U+0000 and no halves of characters.",
+    params: { code: "invalid_characters" },
+  })
+  .nullable()
+  .meta({ description: `For your own use, up to ${LIST_LIMITS.description} characters` });
+
+export const List = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    /** When true, contacts become members by confirming a mail. */
+    doubleOptIn: z.boolean(),
+    confirmationFrom: z.string().nullable(),
+    confirmationSubject: z.string().nullable(),
+    /** Members, without those pending. */
+    memberCount: z.int(),
+    pendingCount: z.int(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .meta({ id: "List" });
+export type List = z.infer<typeof List>;
+
+export const ListMember = z
+  .object({
+    contact: Contact,
+    status: z.enum(LIST_MEMBER_STATUSES),
+    addedAt: Instant,
+    /** When it became a member; null while it is pending. */
+    joinedAt: Instant.nullable(),
+    /** Until when a pending one can confirm. */
+    expiresAt: Instant.nullable(),
+  })
+  .meta({ id: "ListMember" });
+export type ListMember = z.infer<typeof ListMember>;
+
+/** What became of the contacts of a request; the numbers add up to the contacts given. */
+export const ListAddition = z
+  .object({
+    /** Became members. */
+    added: z.int(),
+    /** Got a confirmation mail, and are members once they confirm. */
+    pending: z.int(),
+    /** Were members, or pending with a link that still works. */
+    unchanged: z.int(),
+    /** Left out, by their index from 0. */
+    failed: z.array(z.object({ index: z.int(), contact: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: "ListAddition" });
+export type ListAddition = z.infer<typeof ListAddition>;
+
+export const ListRemoval = z
+  .object({ removed: z.int(), failed: z.array(z.object({ index: z.int(), contact: z.string(), code: z.string(), message: z.string() })) })
+  .meta({ id: "ListRemoval" });
+export type ListRemoval = z.infer<typeof ListRemoval>;
+
+const settings = {
+  description: ListDescription.optional(),
+  doubleOptIn: z.boolean().optional().meta({ description: "Contacts become members by confirming a mail" }),
+  confirmationFrom: MailboxText.nullable().optional().meta({ description: "Verified sender of the confirmation mail; needed for double opt-in" }),
+  confirmationSubject: line(LIST_LIMITS.subject).nullable().optional().meta({ description: "Subject of the confirmation mail" }),
+};
+
+const contacts = z
+  .array(z.string().min(1).max(1000))
+  .min(1)
+  .max(LIST_LIMITS.batch)
+  .meta({ description: `Contacts, by their ids or addresses, up to ${LIST_LIMITS.batch}` });
+
+const id = { id: "list_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const one = { ...id, contact: "ada@example.com" };
+
+export const lists = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/lists",
+    access: { permission: "lists:read" },
+    summary: "List lists with the numbers of their members, newest first",
+    query: z.object({ ...pageQuery, search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name holds this" }) }),
+    output: pageOf(List),
+    examples: [{ summary: "All" }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/lists",
+    access: { permission: "lists:write" },
+    summary: "Create a list",
+    description: "With doubleOptIn, contacts that are added get a mail from confirmationFrom and are members once they confirm on the page it leads to.",
+    body: z.strictObject({ name: ListName, ...settings }),
+    status: 201,
+    output: List,
+    errors: ["sender_not_verified"],
+    examples: [
+      { summary: "A list", body: { name: "Newsletter" } },
+      { summary: "With double opt-in", body: { name: "Newsletter", doubleOptIn: true, confirmationFrom: "Acme <hello@acme.example>" } },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/lists/:id",
+    access: { permission: "lists:read" },
+    summary: "Get one list with the numbers of its members",
+    output: List,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/lists/:id",
+    access: { permission: "lists:write" },
+    summary: "Change a list; only what is sent changes",
+    description: "Turning doubleOptIn on or off says how contacts join from now on; members stay members.",
+    body: z.strictObject({ name: ListName.optional(), ...settings }),
+    output: List,
+    errors: ["not_found", "sender_not_verified"],
+    examples: [{ summary: "Another name", params: id, body: { name: "Weekly newsletter" } }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/lists/:id",
+    access: { permission: "lists:write" },
+    summary: "Delete a list; its contacts stay",
+    output: List,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
+  contacts: endpoint({
+    method: "GET",
+    path: "/api/v1/lists/:id/contacts",
+    access: { permission: "contacts:read" },
+    summary: "List the members of a list, newest contacts first",
+    query: z.object({
+      ...pageQuery,
+      status: z.enum(LIST_MEMBER_STATUSES).optional().meta({ description: "Members, or those who have yet to confirm; both when absent" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only contacts whose address or name holds this" }),
+    }),
+    output: pageOf(ListMember),
+    errors: ["not_found"],
+    examples: [{ summary: "Who has not confirmed", params: id, query: { status: "PENDING" } }],
+  }),
+  add: endpoint({
+    method: "POST",
+    path: "/api/v1/lists/:id/contacts",
+    access: { permission: "lists:write" },
+    summary: "Add up to 1,000 contacts to a list, by their ids or addresses",
+    description: "Contacts that do not exist are reported in failed, with their index; all others are added.",
+    body: z.strictObject({ contacts }),
+    output: ListAddition,
+    errors: ["not_found"],
+    examples: [{ summary: "Two", params: id, body: { contacts: ["ada@example.com", "con_01jc3v2m9k8q4w6x0y5z7a1b2c"] } }],
+  }),
+  remove: endpoint({
+    method: "POST",
+    path: "/api/v1/lists/:id/contacts/remove",
+    access: { permission: "lists:write" },
+    summary: "Remove up to 1,000 contacts from a list, by their ids or addresses",
+    body: z.strictObject({ contacts }),
+    output: ListRemoval,
+    errors: ["not_found"],
+    examples: [{ summary: "One", params: id, body: { contacts: ["ada@example.com"] } }],
+  }),
+  removeOne: endpoint({
+    method: "DELETE",
+    path: "/api/v1/lists/:id/contacts/:contact",
+    access: { permission: "lists:write" },
+    summary: "Remove one contact from a list, by its id or address",
+    output: ListMember,
+    errors: ["not_found"],
+    examples: [{ summary: "By address", params: one }],
+  }),
+  resend: endpoint({
+    method: "POST",
+    path: "/api/v1/lists/:id/contacts/:contact/resend",
+    access: { permission: "lists:write" },
+    summary: "Send a pending contact another confirmation mail",
+    description: "The link of the mail before works no more.",
+    output: ListMember,
+    errors: ["not_found", "invalid_state", "recipient_suppressed", "sender_not_verified"],
+    examples: [{ summary: "By address", params: one }],
+  }),
+  confirmPage: endpoint({
+    method: "GET",
+    path: "/lists/confirm/:token",
+    access: "public",
+    summary: "Show the page behind the link of a confirmation mail",
+    description: "Opening the link changes nothing, because mail scanners open links; the button on the page confirms.",
+    output: z.string(),
+    produces: "text/html",
+    errors: ["not_found"],
+  }),
+  confirm: endpoint({
+    method: "POST",
+    path: "/lists/confirm/:token",
+    access: "public",
+    summary: "Confirm the membership of a list",
+    output: z.string(),
+    produces: "text/html",
+    errors: ["not_found"],
+  }),
+};

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { Contact } from "./contacts.ts";
+import { endpoint } from "./endpoint.ts";
+import { ListDescription, ListName } from "./lists.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
+
+/** BUILDING while contacts are compared with new rules; reads are right all the same. */
+export const SEGMENT_STATES = ["BUILDING", "READY"] as const;
+export type SegmentState = (typeof SEGMENT_STATES)[number];
+
+export const SEGMENT_EVENT_TYPES = ["segment.entered", "segment.left"] as const;
+export type SegmentEventType = (typeof SEGMENT_EVENT_TYPES)[number];
+
+/** Segments of a workspace. */
+export const MAX_SEGMENTS = 500;
+
+export const Segment = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    rules: SegmentRuleSchema,
+    state: z.enum(SEGMENT_STATES),
+    /** Contacts known to be in it; while it is BUILDING, those found so far. */
+    memberCount: z.int(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .meta({ id: "Segment" });
+export type Segment = z.infer<typeof Segment>;
+
+export const SegmentPreview = z
+  .object({
+    /** Contacts that fulfil the rules now. */
+    count: z.int(),
+    /** The newest of them. */
+    contacts: z.array(Contact),
+  })
+  .meta({ id: "SegmentPreview" });
+export type SegmentPreview = z.infer<typeof SegmentPreview>;
+
+const rules = SegmentRuleSchema;
+const vips: SegmentRule = {
+  all: [
+    { field: "tags", operator: "contains", value: "vip" },
+    { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
+  ],
+};
+const id = { id: "seg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+export const segments = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/segments",
+    access: { permission: "segments:read" },
+    summary: "List segments, newest first",
+    query: z.object({ ...pageQuery, search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name holds this" }) }),
+    output: pageOf(Segment),
+    examples: [{ summary: "All" }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/segments",
+    access: { permission: "segments:write" },
+    summary: "Create a segment: all contacts that fulfil its rules, whenever they do",
+    description: "Contacts enter and leave by themselves; segment.entered and segment.left tell of it.",
+    body: z.strictObject({ name: ListName, description: ListDescription.optional(), rules }),
+    status: 201,
+    output: Segment,
+    examples: [{ summary: "Active VIPs", body: { name: "Active VIPs", rules: vips } }],
+  }),
+  preview: endpoint({
+    method: "POST",
+    path: "/api/v1/segments/preview",
+    access: { permission: "contacts:read" },
+    summary: "Count the contacts that fulfil rules, and show the newest of them",
+    description: "Nothing is stored.",
+    body: z.strictObject({ rules, limit: z.int().min(0).max(100).default(20).meta({ description: "Contacts to show, 0 to 100" }) }),
+    output: SegmentPreview,
+    bucket: "read",
+    examples: [{ summary: "How many VIPs?", body: { rules: { field: "tags", operator: "contains", value: "vip" } } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/segments/:id",
+    access: { permission: "segments:read" },
+    summary: "Get one segment",
+    output: Segment,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/segments/:id",
+    access: { permission: "segments:write" },
+    summary: "Change a segment; only what is sent changes",
+    body: z.strictObject({ name: ListName.optional(), description: ListDescription.optional(), rules: rules.optional() }),
+    output: Segment,
+    errors: ["not_found"],
+    examples: [{ summary: "Another name", params: id, body: { name: "VIPs" } }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/segments/:id",
+    access: { permission: "segments:write" },
+    summary: "Delete a segment; its contacts stay",
+    output: Segment,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
+  contacts: endpoint({
+    method: "GET",
+    path: "/api/v1/segments/:id/contacts",
+    access: { permission: "contacts:read" },
+    summary: "List the contacts of a segment, newest first",
+    query: z.object(pageQuery),
+    output: pageOf(Contact),
+    errors: ["not_found"],
+    examples: [{ summary: "The first page", params: id }],
+  }),
+};
