@@ -24,6 +24,23 @@ const decode = (cursor: string): string => {
   return id;
 };
 
+const paged = <Row, Item>(input: PageInput, found: Row[], total: number, show: (row: Row) => Item, cursorOf: (row: Row) => string): Page<Item> => {
+  const hasMore = found.length > input.limit;
+  const shown = found.slice(0, input.limit);
+  const last = shown.at(-1);
+  return {
+    data: shown.map(show),
+    pagination: {
+      page: input.page,
+      limit: input.limit,
+      total,
+      totalPages: Math.ceil(total / input.limit),
+      hasMore,
+      nextCursor: hasMore && last ? encode(cursorOf(last)) : null,
+    },
+  };
+};
+
 /**
  * A page of a list sorted newest first, by ids that sort by time (SPEC 4). `rows` reads a slice, `count` the total.
  * One row more than asked for tells whether there are more.
@@ -36,19 +53,35 @@ export const pageOf = async <Row extends { id: string }, Item>(
 ): Promise<Page<Item>> => {
   const before = input.cursor === undefined ? null : decode(input.cursor);
   const found = await rows({ before, limit: input.limit + 1, offset: before === null ? (input.page - 1) * input.limit : 0 });
-  const total = await count();
-  const hasMore = found.length > input.limit;
-  const shown = found.slice(0, input.limit);
-  const last = shown.at(-1);
-  return {
-    data: shown.map(show),
-    pagination: {
-      page: input.page,
-      limit: input.limit,
-      total,
-      totalPages: Math.ceil(total / input.limit),
-      hasMore,
-      nextCursor: hasMore && last ? encode(last.id) : null,
-    },
-  };
+  return paged(input, found, await count(), show, (row) => row.id);
+};
+
+/** Which rows a list by numbers wants: those with a number below `below`, `limit` of them after `offset`. */
+export interface SeqSlice {
+  below: number;
+  limit: number;
+  offset: number;
+}
+
+const decodeSeq = (cursor: string): number => {
+  const seq = /^#(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
+  if (seq === undefined)
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  return Number(seq);
+};
+
+/** `pageOf` for a list sorted by numbers that count up, largest first. */
+export const pageBySeq = async <Row extends { seq: number }, Item>(
+  input: PageInput,
+  rows: (slice: SeqSlice) => Promise<Row[]>,
+  count: () => Promise<number>,
+  show: (row: Row) => Item,
+): Promise<Page<Item>> => {
+  const below = input.cursor === undefined ? null : decodeSeq(input.cursor);
+  const found = await rows({
+    below: below ?? Number.MAX_SAFE_INTEGER,
+    limit: input.limit + 1,
+    offset: below === null ? (input.page - 1) * input.limit : 0,
+  });
+  return paged(input, found, await count(), show, (row) => `#${row.seq}`);
 };
