@@ -44,6 +44,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   emails: { summary: "Send, list, cancel and move emails", group: "Email:" },
   senders: { summary: "Addresses and domains you send from", group: "Email:" },
   suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
+  contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },
   keys: { summary: "API keys", group: "Server:" },
   jobs: { summary: "Background jobs", group: "Server:" },
   health: { summary: "Is the server up?", group: "Server:" },

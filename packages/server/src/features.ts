@@ -1,4 +1,6 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import type { ContactLinks } from "./contacts/contacts.ts";
+import { contactHandlers } from "./contacts/handlers.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/jobs.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
@@ -26,11 +28,15 @@ type DevNoun = "inbox" | "clock" | "world" | "faults";
 
 type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G]> };
 
+/** What features keep of contacts, and drop with them. */
+const contactLinks: readonly ContactLinks[] = [];
+
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   emails: emailHandlers,
   senders: senderHandlers,
   suppressions: suppressionHandlers,
+  contacts: contactHandlers(contactLinks),
   keys: keyHandlers,
   jobs: jobHandlers,
   me: meHandlers,

@@ -1,4 +1,5 @@
 import type { Session } from "../session.ts";
+import { contactViews } from "./contacts.ts";
 import { emailViews } from "./emails.ts";
 import { inboxViews } from "./inbox.ts";
 import { serverViews } from "./server.ts";
@@ -12,4 +13,4 @@ export interface View {
 }
 
 /** Views by endpoint: `emails.list`. */
-export const VIEWS: Readonly<Record<string, View>> = { ...emailViews, ...inboxViews, ...serverViews, ...worldViews };
+export const VIEWS: Readonly<Record<string, View>> = { ...emailViews, ...contactViews, ...inboxViews, ...serverViews, ...worldViews };

@@ -1,7 +1,7 @@
 import type { Style } from "../tty.ts";
 
-const GOOD = new Set(["delivered", "sent", "VERIFIED", "ok", "ready", "running"]);
-const BAD = new Set(["bounced", "complained", "failed", "suppressed", "dead", "fail"]);
+const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running"]);
+const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
 const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "frozen", "warn"]);
 
 /** A state in the colour of what it means. */

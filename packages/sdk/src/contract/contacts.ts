@@ -176,3 +176,154 @@ export const ContactDetail = Contact.extend({
   segments: z.array(ContactMembership),
 }).meta({ id: "ContactDetail" });
 export type ContactDetail = z.infer<typeof ContactDetail>;
+
+/** What became of a row of an import. */
+export const IMPORT_RESULTS = ["created", "updated", "unchanged", "skipped", "failed"] as const;
+export type ImportResult = (typeof IMPORT_RESULTS)[number];
+
+/** The outcome of an import; the five numbers add up to the rows given. */
+export const ContactImport = z
+  .object({
+    created: z.int(),
+    updated: z.int(),
+    /** Rows that say nothing new. */
+    unchanged: z.int(),
+    /** Rows of contacts that exist, with mode skip. */
+    skipped: z.int(),
+    failed: z.int(),
+    /** Of those created, how many are suppressed and so not SUBSCRIBED. */
+    suppressed: z.int(),
+    dryRun: z.boolean(),
+    /** What became of each row, in order. */
+    results: z.array(z.enum(IMPORT_RESULTS)),
+    /** What is wrong with the rows that failed, by their index from 0. */
+    errors: z.array(z.object({ index: z.int(), path: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: "ContactImport" });
+export type ContactImport = z.infer<typeof ContactImport>;
+
+const filters = {
+  search: line(CONTACT_LIMITS.search)
+    .optional()
+    .meta({ description: "Only contacts whose address, first or last name holds this text, in any case" }),
+  status: z.enum(CONTACT_STATUSES).optional().meta({ description: "Only contacts in this status" }),
+  tag: z.string().max(CONTACT_LIMITS.tag).optional().meta({ description: "Only contacts with this tag, in any case" }),
+};
+
+const read = { permission: "contacts:read" } as const;
+const write = { permission: "contacts:write" } as const;
+const id = { id: "con_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const ada = { email: "ada@example.com", firstName: "Ada", lastName: "Lovelace", tags: ["vip"], customFields: { plan: "pro", seats: 5 } };
+
+export const contacts = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/contacts",
+    aliases: ["/api/v1/v1/contacts"],
+    access: read,
+    summary: "List contacts, newest first",
+    description:
+      "Filters narrow each other. Among more than 20,000 contacts a search counts 200 hits at most; `totalIsMinimum` says so.",
+    query: z.object({ ...pageQuery, ...filters }),
+    output: pageOf(Contact),
+    examples: [
+      { summary: "The first page", query: {} },
+      { summary: "Subscribed VIPs called Ada", query: { search: "ada", status: "SUBSCRIBED", tag: "vip" } },
+    ],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/contacts",
+    access: write,
+    summary: "Create a contact",
+    description: "An address that is a contact already, in whatever case, is refused, and so is one on the suppression list.",
+    body: NewContact,
+    status: 201,
+    output: Contact,
+    errors: ["duplicate_contact", "email_suppressed"],
+    examples: [
+      { summary: "An address is enough", body: { email: "ada@example.com" } },
+      { summary: "With all fields", body: { ...ada, phone: "+44 20 7946 0000" } },
+    ],
+  }),
+  upsert: endpoint({
+    method: "POST",
+    path: "/api/v1/v1/contacts",
+    access: write,
+    summary: "Create a contact, or update the one with this address",
+    description:
+      "Answers 201 when the contact is new, 200 when it was there. Nobody is subscribed by it who unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits. Of an existing one only what is sent changes.",
+    body: ContactUpsert,
+    status: [201, 200],
+    output: Contact,
+    examples: [{ summary: "As often as you like", body: ada }],
+  }),
+  import: endpoint({
+    method: "POST",
+    path: "/api/v1/contacts/import",
+    access: write,
+    summary: "Create or update up to 1,000 contacts at once",
+    description:
+      "Each row is a contact as `contacts.upsert` takes it. A row that is not valid is reported in `errors` and spoils no other one. Sending the same rows again changes nothing, so an import that was cut off is simply sent again. With dryRun nothing is stored, and the answer says what would be.",
+    body: z.strictObject({
+      rows: z
+        .array(z.unknown())
+        .min(1)
+        .max(CONTACT_LIMITS.importRows)
+        .meta({ description: "Up to 1,000 contacts: [{ email, firstName, … }]" }),
+      mode: z.enum(["upsert", "skip"]).default("upsert").meta({ description: "What to do with contacts that exist: update or skip them" }),
+      dryRun: z.boolean().default(false).meta({ description: "Only say what would happen" }),
+    }),
+    output: ContactImport,
+    examples: [{ summary: "Two contacts", body: { rows: [ada, { email: "grace@example.com" }], mode: "skip" } }],
+  }),
+  export: endpoint({
+    method: "GET",
+    path: "/api/v1/contacts/export",
+    access: read,
+    summary: "Read all contacts in large pages, newest first",
+    description: "Like the list, with up to 1,000 contacts a page. Follow `nextCursor`: contacts added meanwhile neither repeat nor hide any.",
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(1000).default(1000).meta({ description: "Contacts per page, 1 to 1,000" }),
+      cursor: pageQuery.cursor,
+      ...filters,
+    }),
+    output: pageOf(Contact),
+    examples: [{ summary: "All unsubscribed ones", query: { status: "UNSUBSCRIBED" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/contacts/:id",
+    access: read,
+    summary: "Get one contact with its lists and segments",
+    output: ContactDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/contacts/:id",
+    access: write,
+    summary: "Change a contact; only what is sent changes",
+    description:
+      "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. A suppressed address cannot be SUBSCRIBED: lift its suppression first.",
+    body: ContactPatch,
+    output: Contact,
+    errors: ["not_found", "email_suppressed", "invalid_state"],
+    examples: [
+      { summary: "Other tags", params: id, body: { tags: ["vip", "beta"] } },
+      { summary: "Take off", params: id, body: { status: "UNSUBSCRIBED" } },
+    ],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/contacts/:id",
+    aliases: ["/api/v1/v1/contacts/:id"],
+    access: write,
+    summary: "Delete a contact for good",
+    description: "With its tags and memberships. A suppression of its address stays. To remove every trace of a person, use `people.erase`.",
+    output: Contact,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
+};

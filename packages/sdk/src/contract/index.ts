@@ -1,5 +1,6 @@
 import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
+import { contacts } from "./contacts.ts";
 import type { Contract } from "./endpoint.ts";
 import { health } from "./health.ts";
 import { inbox } from "./inbox.ts";
@@ -9,7 +10,7 @@ import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, senders, suppressions, keys, jobs, me, health, inbox, clock, world, faults } as const satisfies Contract;
+export const contract = { emails, senders, suppressions, contacts, keys, jobs, me, health, inbox, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";

@@ -15,6 +15,8 @@ export const Pagination = z
     page: z.int(),
     limit: z.int(),
     total: z.int(),
+    /** Present when counting was not worth its time: there are at least `total`. */
+    totalIsMinimum: z.literal(true).optional(),
     totalPages: z.int(),
     hasMore: z.boolean(),
     nextCursor: z.string().nullable(),

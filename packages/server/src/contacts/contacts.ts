@@ -9,8 +9,10 @@ import { fold } from "../lib/fold.ts";
 import { suppressionsOf } from "../suppressions/suppressions.ts";
 import { Tally, tagKey } from "./counts.ts";
 import { foldCountsSoon } from "./jobs.ts";
+import type { ContactLinks } from "./memberships.ts";
 import { type ContactRow, deleteContactRow, findById, findByKey, findByKeys, insertContacts, updateContactRow } from "./store.ts";
 
+export type { ContactLinks } from "./memberships.ts";
 export type { ContactRow } from "./store.ts";
 export { tagKey };
 
@@ -41,9 +43,9 @@ export const findContact = async (q: Tx | Reader, workspaceId: string, id: strin
 export const findContactByEmail = (q: Tx | Reader, workspaceId: string, email: string): Promise<ContactRow | null> =>
   findByKey(q, workspaceId, addressKey(email));
 
-/** What people search in: a line each, so that no hit reaches over two of them. */
+/** What people search in: a line each, so that no hit reaches over two of them, and after each character at least two more. */
 const searchTextOf = ({ email, firstName, lastName }: Pick<ContactRow, "email" | "firstName" | "lastName">): string =>
-  `${fold(email)}\n${fold(firstName ?? "")}\n${fold(lastName ?? "")}\n`;
+  `${fold(email)}\n${fold(firstName ?? "")}\n${fold(lastName ?? "")}\n\n`;
 
 /** Tags without repetitions; the first spelling stays. */
 const distinct = (tags: readonly string[]): string[] => {
@@ -162,9 +164,10 @@ export const writeContacts = async (
     tally.add(row, 1);
     events.push(createdEvent(row, cause.source));
   }
-  for (const { before, after } of changes) {
-    if (before === after) continue;
-    await updateContactRow(tx, before, after);
+  const real = changes.filter(({ before, after }) => before !== after);
+  // Side by side: where the database is a connection away, its answers are waited for once.
+  await Promise.all(real.map(({ before, after }) => updateContactRow(tx, before, after)));
+  for (const { before, after } of real) {
     tally.add(before, -1);
     tally.add(after, 1);
     events.push(...eventsOf(before, after, cause));
@@ -285,12 +288,6 @@ export const changeTags = async (
   await writeContacts(tx, deps, [], [{ before, after }], { source });
   return after;
 };
-
-/** What other features keep of a contact, and drop with it. They are listed in `features.ts`. */
-export interface ContactLinks {
-  /** Deletes what is kept of a contact, in the transaction that deletes it. */
-  forget(tx: Tx, contact: ContactRow): Promise<void>;
-}
 
 /** Deletes a contact for good, with what other features keep of it (SPEC 4). Throws ApiError not_found. */
 export const deleteContact = async (

@@ -1,6 +1,7 @@
 import type { InferInsertModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { Tables } from "./tables.ts";
+import type { Parts } from "./parts.ts";
 import type { Words } from "./words.ts";
 
 /**
@@ -14,6 +15,8 @@ interface Session<T> {
   readonly t: T;
   /** What the open database spells in its own way. */
   readonly words: Words;
+  /** The index of parts of addresses and names. */
+  readonly parts: Parts;
   /**
    * A statement built once per connection and kept: what drizzle costs is mostly the building (3.6x on writes, 15x on
    * point reads, against 1.2x prepared). `name` is unique in the product.

@@ -11,6 +11,7 @@ import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
 import * as schema from "./schema.sqlite.ts";
 import type { Tables } from "./tables.ts";
+import { partsOf } from "./parts.sqlite.ts";
 import { FOLD, foldText, words } from "./words.sqlite.ts";
 
 export interface SqliteOptions extends GateOptions {
@@ -110,7 +111,7 @@ const session = (connection: Database.Database, guard: () => void) => {
     }
     return statement as S;
   };
-  return Object.assign(queries, { t: tables, words, prepared }, insertsOf(Object.assign(queries, { prepared })));
+  return Object.assign(queries, { t: tables, words, parts: partsOf(queries), prepared }, insertsOf(Object.assign(queries, { prepared })));
 };
 
 const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {

@@ -34,7 +34,10 @@ const show = (name: string, file: string): Snapshot => {
 
 const tables = (c: RawConnection): string[] =>
   c
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'")
+    // Only tables with rows of their own: the search index follows them by its triggers.
+    .prepare(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
+    )
     .pluck()
     .all() as string[];
 

@@ -4,11 +4,14 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/ring.ts";
 import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
+import type { check } from "./input.ts";
 
 /** What every handler gets. */
 export interface PublicContext {
   readonly deps: Deps;
   readonly requestId: string;
+  /** A value by its schema, or what is wrong with it: for parts of a request that fail one by one. */
+  readonly check: typeof check;
   /** Aborted when the caller has gone. Made when first asked for: few handlers wait. */
   readonly signal: () => AbortSignal;
 }

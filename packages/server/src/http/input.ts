@@ -47,10 +47,16 @@ const flatten = (issues: readonly Issue[], prefix: readonly PropertyKey[], input
 // Of a thousand faults the first few are enough to go on with.
 const MAX_DETAILS = 20;
 
-const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
+/** A value by its schema, or what is wrong with it: for parts of a request that fail one by one. */
+export const check = <S extends z.ZodType>(schema: S, value: unknown): { value: z.output<S> } | { details: ErrorDetail[] } => {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const details = flatten(result.error.issues, [], value);
+  return result.success ? { value: result.data } : { details: flatten(result.error.issues, [], value) };
+};
+
+const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
+  const checked = check(schema, value);
+  if ("value" in checked) return checked.value;
+  const { details } = checked;
   const message =
     details.length === 1
       ? (details[0] as ErrorDetail).message

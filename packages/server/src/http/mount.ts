@@ -16,7 +16,7 @@ import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody, WriteContext } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
-import { parseInput } from "./input.ts";
+import { check, parseInput } from "./input.ts";
 import { limit } from "./limits.ts";
 
 type Input = Record<string, unknown>;
@@ -229,7 +229,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       flight.count += 1;
       if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
       try {
-        const base: PublicContext = { deps, requestId, signal: () => exchange.signal() };
+        const base: PublicContext = { deps, requestId, check, signal: () => exchange.signal() };
         if (faults?.any && endpoint.access !== "dev")
           return exchange.respond(
             await faults.around(endpoint.method, exchange.pathname(), headers, () => perform(exchange, endpoint, handler, base, headers)),

@@ -1,0 +1,86 @@
+import type { Contact, ContactDetail, ContactImport } from "@mailsvc/sdk/contract";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { Style } from "../tty.ts";
+import type { View } from "./index.ts";
+import { statusColor } from "./status.ts";
+import { type Column, details, table } from "./table.ts";
+import { stamp } from "./time.ts";
+
+const nameOf = ({ firstName, lastName }: Contact): string => [firstName, lastName].filter(Boolean).join(" ");
+
+const columns: Column<Contact>[] = [
+  { title: "id", value: (c) => c.id },
+  { title: "email", value: (c) => c.email, flexible: true },
+  { title: "name", value: nameOf, flexible: true },
+  { title: "status", value: (c) => c.status, paint: statusColor },
+  { title: "tags", value: (c) => c.tags.join(", "), flexible: true },
+  { title: "created (utc)", value: (c) => stamp(c.createdAt), paint: (s, t) => s.dim(t) },
+];
+
+const facts = (contact: Contact, style: Style): string =>
+  details(
+    [
+      ["id", contact.id],
+      ["email", contact.email],
+      ["name", nameOf(contact)],
+      ["phone", contact.phone],
+      ["status", contact.status],
+      ["tags", contact.tags.join(", ")],
+      ["created", stamp(contact.createdAt)],
+      ["updated", stamp(contact.updatedAt)],
+    ],
+    style,
+  );
+
+const fields = (contact: Contact, style: Style): string[] => {
+  const entries = Object.entries(contact.customFields);
+  return entries.length > 0
+    ? [
+        `${style.bold("Custom fields")}\n${details(
+          entries.map(([name, value]) => [`  ${safeText(name)}`, value === null ? "null" : value]),
+          style,
+        )}`,
+      ]
+    : [];
+};
+
+const one = (contact: Contact, { term: { out } }: Session): string => [facts(contact, out), ...fields(contact, out)].join("\n\n");
+
+const detail = (contact: ContactDetail, { term: { out } }: Session): string => {
+  const names = (title: string, all: ContactDetail["lists"]): string[] =>
+    all.length > 0 ? [`${out.bold(title)}\n${all.map((m) => `  ${safeText(m.name)}  ${out.dim(safeText(m.id))}`).join("\n")}`] : [];
+  return [facts(contact, out), ...fields(contact, out), ...names("Lists", contact.lists), ...names("Segments", contact.segments)].join("\n\n");
+};
+
+const imported = (outcome: ContactImport, { term: { out, columns: width } }: Session): string => {
+  const sums = (["created", "updated", "unchanged", "skipped", "failed"] as const)
+    .filter((result) => outcome[result] > 0)
+    .map((result) => `${outcome[result]} ${result}`);
+  const errors = table(
+    outcome.errors,
+    [
+      { title: "row", value: (e) => e.index },
+      { title: "field", value: (e) => e.path },
+      { title: "what is wrong", value: (e) => e.message, flexible: true },
+    ],
+    out,
+    width,
+  );
+  return [
+    `${sums.join(", ")}${outcome.dryRun ? out.dim(" (dry run: nothing was stored)") : ""}`,
+    ...(outcome.suppressed > 0 ? [out.yellow(`${outcome.suppressed} of them suppressed, so not subscribed`)] : []),
+    ...(outcome.errors.length > 0 ? ["", errors] : []),
+  ].join("\n");
+};
+
+export const contactViews: Readonly<Record<string, View>> = {
+  "contacts.list": { columns },
+  "contacts.export": { columns },
+  "contacts.create": { object: one },
+  "contacts.upsert": { object: one },
+  "contacts.update": { object: one },
+  "contacts.delete": { object: one },
+  "contacts.get": { object: detail },
+  "contacts.import": { object: imported },
+};

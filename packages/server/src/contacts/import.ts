@@ -1,0 +1,77 @@
+import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult, parseAddress } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { suppressionsOf } from "../suppressions/suppressions.ts";
+import { type Change, newRow, patchedRow, upsertedStatus, writeContacts } from "./contacts.ts";
+import { type ContactRow, findByKeys } from "./store.ts";
+
+/** A row of an import: a contact, or what is wrong with it. */
+export type ImportRow = { contact: ContactUpsert } | { faults: readonly ErrorDetail[] };
+
+export interface ImportOptions {
+  mode: "upsert" | "skip";
+  dryRun: boolean;
+}
+
+/** Where the contact of an address stands while the rows are gone through; two rows may be about one. */
+interface Standing {
+  /** Null for one that is made by this import. */
+  before: ContactRow | null;
+  now: ContactRow;
+}
+
+const keyOf = ({ email }: ContactUpsert): string => addressKey(parseAddress(email).address);
+
+// A row with more faults than these is not read any further.
+const FAULTS = 5;
+
+/** Creates and updates many contacts in one transaction, each by the rules of a single one. */
+export const importContacts = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  rows: readonly ImportRow[],
+  { mode, dryRun }: ImportOptions,
+): Promise<ContactImport> => {
+  const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [keyOf(row.contact)] : [])))];
+  const existing = await findByKeys(tx, workspaceId, keys);
+  const fresh = keys.filter((key) => !existing.has(key));
+  const suppressions = fresh.length > 0 ? await suppressionsOf(tx, workspaceId, fresh) : new Map();
+  const standing = new Map<string, Standing>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
+
+  const results = rows.map((row): ImportResult => {
+    if ("faults" in row) return "failed";
+    const { status: wanted, ...input } = row.contact;
+    const key = keyOf(row.contact);
+    const known = standing.get(key);
+    if (!known) {
+      const status = upsertedStatus(undefined, wanted, suppressions.get(key)?.reason);
+      standing.set(key, { before: null, now: { ...newRow(deps, workspaceId, input, status), seq: 0 } });
+      return "created";
+    }
+    if (mode === "skip") return "skipped";
+    const after = patchedRow(deps, known.now, input, upsertedStatus(known.now.status, wanted, undefined));
+    if (after === known.now) return "unchanged";
+    known.now = after;
+    return "updated";
+  });
+
+  if (!dryRun) {
+    const all = [...standing.values()];
+    const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
+    const changes = all.flatMap(({ before, now }): Change[] => (before === null || before === now ? [] : [{ before, after: now }]));
+    await writeContacts(tx, deps, created, changes, { source: "import" });
+  }
+  const count = (result: ImportResult): number => results.filter((r) => r === result).length;
+  return {
+    created: count("created"),
+    updated: count("updated"),
+    unchanged: count("unchanged"),
+    skipped: count("skipped"),
+    failed: count("failed"),
+    suppressed: suppressions.size,
+    dryRun,
+    results,
+    errors: rows.flatMap((row, index) => ("faults" in row ? row.faults.slice(0, FAULTS).map((fault) => ({ index, ...fault })) : [])),
+  };
+};

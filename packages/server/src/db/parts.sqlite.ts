@@ -1,0 +1,31 @@
+import { sql } from "drizzle-orm";
+import type { Queries } from "./db.ts";
+import { type Parts, trigramsOf } from "./parts.ts";
+
+// Trigrams that begin with a short part: beyond these it is so common that rows without it are rare.
+const MAX_TERMS = 500;
+
+const phrase = (trigram: string): string => `"${trigram.replaceAll('"', '""')}"`;
+
+/** FTS5 keeps rowids in order and reads them backwards, so hits come newest first, one by one. */
+export const partsOf = (q: Pick<Queries, "select">): Parts => {
+  const matching = (expression: string) => ({
+    from: sql`contacts_search as hits`,
+    where: sql`hits.contacts_search match ${expression}`,
+  });
+  return {
+    walksFirst: (part) => [...part].length < 3,
+    hits: async (_workspaceId, part) => {
+      const trigrams = trigramsOf(part);
+      if (trigrams.length > 0) return matching(trigrams.map(phrase).join(" AND "));
+      // Every character is followed by two more: a short part is the beginning of some trigrams.
+      const terms = await q
+        .select({ term: sql<string>`term` })
+        .from(sql`contacts_trigrams`)
+        .where(sql`term >= ${part} and term < ${`${part}\u{10ffff}`}`)
+        .limit(MAX_TERMS + 1);
+      if (terms.length > MAX_TERMS) return null;
+      return terms.length === 0 ? { from: sql`(select 1 as rowid) as hits`, where: sql`false` } : matching(terms.map((t) => phrase(t.term)).join(" OR "));
+    },
+  };
+};

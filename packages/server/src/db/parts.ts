@@ -1,0 +1,24 @@
+import type { SQL } from "drizzle-orm";
+
+/**
+ * Rows of `contacts` that may hold a part of a text, found by an index: a source `hits` of their numbers, called `rowid`,
+ * and a condition that narrows it. Whether they do hold it is still to be checked.
+ */
+export interface Hits {
+  readonly from: SQL;
+  readonly where: SQL | undefined;
+}
+
+/** The index of parts of texts, which the databases keep each in their own way. */
+export interface Parts {
+  /** True when reading the newest rows should be tried first: the index does not give its hits newest first, or hardly narrows. */
+  walksFirst(part: string): boolean;
+  /** Finds by the index; null when it cannot help with so short a part, so that only reading row by row is left. */
+  hits(workspaceId: string, part: string): Promise<Hits | null>;
+}
+
+/** The pieces of three characters a text is made of. */
+export const trigramsOf = (text: string): string[] => {
+  const characters = [...text];
+  return [...new Set(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")))];
+};
