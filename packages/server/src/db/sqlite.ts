@@ -53,6 +53,10 @@ const noteWrite = (result: unknown): void => {
   if (changed && scope) scope.wrote = true;
 };
 
+// SQLite plans a statement anew on each run when its limit is a bare parameter: 16 µs instead of 3 for a small select. A sum is
+// not looked into.
+const plannedOnce = (sql: string): string => sql.replaceAll(/\b(limit|offset) \?/g, "$1 (? + 0)");
+
 /**
  * A connection as drizzle sees it: statements are compiled once per SQL text, and `guard` runs before each use.
  * `raw()` switches a better-sqlite3 statement for good, so rows and raw rows have a statement each.
@@ -75,8 +79,9 @@ const guarded = (connection: Database.Database, guard: () => void): { prepare(sq
     };
   };
   const make = (sql: string): Statement => {
-    const rows = connection.prepare(sql);
-    const rawRows = rows.reader ? connection.prepare(sql).raw() : rows;
+    const planned = plannedOnce(sql);
+    const rows = connection.prepare(planned);
+    const rawRows = rows.reader ? connection.prepare(planned).raw() : rows;
     const raw = { all: through(rawRows, "all"), get: through(rawRows, "get") };
     return { run: through(rows, "run"), all: through(rows, "all"), get: through(rows, "get"), raw: () => raw };
   };

@@ -127,7 +127,6 @@ export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, fr
         .select({ id: t.id })
         .from(t)
         .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.value, [ph("address"), ph("domain")]), eq(t.status, "VERIFIED")))
-        .limit(1)
         .prepare("is_verified"),
     )
     .execute({ workspaceId, address: addressKey(from.address), domain: from.domain });
