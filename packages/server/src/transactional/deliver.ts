@@ -1,4 +1,5 @@
-import { addressKey, parseMailbox } from "@mailsvc/sdk/contract";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import { noteSuppressed } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EventType, record } from "../events/events.ts";
@@ -114,7 +115,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
         // A refusal for what the message is (spam, too large) says nothing about the address.
         if (blamesRecipient(error))
-          await suppress(tx, deps, email.workspaceId, { email: addressKey(email.to), reason: "bounce", scope: "all", source: "bounce", emailId: email.id });
+          await blame(tx, deps, email, "bounce");
       },
     };
 
@@ -137,6 +138,13 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   };
 };
 
+/** No more mail to the recipient, and their contact says why. */
+const blame = async (tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> => {
+  const address = { email: toKey, reason, emailId: id };
+  await suppress(tx, deps, workspaceId, { ...address, scope: "all", source: reason });
+  await noteSuppressed(tx, deps, workspaceId, [address], "delivery");
+};
+
 const bounce = ({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> => ({
   type,
   smtpCode,
@@ -156,7 +164,7 @@ export const reactToEmail =
       const at = deps.clock.now();
       if (type === "email.complained") {
         if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
-        await suppress(tx, deps, email.workspaceId, { email: email.toKey, reason: "complaint", scope: "all", source: "complaint", emailId: email.id });
+        await blame(tx, deps, email, "complaint");
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
     },
