@@ -23,6 +23,8 @@ import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
+import { localPayments } from "./marketplace/payments/local.ts";
+import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
@@ -38,6 +40,8 @@ export interface AppParts {
   dns: DomainRecords;
   /** How mail leaves; without one it is captured. */
   mailer?: Mailer;
+  /** Who takes the money for listings; without one a person confirms. */
+  payments?: PaymentProvider;
   baseUrl: () => string;
 }
 
@@ -70,7 +74,8 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const queue = backend.makeQueue({ clock, random, log, pressed });
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal };
+  const payments = parts.payments ?? localPayments(parts);
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal, payments };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);

@@ -49,6 +49,14 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_SECRET_KEY",
     summary: "32 bytes in base64 or hex that encrypt webhook secrets; without it one is made and kept with the data",
   },
+  { name: "stripe-key", value: "KEY", env: "MAILSVC_STRIPE_KEY", summary: "take payments for listings through Stripe; without it they are confirmed by hand" },
+  {
+    name: "stripe-webhook-secret",
+    value: "SECRET",
+    env: "MAILSVC_STRIPE_WEBHOOK_SECRET",
+    summary: "whsec_… of the webhook endpoint at Stripe that points to /api/v1/marketplace/payments/stripe/webhook",
+  },
+  { name: "stripe-url", value: "URL", env: "MAILSVC_STRIPE_URL", summary: "another place than Stripe's own API, such as a stand-in" },
   { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
   {
     name: "ready-file",
@@ -73,6 +81,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
+  /** Payments through Stripe; null where a person confirms them. */
+  readonly stripe: { readonly key: string; readonly webhookSecret: string; readonly url: string | null } | null;
   readonly https: boolean;
   readonly readyFile: string | null;
 }
@@ -122,6 +132,13 @@ const readDkim = (text: string | undefined): Config["dkim"] =>
     return { domain, selector, keyFile: file.join(":") };
   });
 
+const readStripe = (key: string | undefined, webhookSecret: string | undefined, place: string | undefined): Config["stripe"] => {
+  if (key === undefined && webhookSecret === undefined) return null;
+  if (key === undefined || webhookSecret === undefined)
+    throw new ConfigError("--stripe-key and --stripe-webhook-secret go together: without the secret no payment could be believed.");
+  return { key, webhookSecret, url: place === undefined ? null : url("stripe-url", place, ["https:", "http:"]) };
+};
+
 const readSecretKey = (text: string | undefined): Uint8Array | null => {
   if (text === undefined) return null;
   const key = readKey(text);
@@ -170,6 +187,7 @@ export const readConfig = ({
     rates: readRates(value("rate-limit")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     secretKey: readSecretKey(value("secret-key")),
+    stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
   };

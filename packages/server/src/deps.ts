@@ -8,6 +8,7 @@ import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 
@@ -25,6 +26,7 @@ export interface Deps {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly seal: Seal;
+  readonly payments: PaymentProvider;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
 }

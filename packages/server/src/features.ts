@@ -12,7 +12,7 @@ import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers, meHandlers } from "./keys/handlers.ts";
-import { agentHandlers } from "./marketplace/handlers.ts";
+import { agentHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { senderHandlers } from "./senders/handlers.ts";
@@ -39,6 +39,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   contacts: contactHandlers(contactLinks),
   keys: keyHandlers,
   jobs: jobHandlers,
+  ...marketplaceHandlers,
   me: meHandlers,
   health: healthHandlers,
 };

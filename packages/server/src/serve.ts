@@ -9,6 +9,7 @@ import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { systemDns } from "./senders/dns.ts";
 import { version } from "./version.ts";
 
@@ -57,6 +58,13 @@ const smtp = async ({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> => {
   }
 };
 
+/** Stripe's library is loaded only where it is used. */
+const stripe = async (config: Config, baseUrl: () => string): Promise<PaymentProvider | undefined> => {
+  if (config.stripe === null) return undefined;
+  const { stripePayments } = await import("./marketplace/payments/stripe.ts");
+  return stripePayments({ ...config.stripe, baseUrl });
+};
+
 /** Postgres and all that goes with it is loaded only when it is asked for. */
 const openBackend = async ({ databaseUrl, data }: Config): Promise<Backend> => {
   if (databaseUrl === null) return sqliteBackend(data);
@@ -67,9 +75,10 @@ const openBackend = async ({ databaseUrl, data }: Config): Promise<Backend> => {
 /** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
 export const serve = async (config: Config, log: Log): Promise<RunningServer> => {
   const mailer = await smtp(config);
+  let url = "";
+  const payments = await stripe(config, () => config.publicUrl ?? url);
   const backend = await openBackend(config);
   const clock = config.dev ? bendableClock(systemClock.now(), "running") : systemClock;
-  let url = "";
   let app: App;
   try {
     app = await createApp({
@@ -81,6 +90,7 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
       log,
       dns: systemDns,
       ...(mailer && { mailer }),
+      ...(payments && { payments }),
       baseUrl: () => config.publicUrl ?? url,
     });
   } catch (error) {

@@ -6,11 +6,12 @@ import { health } from "./health.ts";
 import { inbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
+import { marketplace } from "./marketplace/nouns.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, senders, suppressions, contacts, keys, jobs, me, health, inbox, clock, world, faults } as const satisfies Contract;
+export const contract = { emails, senders, suppressions, contacts, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";

@@ -1,10 +1,14 @@
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { listingJobs } from "./listings/jobs.ts";
+import { paymentJobs } from "./payments/jobs.ts";
+import { planJobs } from "./plans/jobs.ts";
 
 /*
  * The marketplace: builders list agents, brands turn them on, agents call back (SPEC 1.4, 3 to 6; DESIGN 6).
  *
  * Rooms, each with its tables:
+ *   catalog      what brands see of listed agents
  *   listings     a builder's agent: draft, paid for, in the catalog, ended; its webhook and secret
  *   payments     checkouts; the port for providers, with `local` and `stripe`
  *   plans        what a brand's plan covers, and what a change of it does to its agents
@@ -25,4 +29,8 @@ import type { JobHandler } from "../queue/queue.ts";
  */
 
 /** The jobs of all rooms. */
-export const marketplaceJobs = (_deps: Deps): Readonly<Record<string, JobHandler>> => ({});
+export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
+  ...listingJobs(deps),
+  ...paymentJobs(deps),
+  ...planJobs(deps),
+});

@@ -12,6 +12,7 @@ import { bendableClock } from "../lib/bendable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 
@@ -22,6 +23,8 @@ export interface WorldOptions {
   now?: string;
   /** How mail leaves; by default it is captured. */
   mailer?: Mailer;
+  /** Who takes the money for listings; by default a call confirms it. */
+  payments?: PaymentProvider;
   /** What the domain name system answers; by default there are no records. */
   dns?: DomainRecords;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
@@ -103,6 +106,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld
     log: silentLog,
     dns: options.dns ?? noRecords,
     ...(options.mailer && { mailer: options.mailer }),
+    ...(options.payments && { payments: options.payments }),
     baseUrl: () => URL_OF_WORLD,
   });
 

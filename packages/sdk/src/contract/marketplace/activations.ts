@@ -57,7 +57,7 @@ export const activations = {
     access: write,
     summary: "Turn an agent on",
     description:
-      "Names the scopes the brand agrees to: all that the agent asks for, and no others. The agent gets a key of its own, by its webhook.",
+      "Names the scopes the brand agrees to: all that the agent asks for. What it does not ask for is not granted. The agent gets a key of its own, by its webhook.",
     body: z.strictObject({
       agentSlug: Slug.meta({ description: "The agent, as the catalog names it" }),
       acceptedPermissions: scopeList.meta({ description: "The scopes you agree to: those the catalog shows for the agent" }),

@@ -183,4 +183,15 @@ export const listings = {
     errors: ["not_found"],
     examples: [{ summary: "Those that are paused", params, query: { status: "paused" } }],
   }),
+  resume: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/activations/:id/resume",
+    access: write,
+    summary: "Lift the pause for a failing webhook",
+    description:
+      "Once your webhook works again: what could not be delivered is tried anew, and the same key works. Other reasons to pause are not yours to lift.",
+    output: ListingActivation,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Resume", params: { ...params, id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
 };

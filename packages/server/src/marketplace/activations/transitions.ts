@@ -4,16 +4,18 @@ import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { emit, emitAll } from "../deliveries/emit.ts";
+import { effective } from "./store.ts";
 import { endWork } from "./work.ts";
 
 export type ActivationRow = Tables["activations"]["$inferSelect"];
 
 /** The states of an activation, and the only code that changes them. All of it happens in the caller's transaction, events included. */
 
-const get = async (tx: AgentTx, id: string): Promise<ActivationRow | undefined> => {
-  const { activations } = tx.t;
-  const [row] = await tx.select().from(activations).where(eq(activations.id, id));
-  return row;
+/** The row as it counts now: where its listing has ended, so has the activation, and no state of it changes any more. */
+const get = async (tx: AgentTx, id: string, now: number): Promise<ActivationRow | undefined> => {
+  const { activations: a, listings: l } = tx.t;
+  const [found] = await tx.select({ activation: a, listing: l }).from(a).innerJoin(l, eq(l.id, a.listingId)).where(eq(a.id, id));
+  return found && effective(found, now);
 };
 
 const save = async (tx: AgentTx, row: ActivationRow, change: Partial<ActivationRow>): Promise<ActivationRow> => {
@@ -32,9 +34,9 @@ export const addPauseReason = async (
   reason: PauseReason,
   also: Partial<Pick<ActivationRow, "webhookLastError" | "uncoveredAt">> = {},
 ): Promise<ActivationRow | undefined> => {
-  const row = await get(tx, id);
-  if (!row || row.status === "deactivated" || row.pauseReasons.includes(reason)) return row;
   const at = deps.clock.now();
+  const row = await get(tx, id, at);
+  if (!row || row.status === "deactivated" || row.pauseReasons.includes(reason)) return row;
   const saved = await save(tx, row, {
     ...also,
     status: "paused",
@@ -55,9 +57,9 @@ export const clearPauseReasons = async (
   id: string,
   reasons: readonly PauseReason[],
 ): Promise<ActivationRow | undefined> => {
-  const row = await get(tx, id);
-  if (!row || row.status !== "paused" || !row.pauseReasons.some((reason) => reasons.includes(reason))) return row;
   const at = deps.clock.now();
+  const row = await get(tx, id, at);
+  if (!row || row.status !== "paused" || !row.pauseReasons.some((reason) => reasons.includes(reason))) return row;
   const left = row.pauseReasons.filter((reason) => !reasons.includes(reason));
   const cleared = (reason: PauseReason): boolean => row.pauseReasons.includes(reason) && !left.includes(reason);
   const saved = await save(tx, row, {

@@ -30,9 +30,11 @@ export const paymentTables = (k: Kit) => ({
     {
       id: k.text("id").primaryKey(),
       type: k.text("type").notNull(),
+      /** The subscription that has ended, so that a payment of it that is told later lists nothing. */
+      ended: k.text("ended"),
       at: k.instant("at").notNull(),
       receivedAt: k.instant("received_at").notNull(),
     },
-    (t) => [k.index("payment_notices_age").on(t.receivedAt)],
+    (t) => [k.index("payment_notices_ended").on(t.ended)],
   ),
 });

@@ -1,0 +1,16 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../../http/handler.ts";
+import { activate, deactivate, limitCredits, pause, resume } from "./activations.ts";
+import { listActivations } from "./list.ts";
+import { showActivation } from "./show.ts";
+import { findActivation } from "./store.ts";
+
+export const activationHandlers: Handlers<typeof contract.activations> = {
+  list: (input, { read, deps, workspaceId }) => listActivations(read, workspaceId, deps.clock.now(), input),
+  create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
+  get: async ({ id }, { read, deps, workspaceId }) => showActivation(await findActivation(read, workspaceId, id), deps.clock.now()),
+  update: ({ id, creditLimit }, { tx, deps, workspaceId }) => limitCredits(tx, deps, workspaceId, id, creditLimit),
+  pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),
+  resume: ({ id }, { tx, deps, workspaceId }) => resume(tx, deps, workspaceId, id),
+  deactivate: ({ id }, { tx, deps, workspaceId }) => deactivate(tx, deps, workspaceId, id),
+};

@@ -1,0 +1,47 @@
+import type { Activation, ListingActivation } from "@mailsvc/sdk/contract";
+import { iso } from "../../lib/clock.ts";
+import { type Activated, effective } from "./store.ts";
+
+const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** Reasons to pause mean something only while it is paused. */
+const reasons = ({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] =>
+  status === "paused" ? pauseReasons : [];
+
+/** An activation as its brand sees it, now. */
+export const showActivation = (found: Activated, now: number): Activation => {
+  const row = effective(found, now);
+  return {
+    id: row.id,
+    agentSlug: found.listing.slug,
+    agentName: found.listing.name,
+    status: row.status,
+    pauseReasons: reasons(row),
+    scopes: row.scopes,
+    keyPreview: row.keyPreview,
+    keyDeliveredAt: instant(row.keyDeliveredAt),
+    webhookLastError: row.webhookLastError,
+    creditLimit: row.creditLimit,
+    createdAt: iso(row.createdAt),
+    pausedAt: row.status === "paused" ? instant(row.pausedAt) : null,
+    deactivatedAt: instant(row.deactivatedAt),
+    deactivationReason: row.deactivationReason,
+  };
+};
+
+/** The same as the agent's builder sees it: of the brand nothing but its name. */
+export const showToBuilder = (found: Activated, organizationName: string, now: number): ListingActivation => {
+  const row = effective(found, now);
+  return {
+    id: row.id,
+    organizationName,
+    status: row.status,
+    pauseReasons: reasons(row),
+    scopes: row.scopes,
+    keyPreview: row.keyPreview,
+    keyDeliveredAt: instant(row.keyDeliveredAt),
+    webhookLastError: row.webhookLastError,
+    createdAt: iso(row.createdAt),
+    deactivatedAt: instant(row.deactivatedAt),
+  };
+};

@@ -1,0 +1,77 @@
+import { AGENT_SCOPE_GRANTS, type CatalogAgent, type Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import type { Reader } from "../../db/db.ts";
+import { contains } from "../../db/like.ts";
+import { type PageInput, pageOf } from "../../db/page.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { isListed, type ListingRow } from "../listings/store.ts";
+
+const show = (row: ListingRow, activationId: string | null): CatalogAgent => ({
+  slug: row.slug,
+  name: row.name,
+  description: row.description,
+  permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
+  listedAt: iso(row.listedAt ?? row.createdAt),
+  activationId,
+});
+
+/** This workspace's living activations of these listings, by listing. */
+const own = async (read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> => {
+  if (rows.length === 0) return new Map();
+  const { activations: a, listings: l } = read.t;
+  const found = await read
+    .select({ id: a.id, listingId: a.listingId })
+    .from(a)
+    .innerJoin(l, and(eq(l.id, a.listingId), eq(l.period, a.period)))
+    .where(
+      and(
+        eq(a.workspaceId, workspaceId),
+        inArray(
+          a.living,
+          rows.map(({ id }) => id),
+        ),
+      ),
+    );
+  return new Map(found.map(({ id, listingId }) => [listingId, id]));
+};
+
+/** The agents on offer, to every brand alike. */
+export const listCatalog = async (
+  read: Reader,
+  workspaceId: string,
+  now: number,
+  input: PageInput & { search?: string | undefined },
+): Promise<Page<CatalogAgent>> => {
+  const { listings: t } = read.t;
+  const search = input.search?.trim();
+  const where = and(
+    eq(t.state, "LISTED"),
+    or(isNull(t.expiresAt), gt(t.expiresAt, now)),
+    search ? or(contains(t.name, search), contains(t.description, search)) : undefined,
+  );
+  let mine: ReadonlyMap<string, string> = new Map();
+  return pageOf(
+    input,
+    async ({ before, limit, offset }) => {
+      const rows = await read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset);
+      mine = await own(read, workspaceId, rows);
+      return rows;
+    },
+    () => read.$count(t, where),
+    (row) => show(row, mine.get(row.id) ?? null),
+  );
+};
+
+/** One agent on offer. Throws ApiError not_found. */
+export const getCatalogAgent = async (read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> => {
+  const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
+  if (!row || !isListed(row, now)) throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
+  return show(row, (await own(read, workspaceId, [row])).get(row.id) ?? null);
+};

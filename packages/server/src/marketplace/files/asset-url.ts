@@ -1,0 +1,4 @@
+import type { AgentDeps } from "../../deps.ts";
+
+/** Where an image of the asset library is shown: to everybody who has the address, since mails and pages point there. */
+export const assetUrl = ({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string => `${baseUrl()}/assets/${id}`;

@@ -1,0 +1,88 @@
+import { and, eq, inArray } from "drizzle-orm";
+import type { Tx } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { endListing, listUntil } from "../listings/period.ts";
+import type { ListingRow } from "../listings/store.ts";
+import { GRACE_MS, settlePayment } from "./payments.ts";
+import { BadNews, BadSignature, type News } from "./provider.ts";
+import type { PaymentRow } from "./store.ts";
+
+/** Reads what came to the provider's webhook. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
+export const readNews = ({ payments }: Deps, bytes: Uint8Array, signature: string | null): News => {
+  try {
+    const news = payments.read(bytes, signature);
+    if (news === null) throw new ApiError("not_found", "Stripe is not set up on this server.", { hint: "Start it with --stripe-key." });
+    return news;
+  } catch (error) {
+    if (error instanceof BadSignature) throw new ApiError("invalid_signature", error.message);
+    if (error instanceof BadNews) throw new ApiError("validation_error", error.message);
+    throw error;
+  }
+};
+
+const bySession = async (tx: Tx, session: string): Promise<PaymentRow | undefined> => {
+  const { payments } = tx.t;
+  const [row] = await tx.select().from(payments).where(eq(payments.session, session));
+  return row;
+};
+
+const bySubscription = async (tx: Tx, subscription: string): Promise<ListingRow | undefined> => {
+  const { listings } = tx.t;
+  const [row] = await tx
+    .select()
+    .from(listings)
+    .where(and(eq(listings.subscription, subscription), eq(listings.state, "LISTED")));
+  return row;
+};
+
+const hasEnded = async (tx: Tx, subscription: string): Promise<boolean> =>
+  (await tx.$count(tx.t.paymentNotices, eq(tx.t.paymentNotices.ended, subscription))) > 0;
+
+const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<void> => {
+  const row = await bySession(tx, news.session);
+  // Another product of the same account.
+  if (!row) return;
+  if (news.amount !== row.amount || news.currency.toLowerCase() !== row.currency) {
+    deps.log.error("a payment of another amount than asked for lists nothing", { payment: row.id, amount: news.amount, currency: news.currency });
+    return;
+  }
+  // News come in any order: what has ended already is not listed.
+  if (news.subscription !== null && (await hasEnded(tx, news.subscription))) return;
+  await settlePayment(tx, deps, row, news);
+};
+
+const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
+  const { payments } = tx.t;
+  if (news.kind === "paid") return paid(tx, deps, news);
+  if (news.kind === "failed" || news.kind === "expired") {
+    await tx
+      .update(payments)
+      .set({ state: news.kind === "failed" ? "FAILED" : "EXPIRED" })
+      .where(and(eq(payments.session, news.session), inArray(payments.state, ["PENDING"])));
+    return;
+  }
+  if (news.kind === "other") return;
+  const listing = await bySubscription(tx, news.subscription);
+  if (!listing) return;
+  if (news.kind === "renewed") await listUntil(tx, deps, listing, { expiresAt: news.until + GRACE_MS, subscription: news.subscription });
+  // The provider has ended the subscription by itself: there is nothing left to stop.
+  else await endListing(tx, deps, { ...listing, subscription: null }, "EXPIRED");
+};
+
+/** Acts on a provider's news, once: the same news again changes nothing. */
+export const takeNews = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
+  const { paymentNotices } = tx.t;
+  const [first] = await tx
+    .insert(paymentNotices)
+    .values({
+      id: news.id,
+      type: news.type,
+      ended: news.kind === "ended" ? news.subscription : null,
+      at: news.at,
+      receivedAt: deps.clock.now(),
+    })
+    .onConflictDoNothing()
+    .returning({ id: paymentNotices.id });
+  if (first) await act(tx, deps, news);
+};

@@ -1,0 +1,118 @@
+import { LISTING_PRICE, type Payment } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gt } from "drizzle-orm";
+import type { Reader, Tx } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { addMonth } from "../../lib/month.ts";
+import { listUntil } from "../listings/period.ts";
+import { findListing, isListed, type ListingRow, listingById } from "../listings/store.ts";
+import { STOP_JOB } from "./jobs.ts";
+import { type Checkout, ProviderFailed } from "./provider.ts";
+import { findPayment, type PaymentRow, showPayment } from "./store.ts";
+
+/** How long a provider that renews by itself may take to tell of it: Stripe settles an invoice about an hour late, and tries failed cards for days. */
+export const GRACE_MS = 3 * 24 * 3_600_000;
+
+const assertPayable = (row: ListingRow, { payments, clock }: Deps): void => {
+  if (payments.renewsItself && isListed(row, clock.now()))
+    throw new ApiError("invalid_state", "This listing is paid for already; it renews every month until it is cancelled.");
+};
+
+/** A checkout that was opened and may still be completed. */
+const openPayment = async (q: Reader | Tx, row: ListingRow, now: number): Promise<PaymentRow | undefined> => {
+  const { payments: p } = q.t;
+  const [found] = await q
+    .select()
+    .from(p)
+    .where(and(eq(p.listingId, row.id), eq(p.state, "PENDING"), gt(p.expiresAt, now)))
+    .orderBy(desc(p.id))
+    .limit(1);
+  return found;
+};
+
+/** What `startPayment` needs of the provider, asked before its transaction. */
+export interface Opened {
+  readonly paymentId: string;
+  readonly checkout: Checkout;
+}
+
+/** Opens a checkout with the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
+export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<Opened | null> => {
+  const row = await findListing(read, workspaceId, slug);
+  assertPayable(row, deps);
+  if (await openPayment(read, row, deps.clock.now())) return null;
+  const paymentId = deps.ids("pay");
+  const { amount, currency } = LISTING_PRICE;
+  try {
+    return { paymentId, checkout: await deps.payments.open({ paymentId, listingId: row.id, slug, name: row.name, amount, currency }) };
+  } catch (error) {
+    if (error instanceof ProviderFailed) throw new ApiError("payment_provider_error", error.message, { cause: error.cause });
+    throw error;
+  }
+};
+
+/** Notes the checkout that was opened. While one is open, it is the answer to every further request. Throws ApiError not_found or invalid_state. */
+export const startPayment = async (tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: Opened | null): Promise<Payment> => {
+  const listing = await findListing(tx, workspaceId, slug);
+  assertPayable(listing, deps);
+  const now = deps.clock.now();
+  const before = await openPayment(tx, listing, now);
+  if (before) return showPayment(before, slug, now);
+  if (!opened) throw new ApiError("invalid_state", "The checkout that was open has just ended. Start another one.");
+  const row: PaymentRow = {
+    id: opened.paymentId,
+    workspaceId,
+    listingId: listing.id,
+    provider: deps.payments.name,
+    session: opened.checkout.session,
+    state: "PENDING",
+    amount: LISTING_PRICE.amount,
+    currency: LISTING_PRICE.currency,
+    checkoutUrl: opened.checkout.url,
+    subscription: null,
+    createdAt: now,
+    expiresAt: opened.checkout.expiresAt,
+    paidAt: null,
+  };
+  await tx.insert(tx.t.payments).values(row);
+  return showPayment(row, slug, now);
+};
+
+/**
+ * Takes a payment as paid: its listing is in the catalog for a month. What was paid for a checkout that had ended lists
+ * nothing, and is stopped so that nobody is charged on.
+ */
+export const settlePayment = async (
+  tx: Tx,
+  deps: Deps,
+  row: PaymentRow,
+  { at, subscription }: { at: number; subscription: string | null },
+): Promise<PaymentRow> => {
+  if (row.state === "PAID") return row;
+  const listing = await listingById(tx, row.listingId);
+  if (row.state === "EXPIRED" || !listing) {
+    if (subscription !== null)
+      await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId: row.workspaceId, subscription } });
+    return row;
+  }
+  const now = deps.clock.now();
+  const paid: PaymentRow = { ...row, state: "PAID", paidAt: now, subscription };
+  await tx.update(tx.t.payments).set({ state: "PAID", paidAt: now, subscription }).where(eq(tx.t.payments.id, row.id));
+  const renewal = isListed(listing, now) && !deps.payments.renewsItself;
+  const from = renewal ? Math.max(listing.expiresAt ?? now, now) : now;
+  const expiresAt = deps.payments.renewsItself ? addMonth(Math.max(at, now)) + GRACE_MS : addMonth(from);
+  await listUntil(tx, deps, listing, { expiresAt, subscription });
+  return paid;
+};
+
+/** A person's word that a local payment was made. Throws ApiError not_found, or invalid_state where a provider has to say it. */
+export const confirmPayment = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> => {
+  const { payment, slug } = await findPayment(tx, workspaceId, id);
+  const now = deps.clock.now();
+  if (payment.provider !== "local") throw new ApiError("invalid_state", "This payment is confirmed by its provider, and by nobody else.");
+  const state = showPayment(payment, slug, now).state;
+  if (state === "PAID") return showPayment(payment, slug, now);
+  if (state !== "PENDING")
+    throw new ApiError("invalid_state", `This payment is ${state}.`, { hint: "Start another checkout: mailsvc listings checkout <slug>" });
+  return showPayment(await settlePayment(tx, deps, payment, { at: now, subscription: null }), slug, now);
+};
