@@ -42,6 +42,7 @@ export const placed = (): Placed[] =>
 /** One line about each noun, and the heading it stands under in help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
   emails: { summary: "Send, list, cancel and move emails", group: "Email:" },
+  templates: { summary: "Templates of emails: write, publish, preview, send", group: "Email:" },
   senders: { summary: "Addresses and domains you send from", group: "Email:" },
   suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
   contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },

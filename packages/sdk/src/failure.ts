@@ -22,6 +22,8 @@ const detailsOf = (value: unknown, redact: Redact): ErrorDetail[] =>
     path: redact(text(detail.path) ?? ""),
     code: text(detail.code) ?? "invalid",
     message: redact(text(detail.message) ?? ""),
+    ...(typeof detail.line === "number" && { line: detail.line }),
+    ...(typeof detail.column === "number" && { column: detail.column }),
   }));
 
 /** What a person can do when the answer did not come from mailsvc. */

@@ -8,6 +8,7 @@ import type { APIPromise } from "./promise.ts";
 export interface PathArguments {
   id: [id: string];
   token: [token: string];
+  slug: [slug: string];
 }
 
 type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]

@@ -20,6 +20,7 @@ import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
+import { templateHandlers } from "./templates/handlers.ts";
 import { emailHandlers } from "./transactional/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./transactional/jobs.ts";
 
@@ -34,6 +35,7 @@ const contactLinks: readonly ContactLinks[] = [];
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   emails: emailHandlers,
+  templates: templateHandlers,
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   contacts: contactHandlers(contactLinks),

@@ -46,6 +46,8 @@ export const ErrorDetail = z.object({
   path: z.string().meta({ description: "Where the fault is, e.g. to[3]; empty for the request as a whole" }),
   code: z.string(),
   message: z.string(),
+  line: z.int().optional().meta({ description: "Line of the fault in that text, from 1, where it has lines" }),
+  column: z.int().optional().meta({ description: "Column of the fault in its line, from 1" }),
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 

@@ -9,9 +9,10 @@ import { keys, me } from "./keys.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
+import { templates } from "./templates.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, senders, suppressions, contacts, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
+export const contract = { emails, templates, senders, suppressions, contacts, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";
@@ -30,5 +31,8 @@ export * from "./page.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";
+export { Attachment, FailedRecipient, SEND_LIMITS } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
+export * from "./template-send.ts";
+export * from "./templates.ts";

@@ -5,6 +5,7 @@ export const PERMISSIONS = [
   "campaigns:read",
   "campaigns:write",
   "templates:read",
+  "templates:write",
   "automations:read",
   "transactional:send",
   "transactional:read",

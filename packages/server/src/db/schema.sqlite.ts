@@ -6,6 +6,7 @@ import { tablesOf } from "./tables.ts";
 // drizzle-kit reads named exports, one a table.
 export const { workspaces, meta, keys, senders, suppressions, contents, attachments, emails, events, idempotency, inbox } = tablesOf(kit);
 export const { contacts, contactTags, contactCounts } = tablesOf(kit);
+export const { templates, templateVersions } = tablesOf(kit);
 export const { lists, listMembers, segments, segmentMembers, engagement, tallies } = tablesOf(kit);
 export const { jobs } = queueTables(kit);
 export const {

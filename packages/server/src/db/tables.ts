@@ -9,6 +9,7 @@ import { segmentTables } from "../segments/tables.ts";
 import { senderTables } from "../senders/tables.ts";
 import { suppressionTables } from "../suppressions/tables.ts";
 import { tallyTables } from "../tallies/tables.ts";
+import { templateTables } from "../templates/tables.ts";
 import { transactionalTables } from "../transactional/tables.ts";
 import { workspaceTables } from "../workspaces/tables.ts";
 import type { Kit } from "./kit.pg.ts";
@@ -23,6 +24,7 @@ export const tablesOf = (k: Kit) => ({
   ...listTables(k),
   ...segmentTables(k),
   ...tallyTables(k),
+  ...templateTables(k),
   ...transactionalTables(k),
   ...eventTables(k),
   ...httpTables(k),

@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE;
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
 
 const outgoing = async ({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> => {
-  const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents.id) : [];
+  const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents) : [];
   return {
     envelopeFrom: parseMailbox(contents.from).address,
     envelopeTo: email.to,

@@ -16,6 +16,13 @@ export const messageIdOf = (id: string, from: string): string => `<${id}@${parse
 
 const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
+/** `order-shipped@3`: the template and its version. */
+const templateOf = (name: string | null): Email["template"] => {
+  if (name === null) return null;
+  const at = name.lastIndexOf("@");
+  return { slug: name.slice(0, at), version: Number(name.slice(at + 1)) };
+};
+
 const show = ({ email, contents }: FullEmail): Email => ({
   id: email.id,
   status: email.status,
@@ -23,6 +30,7 @@ const show = ({ email, contents }: FullEmail): Email => ({
   from: contents.from,
   subject: contents.subject,
   tags: contents.tags,
+  template: templateOf(contents.template),
   messageId: messageIdOf(email.id, contents.from),
   attempts: email.attempts,
   inDoubt: email.inDoubt,
@@ -43,7 +51,7 @@ const find = async (q: Tx | Reader, workspaceId: string, id: string): Promise<Fu
 /** One email with its content and history. Throws ApiError not_found. */
 export const getEmail = async (read: Reader, workspaceId: string, id: string): Promise<EmailDetail> => {
   const full = await find(read, workspaceId, id);
-  const files = full.contents.attachments > 0 ? await attachmentsOf(read, full.contents.id) : [];
+  const files = full.contents.attachments > 0 ? await attachmentsOf(read, full.contents) : [];
   const events = await eventsOfEmail(read, id);
   return {
     ...show(full),

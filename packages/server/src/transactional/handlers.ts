@@ -2,11 +2,16 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { cancelEmail, getEmail, pageOfEmails, rescheduleEmail } from "./emails.ts";
 import { type Files, readFiles, send } from "./send.ts";
+import { type Accepted, acceptTemplate, sendAccepted } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails> = {
   send: {
     prepare: (input) => (input.attachments ? readFiles(input.attachments) : []),
     run: (input, { tx, deps, workspaceId }, files: Files) => send(input, tx, deps, workspaceId, files),
+  },
+  sendTemplate: {
+    prepare: ({ slug, template, ...input }, { read, workspaceId }) => acceptTemplate(read, workspaceId, slug ?? template ?? "", input),
+    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
   },
   list: (input, { read, workspaceId }) => pageOfEmails(read, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),

@@ -14,6 +14,19 @@ import { type AttachmentRow, insertAttachments, insertContents, insertEmail } fr
 type Request = z.output<typeof SendRequest>;
 export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
 
+/** What a mail says. */
+export interface Wording {
+  readonly subject: string;
+  readonly html?: string | null | undefined;
+  readonly text?: string | null | undefined;
+}
+
+/** What a template came to: by recipient, in the form addresses are compared in, and as `slug@version`. */
+export interface Rendering {
+  readonly wordings: ReadonlyMap<string, Wording>;
+  readonly name: string;
+}
+
 /** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
 export const readFiles = (attachments: NonNullable<Request["attachments"]>): Promise<Files> =>
   Promise.all(
@@ -41,7 +54,14 @@ const refusals = (boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) =>
  * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
  * transaction (SPEC 2, 4). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
  */
-export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: string, files: Files): Promise<SendResponse> => {
+export const send = async (
+  request: Request,
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  files: Files,
+  template?: Rendering,
+): Promise<SendResponse> => {
   const now = deps.clock.now();
   const scheduledAt = scheduleOf(request.scheduledAt, now);
   await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
@@ -62,26 +82,41 @@ export const send = async (request: Request, tx: Tx, deps: Deps, workspaceId: st
     throw new ApiError("recipient_suppressed", batch ? "Every recipient is on the suppression list." : SUPPRESSED, { details });
   }
 
-  const contentsId = await insertContents(tx, {
-    workspaceId,
-    from: request.from,
-    replyTo: request.replyTo ?? null,
-    subject: request.subject,
-    html: request.html ?? null,
-    text: request.text ?? null,
-    headers: request.headers ?? {},
-    tags: request.tags ?? {},
-    attachments: files.length,
-  });
-  await insertAttachments(
-    tx,
-    files.map((file, position) => ({ ...file, contentsId, position })),
-  );
+  // One for all, unless a template says something else to each.
+  const contents = new Map<Wording, number>();
+  const contentsOf = async ({ subject, html = null, text = null }: Wording): Promise<number> => {
+    const [first = null] = contents.values();
+    const id = await insertContents(tx, {
+      workspaceId,
+      from: request.from,
+      replyTo: request.replyTo ?? null,
+      subject,
+      html,
+      text,
+      headers: request.headers ?? {},
+      tags: request.tags ?? {},
+      attachments: files.length,
+      filesOf: files.length === 0 ? null : first,
+      template: template?.name ?? null,
+    });
+    if (first === null && files.length > 0)
+      await insertAttachments(
+        tx,
+        files.map((file, position) => ({ ...file, contentsId: id, position })),
+      );
+    return id;
+  };
 
   const ids: string[] = [];
   for (const { address } of boxes) {
     const toKey = addressKey(address);
     if (suppressed.has(toKey)) continue;
+    const wording = template?.wordings.get(toKey) ?? request;
+    let contentsId = contents.get(wording);
+    if (contentsId === undefined) {
+      contentsId = await contentsOf(wording);
+      contents.set(wording, contentsId);
+    }
     const id = deps.ids("em");
     ids.push(id);
     await insertEmail(tx, {

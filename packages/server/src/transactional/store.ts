@@ -32,6 +32,8 @@ export const insertContents = async (tx: Tx, row: Omit<ContentsRow, "id">): Prom
           headers: ph("headers"),
           tags: ph("tags"),
           attachments: ph("attachments"),
+          filesOf: ph("filesOf"),
+          template: ph("template"),
         })
         .returning({ id: contents.id })
         .prepare("insert_contents"),
@@ -84,9 +86,13 @@ export const findEmail = async (q: Tx | Reader, workspaceId: string, id: string)
   return row ?? null;
 };
 
-export const attachmentsOf = async (q: Tx | Reader, contentsId: number): Promise<AttachmentRow[]> => {
+export const attachmentsOf = async (q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> => {
   const { attachments } = q.t;
-  return q.select().from(attachments).where(eq(attachments.contentsId, contentsId)).orderBy(attachments.position);
+  return q
+    .select()
+    .from(attachments)
+    .where(eq(attachments.contentsId, filesOf ?? id))
+    .orderBy(attachments.position);
 };
 
 /** What may change of a message. */

@@ -17,6 +17,10 @@ export const transactionalTables = (k: Kit) => ({
     tags: k.json<Record<string, string>>("tags").notNull(),
     /** How many rows of `attachments` belong to it. */
     attachments: k.int("attachments").notNull(),
+    /** The contents whose attachments these are, where mails of one send say different things. */
+    filesOf: k.reference("files_of"),
+    /** The template it was made from, as `slug@version`. */
+    template: k.text("template"),
   }),
   attachments: k.table(
     "attachments",

@@ -55,6 +55,8 @@ export interface Compiled {
   readonly needed: readonly Variable[];
   /** Names whose absence is no fault. */
   readonly optional: ReadonlySet<string>;
+  /** Slugs it uses itself, its layout first. */
+  readonly uses: readonly string[];
   /** Characters of its sources, for what is kept in memory. */
   readonly size: number;
 }
@@ -192,6 +194,7 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
     declared,
     needed: variables.filter(({ name, required }) => required && declared.some((one) => one.name === name)),
     optional: new Set(declared.filter((one) => one.required === false).map((one) => one.name)),
+    uses: [...new Set([...(layout ? [layout.slug] : []), ...[subject, html, text].flatMap((tree) => tree?.partials ?? [])])],
     size: parts.reduce((sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0), bundle.subject?.length ?? 0),
   };
 };

@@ -10,7 +10,7 @@ export interface Declared {
   readonly type?: VariableType | undefined;
   readonly required?: boolean | undefined;
   readonly default?: unknown;
-  readonly description?: string | null | undefined;
+  readonly description?: string | undefined;
 }
 
 /** A variable of a template. `items[].name` is a field of each item of a list. */

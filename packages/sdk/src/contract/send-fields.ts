@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { addressKey, EmailAddress, parseAddress } from "./address.ts";
+import { ERROR_CODES } from "./errors.ts";
+import { Instant } from "./page.ts";
+
+/** Limits of a send (SPEC 8, and what peers allow where SPEC is silent). Sizes in bytes. */
+export const SEND_LIMITS = {
+  recipients: 50,
+  subject: 998,
+  content: 5 * 1024 * 1024,
+  headers: 50,
+  headerValue: 2000,
+  tags: 50,
+  tagValue: 256,
+  attachments: 20,
+  attachmentBytes: 20 * 1024 * 1024,
+  /** How far ahead a send may be scheduled. */
+  scheduleDays: 365,
+} as const;
+
+/** Headers the service writes itself, or that would change what the message is (SPEC 2: custom headers). */
+const RESERVED =
+  /^(?:from|to|cc|bcc|subject|date|sender|reply-to|message-id|return-path|received|mime-version|content-.*|resent-.*|dkim-.*|arc-.*|authentication-results|domainkey-.*|delivered-to|x-mailsvc-.*)$/i;
+
+/** Adds a fault to a field's schema. */
+export const issue = (ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void => {
+  ctx.addIssue({ code: "custom", path, message, params: { code } });
+};
+
+/** True when a text holds what must never reach a mail header: line breaks, NUL, other controls, lone surrogates. */
+const unsafe = (text: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
+
+export const Subject = z
+  .string()
+  .min(1)
+  .max(SEND_LIMITS.subject)
+  .refine((s) => !unsafe(s), { message: "A subject holds no line breaks or control characters.", params: { code: "invalid_characters" } })
+  .meta({ description: "Subject line, up to 998 characters" });
+
+export const Headers = z
+  .record(z.string(), z.string())
+  .superRefine((headers, ctx) => {
+    const names = Object.keys(headers);
+    if (names.length > SEND_LIMITS.headers) issue(ctx, [], "too_big", `At most ${SEND_LIMITS.headers} headers.`);
+    const seen = new Set<string>();
+    for (const name of names) {
+      const value = headers[name] as string;
+      if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,76}$/.test(name))
+        issue(ctx, [name], "invalid_header", "A header name is 1 to 76 letters, digits and dashes.");
+      else if (RESERVED.test(name)) issue(ctx, [name], "reserved_header", `${name} is written by the service. Leave it out.`);
+      else if (seen.has(name.toLowerCase())) issue(ctx, [name], "duplicate", `${name} is given twice.`);
+      else if (unsafe(value)) issue(ctx, [name], "invalid_characters", "A header value holds no line breaks or control characters.");
+      else if (value.length > SEND_LIMITS.headerValue)
+        issue(ctx, [name], "too_big", `A header value is at most ${SEND_LIMITS.headerValue} characters.`);
+      seen.add(name.toLowerCase());
+    }
+  })
+  .meta({ description: "Custom headers, name to value" });
+
+export const Tags = z
+  .record(z.string(), z.string())
+  .superRefine((tags, ctx) => {
+    if (Object.keys(tags).length > SEND_LIMITS.tags) issue(ctx, [], "too_big", `At most ${SEND_LIMITS.tags} tags.`);
+    for (const [name, value] of Object.entries(tags)) {
+      if (!/^[A-Za-z0-9_.:-]{1,64}$/.test(name))
+        issue(ctx, [name], "invalid_tag", "A tag name is 1 to 64 letters, digits, and _ . : - only.");
+      if (value.length > SEND_LIMITS.tagValue) issue(ctx, [name], "too_big", `A tag value is at most ${SEND_LIMITS.tagValue} characters.`);
+      if (unsafe(value)) issue(ctx, [name], "invalid_characters", "A tag value holds no line breaks or control characters.");
+    }
+  })
+  .meta({ description: "Your own tracking tags, name to value; not sent to the recipient" });
+
+export const Attachment = z
+  .strictObject({
+    filename: z
+      .string()
+      .min(1)
+      .max(255)
+      .refine((s) => !unsafe(s) && !/[/\\]/.test(s), {
+        message: "A file name holds no slashes, line breaks or control characters.",
+        params: { code: "invalid_characters" },
+      })
+      .meta({ description: "Name the recipient sees" }),
+    content: z.base64().meta({ description: "The file, base64" }),
+    contentType: z
+      .string()
+      .max(127)
+      .regex(
+        /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:; ?charset=[A-Za-z0-9_-]+)?$/,
+        "A media type such as application/pdf is needed.",
+      )
+      .refine((t) => !/^(?:multipart|message)\//i.test(t), {
+        message: "multipart/* and message/* cannot be attached.",
+        params: { code: "invalid_format" },
+      })
+      .optional()
+      .meta({ description: "Media type; guessed from the name when absent" }),
+    contentId: z
+      .string()
+      .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, "1 to 128 letters, digits, and _ . @ + - are needed.")
+      .optional()
+      .meta({ description: "Shows it inline: <img src='cid:…'>" }),
+  })
+  .meta({ id: "Attachment" });
+
+/** Bytes behind a base64 text. */
+const decodedSize = (base64: string): number =>
+  Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+
+export const Content = z
+  .string()
+  .min(1)
+  .refine((s) => s.isWellFormed(), {
+    message: "The text is not valid Unicode (a lone surrogate).",
+    params: { code: "invalid_characters" },
+  })
+  // No mail may carry it (RFC 5322), and no Postgres text can hold it.
+  .refine((s) => !s.includes("\0"), { message: "The text holds a U+0000 character.", params: { code: "invalid_characters" } })
+  // A character is up to three bytes; only long texts are worth counting exactly.
+  .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
+    message: "At most 5 MiB.",
+    params: { code: "too_big" },
+  });
+
+/** One address, or up to 50. */
+export const Recipients = z.union([
+  EmailAddress,
+  z
+    .array(EmailAddress)
+    .min(1)
+    .max(SEND_LIMITS.recipients)
+    .superRefine((list, ctx) => {
+      const seen = new Map<string, number>();
+      list.forEach((text, i) => {
+        let key = "";
+        try {
+          key = addressKey(parseAddress(text).address);
+        } catch {
+          return; // Named already by the element's own check.
+        }
+        const first = seen.get(key);
+        if (first === undefined) seen.set(key, i);
+        else issue(ctx, [i], "duplicate", `Repeats to[${first}]; each recipient may stand once.`);
+      });
+    }),
+]);
+
+export const Attachments = z
+  .array(Attachment)
+  .max(SEND_LIMITS.attachments)
+  .refine((list) => list.reduce((sum, a) => sum + decodedSize(a.content), 0) <= SEND_LIMITS.attachmentBytes, {
+    message: "At most 20 MiB of attachments.",
+    params: { code: "too_big" },
+  })
+  .meta({ description: "Files, up to 20 and 20 MiB in all" });
+
+export const ScheduledAt = Instant.meta({ description: "Send later, at this instant (ISO 8601)" });
+
+/** One recipient of a batch that was not queued, and why. */
+export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() });

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { addressKey, MailboxText, parseAddress } from "./address.ts";
+import { Attachments, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
+
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+/** Where a value holds a text that no mail and no database may; undefined when nowhere. */
+const unstorable = (value: unknown, path: (string | number)[]): (string | number)[] | undefined => {
+  if (typeof value === "string") return storable(value) ? undefined : path;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!storable(key)) return path;
+    if (typeof inner !== "string" && (typeof inner !== "object" || inner === null)) continue;
+    const found = unstorable(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (found) return found;
+  }
+  return undefined;
+};
+
+/** Values for the placeholders of a template, by name. */
+export const Variables = z
+  .record(z.string(), z.unknown())
+  .superRefine((values, ctx) => {
+    const bad = unstorable(values, []);
+    if (bad) issue(ctx, bad, "invalid_characters", "The text holds a U+0000 character or a lone surrogate.");
+  })
+  .meta({ description: "Values of the template's variables, by name" });
+
+const recipientVariables = z
+  .record(z.string(), Variables)
+  .optional()
+  .meta({ description: "Values for single recipients, by address; they override variables" });
+
+/** An address in the form addresses are compared in; null for what is none. */
+const keyOf = (text: string): string | null => {
+  try {
+    return addressKey(parseAddress(text).address);
+  } catch {
+    return null;
+  }
+};
+
+const fields = {
+  to: Recipients.meta({ description: "One address, or up to 50 in an array; each gets a message of its own" }),
+  variables: Variables.optional(),
+  recipientVariables,
+  from: MailboxText.optional().meta({ description: "In place of the template's sender" }),
+  subject: Subject.optional().meta({ description: "In place of the template's subject; may hold {{ variables }}" }),
+  replyTo: MailboxText.optional().meta({ description: "In place of the template's reply-to" }),
+  headers: Headers.optional(),
+  tags: Tags.optional(),
+  attachments: Attachments.optional(),
+  scheduledAt: ScheduledAt.optional(),
+};
+
+/** Values for single recipients must be for recipients of this send. */
+const checkRecipients = (body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined }, ctx: z.RefinementCtx): void => {
+  if (!body.recipientVariables) return;
+  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(keyOf));
+  const seen = new Set<string>();
+  for (const address of Object.keys(body.recipientVariables)) {
+    const key = keyOf(address);
+    if (key === null || !to.has(key)) issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
+    else if (seen.has(key)) issue(ctx, ["recipientVariables", address], "duplicate", `${address.slice(0, 100)} is given twice.`);
+    else seen.add(key);
+  }
+};
+
+/** The template send request (SPEC 2), with values for single recipients, files and scheduling as users of peers expect. */
+export const TemplateSendRequest = z.strictObject(fields).superRefine(checkRecipients).meta({ id: "TemplateSendRequest" });
+export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
+
+/** The same, with the template named in the body (SPEC 4, Set B). */
+export const SlugSendRequest = z
+  .strictObject({
+    slug: z.string().min(1).max(100).optional().meta({ description: "Slug of the template" }),
+    template: z.string().min(1).max(100).optional().meta({ description: "The same as slug, as answers call it" }),
+    ...fields,
+  })
+  .superRefine((body, ctx) => {
+    if (body.slug === undefined && body.template === undefined) issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
+    if (body.slug !== undefined && body.template !== undefined) issue(ctx, ["template"], "duplicate", "Give either slug or template.");
+    checkRecipients(body, ctx);
+  })
+  .meta({ id: "SlugSendRequest" });
+export type SlugSendRequest = z.input<typeof SlugSendRequest>;
+
+/** Answers of a template send (SPEC 2): as those of a direct send, with the slug. */
+export const TemplateSendResponse = z.union([
+  z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),
+  z.object({
+    ids: z.array(z.string()),
+    status: z.literal("queued"),
+    count: z.int(),
+    failed: z.array(FailedRecipient).optional(),
+    template: z.string(),
+  }),
+]);
+export type TemplateSendResponse = z.infer<typeof TemplateSendResponse>;

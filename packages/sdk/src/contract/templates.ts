@@ -1,0 +1,490 @@
+import { z } from "zod";
+import { EmailAddress, MailboxText } from "./address.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageOf, pageQuery } from "./page.ts";
+import { issue } from "./send-fields.ts";
+import { TemplateSendRequest, TemplateSendResponse, Variables } from "./template-send.ts";
+
+/** Limits of a template. Sizes in characters. */
+export const TEMPLATE_LIMITS = {
+  name: 200,
+  slug: 100,
+  description: 1000,
+  category: 100,
+  subject: 998,
+  source: 1024 * 1024,
+  variables: 200,
+  blocks: 1000,
+  /** Versions kept; publishing a further one forgets the oldest. */
+  versions: 100,
+  /** Recipients of one test. */
+  testRecipients: 5,
+} as const;
+
+/** What a template is for. A layout is put around others, a partial into them; neither is sent itself. */
+export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;
+/** How its content is written: as HTML, or as blocks of an editor, which cannot be rendered for sending (SPEC 2). */
+export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
+export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
+export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
+
+const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
+
+const Line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s), {
+      message: "This holds no line breaks or control characters.",
+      params: { code: "invalid_characters" },
+    });
+
+/** Names a template in paths: lower-case letters, digits, and dashes or underscores between them. */
+export const Slug = z
+  .string()
+  .max(TEMPLATE_LIMITS.slug)
+  .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
+  .meta({ description: "Names it in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
+
+const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);
+
+// Every text within must be storable, whatever it is nested in.
+const storableJson = (value: unknown): boolean =>
+  typeof value === "string"
+    ? storable(value)
+    : typeof value !== "object" || value === null || Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner));
+
+const VARIABLE_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*(?:(?:\[\])?\.[\p{L}_$][\p{L}\p{N}_$-]*)*$/u;
+
+/** A variable as its author declares it. What is not declared is inferred from the template. */
+export const VariableDeclaration = z
+  .strictObject({
+    name: z
+      .string()
+      .max(100)
+      .regex(VARIABLE_NAME, "A name such as firstName, user.name or items[].price is needed.")
+      .refine((name) => !name.split(/\[?\]?\./).some((part) => /^(?:prototype|constructor|__.*__)$/.test(part)), {
+        message: "No variable can have this name.",
+        params: { code: "prototype" },
+      }),
+    type: z.enum(VARIABLE_TYPES).optional(),
+    required: z.boolean().optional(),
+    default: z.unknown().optional(),
+    description: Line(500).optional(),
+  })
+  .meta({ id: "VariableDeclaration" });
+
+/** A variable of a template (SPEC 4, Set B). `items[].name` is a field of each item of the list `items`. */
+export const TemplateVariable = z
+  .object({
+    name: z.string(),
+    type: z.enum(VARIABLE_TYPES),
+    /** A send without it answers missing_variables. */
+    required: z.boolean(),
+    /** Taken when it is not supplied; null without one. */
+    default: z.unknown(),
+    description: z.string().nullable(),
+  })
+  .meta({ id: "TemplateVariable" });
+
+/** What a list shows of a template: everything but its content (SPEC 2). */
+export const Template = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    category: z.string().nullable(),
+    type: z.enum(TEMPLATE_TYPES),
+    kind: z.enum(TEMPLATE_KINDS),
+    /** An inactive one is kept, but not sent. */
+    status: z.enum(TEMPLATE_STATUSES),
+    /** The published version, which sends use; null before the first. */
+    version: z.int().nullable(),
+    /** Whether the draft differs from the published version. */
+    hasUnpublishedChanges: z.boolean(),
+    /** Counts changes; give it with a change to refuse that of somebody who was faster. */
+    revision: z.int(),
+    createdAt: Instant,
+    updatedAt: Instant,
+    publishedAt: Instant.nullable(),
+  })
+  .meta({ id: "Template" });
+export type Template = z.infer<typeof Template>;
+
+/** A template with its content: rendered, and as it is written. */
+export const TemplateDetail = Template.extend({
+  /** Which version this shows; null for the draft. */
+  shownVersion: z.int().nullable(),
+  from: z.string().nullable(),
+  replyTo: z.string().nullable(),
+  layout: z.string().nullable(),
+  /** Rendered with the defaults; a variable without one stands as it is written. */
+  subject: z.string().nullable(),
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+  /** Why it cannot be rendered; null when it can. */
+  renderError: z.string().nullable(),
+  variables: z.array(TemplateVariable),
+  source: z.object({
+    subject: z.string().nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    blocks: z.array(z.record(z.string(), z.unknown())).nullable(),
+    variables: z.array(VariableDeclaration),
+  }),
+}).meta({ id: "TemplateDetail" });
+export type TemplateDetail = z.infer<typeof TemplateDetail>;
+
+export const TemplateVersion = z
+  .object({
+    id: z.string(),
+    version: z.int(),
+    /** Sends use this one. */
+    current: z.boolean(),
+    subject: z.string().nullable(),
+    /** The version a rollback took it from. */
+    restoredFrom: z.int().nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "TemplateVersion" });
+export type TemplateVersion = z.infer<typeof TemplateVersion>;
+
+/** What a caller by slug sees: the published version and what it needs (SPEC 4, Set B). */
+export const TemplateBySlug = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    category: z.string().nullable(),
+    type: z.enum(TEMPLATE_TYPES),
+    kind: z.enum(TEMPLATE_KINDS),
+    version: z.int(),
+    /** As it is written, with its placeholders. */
+    subject: z.string().nullable(),
+    from: z.string().nullable(),
+    variables: z.array(TemplateVariable),
+    publishedAt: Instant,
+  })
+  .meta({ id: "TemplateBySlug" });
+export type TemplateBySlug = z.infer<typeof TemplateBySlug>;
+
+const fields = {
+  name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Name, for people" }),
+  slug: Slug,
+  description: Line(TEMPLATE_LIMITS.description).nullable().meta({ description: "What it is for" }),
+  category: Line(TEMPLATE_LIMITS.category).min(1).nullable().meta({ description: "Category to sort it under" }),
+  type: z.enum(TEMPLATE_TYPES).meta({ description: "What it is for" }),
+  subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may hold {{ variables }}" }),
+  from: MailboxText.nullable().meta({ description: "Sender, unless a send names another" }),
+  replyTo: MailboxText.nullable().meta({ description: "Where answers go" }),
+  html: Source.nullable().meta({ description: "HTML, in Handlebars" }),
+  text: Source.nullable().meta({ description: "Plain text, in Handlebars; made from the HTML when absent" }),
+  blocks: z
+    .array(z.record(z.string(), z.unknown()))
+    .max(TEMPLATE_LIMITS.blocks)
+    .refine(storableJson, refused)
+    .refine((blocks) => JSON.stringify(blocks).length <= TEMPLATE_LIMITS.source, { message: "At most 1 MiB.", params: { code: "too_big" } })
+    .nullable()
+    .meta({ description: "Content of a JSON_BLOCKS template" }),
+  layout: Slug.nullable().meta({ description: "Slug of the layout around it" }),
+  variables: z
+    .array(VariableDeclaration)
+    .max(TEMPLATE_LIMITS.variables)
+    .refine(storableJson, refused)
+    .superRefine((list, ctx) => {
+      const seen = new Map<string, number>();
+      list.forEach(({ name }, i) => {
+        const first = seen.get(name);
+        if (first === undefined) seen.set(name, i);
+        else issue(ctx, [i, "name"], "duplicate", `Repeats variables[${first}].`);
+      });
+    })
+    .meta({ description: "What is declared about variables: type, required, default, description" }),
+  publish: z.boolean().meta({ description: "Publish it at once" }),
+};
+
+const revision = z.int().min(1).optional().meta({ description: "Refuse the change unless this is the template's current revision" });
+
+const id = { id: "tpl_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const shipped = {
+  name: "Order shipped",
+  slug: "order-shipped",
+  subject: "Your order {{ order.number }} is on its way",
+  from: "Acme <hello@acme.example>",
+  html: '<p>Hi {{ name }},</p><p><a href="{{ trackingUrl }}">Track your parcel</a></p>',
+};
+
+export const templates = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/templates",
+    access: { permission: "templates:read" },
+    summary: "List templates, newest first, without their content",
+    query: z.object({
+      ...pageQuery,
+      search: z.string().max(200).optional().meta({ description: "Part of the name or description" }),
+      category: z.string().max(TEMPLATE_LIMITS.category).optional().meta({ description: "Only this category" }),
+      type: z.enum(TEMPLATE_TYPES).optional().meta({ description: "Only this type" }),
+      status: z.enum(TEMPLATE_STATUSES).optional().meta({ description: "Only active or inactive ones" }),
+    }),
+    output: pageOf(Template),
+    examples: [{ summary: "Those about orders", query: { search: "order", category: "orders" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/templates",
+    access: { permission: "templates:write" },
+    summary: "Create a template",
+    description:
+      "It begins as a draft, which is checked but not sent; publish it, or create it with publish. Without a slug one is made from the name.",
+    body: z
+      .strictObject({
+        name: fields.name,
+        slug: fields.slug.optional(),
+        description: fields.description.optional(),
+        category: fields.category.optional(),
+        type: fields.type.default("transactional"),
+        kind: z.enum(TEMPLATE_KINDS).default("HTML").meta({ description: "HTML, or blocks of an editor" }),
+        subject: fields.subject.optional(),
+        from: fields.from.optional(),
+        replyTo: fields.replyTo.optional(),
+        html: fields.html.optional(),
+        text: fields.text.optional(),
+        blocks: fields.blocks.optional(),
+        layout: fields.layout.optional(),
+        variables: fields.variables.optional(),
+        publish: fields.publish.default(false),
+      })
+      .meta({ id: "TemplateInput" }),
+    status: 201,
+    output: TemplateDetail,
+    errors: ["conflict"],
+    examples: [
+      { summary: "And publish it", body: { ...shipped, publish: true } },
+      { summary: "A partial", body: { name: "Footer", type: "partial", html: "<p>Acme Ltd, 1 Main Street</p>" } },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/templates/:id",
+    access: { permission: "templates:read" },
+    summary: "Get a template with its content, rendered and as it is written",
+    query: z.object({
+      version: z.coerce.number().int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+    }),
+    output: TemplateDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/templates/:id",
+    access: { permission: "templates:write" },
+    summary: "Change a template's draft; what is not given stays",
+    body: z.strictObject({
+      name: fields.name.optional(),
+      slug: fields.slug.optional(),
+      description: fields.description.optional(),
+      category: fields.category.optional(),
+      type: fields.type.optional(),
+      subject: fields.subject.optional(),
+      from: fields.from.optional(),
+      replyTo: fields.replyTo.optional(),
+      html: fields.html.optional(),
+      text: fields.text.optional(),
+      blocks: fields.blocks.optional(),
+      layout: fields.layout.optional(),
+      variables: fields.variables.optional(),
+      publish: fields.publish.default(false),
+      revision,
+    }),
+    output: TemplateDetail,
+    errors: ["not_found", "conflict"],
+    examples: [{ summary: "Another subject, published at once", params: id, body: { subject: "It is on its way", publish: true } }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/templates/:id",
+    access: { permission: "templates:write" },
+    summary: "Delete a template with all its versions",
+    description: "A layout or partial that others use is kept: 409 conflict. Emails that are queued go out as they were accepted.",
+    output: Template,
+    errors: ["not_found", "conflict"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
+  publish: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/publish",
+    access: { permission: "templates:write" },
+    summary: "Publish the draft: sends use it from then on",
+    description: "Publishing what is published already changes nothing.",
+    body: z.strictObject({ revision }),
+    output: Template,
+    errors: ["not_found", "conflict"],
+    examples: [{ summary: "Publish", params: id, body: {} }],
+  }),
+  versions: endpoint({
+    method: "GET",
+    path: "/api/v1/templates/:id/versions",
+    access: { permission: "templates:read" },
+    summary: "List the published versions of a template, newest first",
+    query: z.object(pageQuery),
+    output: pageOf(TemplateVersion),
+    errors: ["not_found"],
+    examples: [{ summary: "Its history", params: id }],
+  }),
+  rollback: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/rollback",
+    access: { permission: "templates:write" },
+    summary: "Publish an earlier version again, as a new one",
+    description: "The draft follows, unless it has changes of its own.",
+    body: z.strictObject({ version: z.int().min(1).meta({ description: "The version to go back to" }), revision }),
+    output: Template,
+    errors: ["not_found", "conflict"],
+    examples: [{ summary: "Back to the second version", params: id, body: { version: 2 } }],
+  }),
+  archive: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/archive",
+    access: { permission: "templates:write" },
+    summary: "Make a template inactive: it is kept, but not sent",
+    description: "A layout or partial that others use stays active: 409 conflict.",
+    output: Template,
+    errors: ["not_found", "conflict"],
+    examples: [{ summary: "Archive", params: id }],
+  }),
+  unarchive: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/unarchive",
+    access: { permission: "templates:write" },
+    summary: "Make a template active again",
+    output: Template,
+    errors: ["not_found"],
+    examples: [{ summary: "Unarchive", params: id }],
+  }),
+  preview: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/preview",
+    access: { permission: "templates:read" },
+    summary: "Render a template exactly as a send would, without sending",
+    description: "What is missing is listed, and stands in the result as it is written.",
+    body: z.strictObject({
+      variables: Variables.optional(),
+      version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+    }),
+    output: z
+      .object({
+        subject: z.string().nullable(),
+        html: z.string().nullable(),
+        text: z.string().nullable(),
+        missingVariables: z.array(z.string()),
+      })
+      .meta({ id: "TemplatePreview" }),
+    errors: ["not_found", "template_error"],
+    examples: [{ summary: "With a name", params: id, body: { variables: { name: "Ada" } } }],
+  }),
+  render: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/render",
+    access: { permission: "templates:read" },
+    summary: "Check and render sources that are not stored, such as files at hand",
+    description:
+      "Layout and partials are those of the workspace, unless given here by slug. A fault answers template_error with its line and column.",
+    body: z.strictObject({
+      type: fields.type.default("transactional"),
+      subject: fields.subject.optional(),
+      html: fields.html.optional(),
+      text: fields.text.optional(),
+      layout: fields.layout.optional(),
+      declare: fields.variables.optional().meta({ description: "What is declared about variables" }),
+      variables: Variables.optional(),
+      parts: z
+        .record(Slug, z.strictObject({ html: fields.html.optional(), text: fields.text.optional(), declare: fields.variables.optional() }))
+        .refine((parts) => Object.keys(parts).length <= 100, { message: "At most 100 parts.", params: { code: "too_big" } })
+        .optional()
+        .meta({ description: "Layouts and partials by slug, in place of those of the workspace" }),
+    }),
+    output: z
+      .object({
+        subject: z.string().nullable(),
+        html: z.string().nullable(),
+        text: z.string().nullable(),
+        missingVariables: z.array(z.string()),
+        variables: z.array(TemplateVariable),
+      })
+      .meta({ id: "TemplateRendering" }),
+    errors: ["template_error"],
+    examples: [{ summary: "A line of HTML", body: { html: "<p>Hi {{ name }}</p>", variables: { name: "Ada" } } }],
+  }),
+  test: endpoint({
+    method: "POST",
+    path: "/api/v1/templates/:id/test",
+    access: { permission: "transactional:send" },
+    summary: "Send a template, its draft too, to a few addresses to look at it",
+    body: z.strictObject({
+      to: z
+        .union([EmailAddress, z.array(EmailAddress).min(1).max(TEMPLATE_LIMITS.testRecipients)])
+        .meta({ description: "One address, or up to 5" }),
+      variables: Variables.optional(),
+      from: MailboxText.optional().meta({ description: "In place of the template's sender" }),
+      version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+    }),
+    output: TemplateSendResponse,
+    bucket: "send",
+    errors: ["not_found", "template_error", "missing_variables", "sender_not_verified", "recipient_suppressed", "queue_failed"],
+    examples: [{ summary: "To yourself", params: id, body: { to: "you@example.com", variables: { name: "Ada" } } }],
+  }),
+  listTransactional: endpoint({
+    method: "GET",
+    path: "/api/v1/v1/templates",
+    access: { permission: "templates:read" },
+    summary: "List transactional templates, newest first",
+    query: z.object({
+      ...pageQuery,
+      search: z.string().max(200).optional().meta({ description: "Part of the name or description" }),
+      category: z.string().max(TEMPLATE_LIMITS.category).optional().meta({ description: "Only this category" }),
+    }),
+    output: pageOf(Template),
+    examples: [{ summary: "All" }],
+  }),
+  getBySlug: endpoint({
+    method: "GET",
+    path: "/api/v1/v1/templates/:slug",
+    access: { permission: "templates:read" },
+    summary: "Get what can be sent under a slug, with the variables it takes",
+    output: TemplateBySlug,
+    errors: ["template_not_found"],
+    examples: [{ summary: "Its variables", params: { slug: "order-shipped" } }],
+  }),
+  send: endpoint({
+    method: "POST",
+    path: "/api/v1/send/:slug",
+    access: { permission: "transactional:send" },
+    summary: "Send a published template to one recipient or a batch",
+    description:
+      "The version that is published when the send is accepted is what goes out. recipientVariables overrides variables for single recipients.",
+    body: TemplateSendRequest,
+    output: TemplateSendResponse,
+    bucket: "send",
+    errors: [
+      "template_not_found",
+      "template_error",
+      "missing_variables",
+      "sender_not_verified",
+      "recipient_suppressed",
+      "queue_failed",
+    ],
+    examples: [
+      { summary: "One recipient", params: { slug: "order-shipped" }, body: { to: "ada@example.com", variables: { name: "Ada" } } },
+      {
+        summary: "A batch, another subject",
+        params: { slug: "order-shipped" },
+        body: { to: ["ada@example.com", "grace@example.com"], subject: "Good news, {{ name }}", variables: { name: "friend" } },
+      },
+    ],
+  }),
+};

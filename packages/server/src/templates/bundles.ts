@@ -1,0 +1,155 @@
+import type { ErrorDetail } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { type Bundle, BundleFaults, type Compiled, compileBundle, type FieldFault, type Part } from "./engine/engine.ts";
+import type { Parse } from "./engine/parser.ts";
+import type { Content } from "./content.ts";
+import { DRAFT, type TemplateRow, templateBySlug, versionOf } from "./store.ts";
+
+/** A layout or partial as it stands in the workspace: which version of it counts, and what that uses. */
+interface PartHead {
+  readonly row: TemplateRow;
+  readonly version: number;
+  readonly hash: string;
+  readonly uses: readonly string[];
+}
+
+export type Parts = ReadonlyMap<string, PartHead>;
+
+// Layouts and partials one template may draw in, counted through.
+const MAX_PARTS = 100;
+
+/** Of a layout or partial, the published version; for a draft that uses it, its own draft when it has none yet. */
+const headOf = (row: TemplateRow, drafts: boolean): PartHead | null => {
+  if (row.status !== "ACTIVE" || (row.type !== "layout" && row.type !== "partial")) return null;
+  if (row.version !== null && row.publishedHash !== null)
+    return { row, version: row.version, hash: row.publishedHash, uses: row.publishedUses ?? [] };
+  return drafts ? { row, version: DRAFT, hash: row.draftHash, uses: row.draftUses } : null;
+};
+
+/** Finds what a template is put together from, by the slugs it uses and those they use. What is not there is left out. */
+export const partsOf = async (q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> => {
+  const parts = new Map<string, PartHead>();
+  const asked = new Set<string>();
+  const waiting = [...uses];
+  for (let slug = waiting.shift(); slug !== undefined && asked.size < MAX_PARTS; slug = waiting.shift()) {
+    if (asked.has(slug)) continue;
+    asked.add(slug);
+    const row = await templateBySlug(q, workspaceId, slug);
+    const head = row && headOf(row, drafts);
+    if (!head) continue;
+    parts.set(slug, head);
+    waiting.push(...head.uses);
+  }
+  return parts;
+};
+
+/** Reads the sources of parts. */
+const loadParts = async (q: Tx | Reader, parts: Parts): Promise<Map<string, Part & { type: TemplateRow["type"] }>> => {
+  const loaded = new Map<string, Part & { type: TemplateRow["type"] }>();
+  for (const [slug, { row, version }] of parts) {
+    const content = await versionOf(q, row.id, version);
+    if (content) loaded.set(slug, { slug, type: row.type, html: content.html, text: content.text, variables: content.variables });
+  }
+  return loaded;
+};
+
+/** What is compiled: a content under its slug, as a template or as a part. */
+export interface Subject {
+  readonly slug: string;
+  readonly type: TemplateRow["type"];
+  readonly content: Pick<Content, "subject" | "html" | "text" | "layout" | "variables">;
+}
+
+const bundleOf = ({ slug, type, content }: Subject, loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>): Bundle => {
+  const partials = new Map<string, Part>([...loaded].filter(([, part]) => part.type === "partial"));
+  // So that a circle that leads back here is seen before it is closed.
+  if (type === "partial") partials.set(slug, { slug, html: content.html, text: content.text, variables: content.variables });
+  const layout = content.layout === null ? undefined : loaded.get(content.layout);
+  if (content.layout !== null && layout?.type !== "layout")
+    throw new BundleFaults([{ line: 1, column: 1, code: "unknown_layout", message: `There is no layout ${content.layout}.`, part: null, field: "layout" }]);
+  return { slug, subject: content.subject, html: content.html, text: content.text, variables: content.variables, isLayout: type === "layout", layout: layout ?? null, partials };
+};
+
+/** Slugs a source names as partials, before anything of it is checked: enough to find them. */
+export const namedIn = ({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] => {
+  const slugs = new Set<string>(layout === null ? [] : [layout]);
+  for (const source of [html, text])
+    for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]{1,100})/g)) slugs.add(slug as string);
+  return [...slugs].slice(0, MAX_PARTS);
+};
+
+/** Compiles a content with the parts of the workspace as they stand. `given` stand in for those of the workspace. Throws BundleFaults. */
+export const compileContent = async (
+  q: Tx | Reader,
+  parse: Parse,
+  workspaceId: string,
+  subject: Subject,
+  drafts: boolean,
+  given: ReadonlyMap<string, Part & { type: TemplateRow["type"] }> = new Map(),
+): Promise<Compiled> => {
+  const slugs = [...namedIn(subject.content), ...[...given.values()].flatMap((part) => namedIn({ ...part, layout: null }))];
+  const loaded = await loadParts(q, await partsOf(q, workspaceId, slugs, drafts));
+  for (const [slug, part] of given) loaded.set(slug, part);
+  return compileBundle(parse, bundleOf(subject, loaded));
+};
+
+// Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
+// told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
+const compiled = new Map<string, Compiled>();
+let size = 0;
+const MAX_SIZE = 8 * 1024 * 1024;
+
+const keep = (key: string, one: Compiled): void => {
+  compiled.set(key, one);
+  size += one.size;
+  for (const [oldest, { size: freed }] of compiled) {
+    if (size <= MAX_SIZE || compiled.size === 1) return;
+    compiled.delete(oldest);
+    size -= freed;
+  }
+};
+
+/** The compiled form of a stored version, compiled once. Throws BundleFaults. */
+export const compiledVersion = async (
+  q: Tx | Reader,
+  parse: () => Promise<Parse>,
+  row: TemplateRow,
+  version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
+  drafts: boolean,
+): Promise<Compiled> => {
+  const parts = version.uses.length === 0 ? NO_PARTS : await partsOf(q, row.workspaceId, version.uses, drafts);
+  const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
+  const before = compiled.get(key);
+  if (before) {
+    // The one used last is forgotten last.
+    compiled.delete(key);
+    compiled.set(key, before);
+    return before;
+  }
+  const content = await versionOf(q, row.id, version.version);
+  if (!content) throw new Error(`Version ${version.version} of ${row.id} is gone.`);
+  const made = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
+  keep(key, made);
+  return made;
+};
+
+const NO_PARTS: Parts = new Map();
+
+/** Faults as details of an error: `html`, or `footer.html` for one in a part. */
+export const detailsOf = (faults: readonly FieldFault[]): ErrorDetail[] =>
+  faults.slice(0, 20).map(({ part, field, line, column, code, message }) => ({
+    path: part === null ? field : `${part}.${field}`,
+    code,
+    message: `Line ${line}, column ${column}: ${message}`,
+    line,
+    column,
+  }));
+
+/** Faults as an error of the API: `validation_error` for what is being saved, `template_error` for what is stored. */
+export const faultError = (code: "validation_error" | "template_error", error: unknown): unknown => {
+  if (!(error instanceof BundleFaults)) return error;
+  const details = detailsOf(error.faults);
+  const [first] = details;
+  return new ApiError(code, `${first?.path ?? "The template"}: ${first?.message ?? error.message}`, { details });
+};

@@ -1,0 +1,78 @@
+import { hash } from "node:crypto";
+import type { ErrorDetail, Template } from "@mailsvc/sdk/contract";
+import { ApiError } from "../lib/api-error.ts";
+import type { VersionRow } from "./store.ts";
+
+/** What a version says; the rest of its row is about the version itself. */
+export type Content = Pick<VersionRow, "subject" | "from" | "replyTo" | "html" | "text" | "blocks" | "layout" | "variables">;
+
+type Given = { [F in keyof Content]?: Content[F] | undefined };
+
+export const EMPTY: Content = { subject: null, from: null, replyTo: null, html: null, text: null, blocks: null, layout: null, variables: [] };
+
+/** The content with what a request changes of it. Nothing and an empty text are the same. */
+export const changed = (before: Content, given: Given): Content => {
+  const pick = <F extends keyof Content>(field: F): Content[F] => {
+    const value = given[field];
+    return value === undefined ? before[field] : ((value === "" ? null : value) as Content[F]);
+  };
+  return {
+    subject: pick("subject"),
+    from: pick("from"),
+    replyTo: pick("replyTo"),
+    html: pick("html"),
+    text: pick("text"),
+    blocks: pick("blocks"),
+    layout: pick("layout"),
+    variables: pick("variables"),
+  };
+};
+
+/** Names a content by what it says: equal contents have equal hashes, in every workspace and on every server. */
+export const hashOf = ({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string =>
+  hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
+
+const refuse = (details: ErrorDetail[]): never => {
+  throw new ApiError("validation_error", details.length === 1 ? (details[0] as ErrorDetail).message : `${details.length} fields are not valid.`, {
+    details,
+  });
+};
+
+/** Checks that a content has what its kind and type allow, and no more. Throws ApiError validation_error. */
+export const assertFits = ({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void => {
+  const none = (fields: readonly (keyof Content)[], what: string): ErrorDetail[] =>
+    fields.flatMap((path) => (content[path] === null ? [] : [{ path, code: "not_allowed", message: `${what} has no ${path}.` }]));
+  const part = type === "layout" || type === "partial";
+  const faults = [
+    ...(kind === "JSON_BLOCKS" ? none(["html", "text", "layout"], "A JSON_BLOCKS template") : none(["blocks"], "An HTML template")),
+    ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
+    ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} is written in HTML.` }] : []),
+  ];
+  if (faults.length > 0) refuse(faults);
+};
+
+/** Checks that a content is complete enough to be sent or used. Throws ApiError validation_error. */
+export const assertComplete = ({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void => {
+  const faults: ErrorDetail[] = [];
+  const need = (path: keyof Content, message: string): void => void faults.push({ path, code: "required", message });
+  if (kind === "JSON_BLOCKS") {
+    if (content.blocks === null) need("blocks", "A JSON_BLOCKS template needs blocks before it is published.");
+  } else if (content.html === null && content.text === null) need("html", "A template needs html, text or both before it is published.");
+  if ((type === "transactional" || type === "marketing") && content.subject === null)
+    need("subject", "A template needs a subject before it is published.");
+  if (faults.length > 0) refuse(faults);
+};
+
+/** A slug made of a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
+export const slugOf = (name: string): string => {
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 100)
+    .replace(/-+$/, "");
+  if (slug === "") refuse([{ path: "slug", code: "required", message: "No slug can be made of this name; give one." }]);
+  return slug;
+};

@@ -1,0 +1,173 @@
+import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { compileContent, compiledVersion, detailsOf, faultError, namedIn } from "./bundles.ts";
+import type { Op } from "./engine/compile.ts";
+import { RenderError } from "./engine/compile.ts";
+import { BundleFaults, type Compiled, compileSubject, MissingVariables, type Part, type Rendered, render } from "./engine/engine.ts";
+import { loadParser } from "./engine/parser.ts";
+import { SourceFaults } from "./engine/tree.ts";
+import { misfits, type Values } from "./engine/values.ts";
+import { BLOCKS_ERROR, detailOf, showBySlug } from "./show.ts";
+import { DRAFT, headersOf, type TemplateRow, templateBySlug, type VersionRow, versionOf } from "./store.ts";
+
+type Endpoints = typeof contract.templates;
+
+/** A version of a template, ready to be sent. */
+export interface Sendable {
+  readonly slug: string;
+  /** 0 for a draft. */
+  readonly version: number;
+  readonly from: string | null;
+  readonly replyTo: string | null;
+  readonly compiled: Compiled;
+}
+
+const missing = (message: string, hint?: string): ApiError => new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
+
+/** What is published under a slug. Throws ApiError template_not_found. */
+const publishedBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> => {
+  const row = await templateBySlug(read, workspaceId, slug);
+  if (!row) throw missing(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
+  if (row.type !== "transactional") throw missing(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
+  if (row.status === "INACTIVE") throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
+  const { version } = row;
+  if (version === null) throw missing(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
+  return { ...row, version };
+};
+
+const blocksError = (): ApiError => new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
+
+const compiledOf = async (read: Reader, row: TemplateRow, version: { version: number; hash: string; uses: readonly string[] }): Promise<Compiled> => {
+  if (row.kind === "JSON_BLOCKS") throw blocksError();
+  try {
+    return await compiledVersion(read, loadParser, row, version, version.version === DRAFT);
+  } catch (error) {
+    throw faultError("template_error", error);
+  }
+};
+
+/** The published version under a slug, compiled. Throws ApiError template_not_found or template_error. */
+export const resolveBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<Sendable> => {
+  const row = await publishedBySlug(read, workspaceId, slug);
+  const compiled = await compiledOf(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
+  const headers = await headersOf(read, row.id, row.version);
+  return { slug, version: row.version, from: headers?.from ?? null, replyTo: headers?.replyTo ?? null, compiled };
+};
+
+/** A version of a template by its id, the draft without a number, compiled. Throws ApiError template_error. */
+export const resolveVersion = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> => {
+  const uses = content.version === DRAFT ? row.draftUses : [...namedUses(row, content)];
+  const compiled = await compiledOf(read, row, { version: content.version, hash: content.hash, uses });
+  return { slug: row.slug, version: content.version, from: content.from, replyTo: content.replyTo, compiled };
+};
+
+// An older version may use other parts than the published one does.
+const namedUses = (row: TemplateRow, content: VersionRow): readonly string[] =>
+  content.version === row.version ? (row.publishedUses ?? []) : namedIn(content);
+
+/** The compiled form for showing, or why there is none. */
+const compiledOrWhy = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> => {
+  try {
+    return (await resolveVersion(read, row, content)).compiled;
+  } catch (error) {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  }
+};
+
+export const detailFor = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> =>
+  detailOf(row, content, await compiledOrWhy(read, row, content));
+
+/** What is published under a slug, and the variables it takes. Throws ApiError template_not_found. */
+export const getBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> => {
+  const row = await publishedBySlug(read, workspaceId, slug);
+  const content = await versionOf(read, row.id, row.version);
+  if (!content) throw missing(`The template ${slug} was changed at this moment. Ask again.`);
+  return showBySlug(row, content, await compiledOrWhy(read, row, content));
+};
+
+/** A fault of rendering as an error of the API. `of` names whose variables they were: `variables`, or those of one recipient. */
+const renderError = (error: unknown, of: string): unknown => {
+  if (error instanceof MissingVariables)
+    return new ApiError("missing_variables", error.message, {
+      details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is needed and was not supplied.` })),
+    });
+  if (error instanceof RenderError) {
+    const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };
+    const place = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
+    return new ApiError("template_error", error.message, { details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }] });
+  }
+  return error;
+};
+
+/** A subject of a request's own, compiled. Throws ApiError validation_error. */
+export const ownSubject = async (source: string): Promise<readonly Op[]> => {
+  try {
+    return compileSubject(await loadParser(), source);
+  } catch (error) {
+    if (!(error instanceof SourceFaults)) throw error;
+    const details = detailsOf(error.faults.map((fault) => ({ ...fault, part: null, field: "subject" as const })));
+    throw new ApiError("validation_error", `subject: ${details[0]?.message ?? error.message}`, { details });
+  }
+};
+
+/**
+ * Renders for sending. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
+ * or template_error.
+ */
+export const renderFor = ({ compiled }: Sendable, values: Values, of: string, subject?: readonly Op[]): Rendered => {
+  const details = misfits(compiled.declared, values, of);
+  if (details.length > 0)
+    throw new ApiError("validation_error", details.length === 1 ? (details[0]?.message ?? "") : `${details.length} variables have the wrong type.`, {
+      details: details.slice(0, 20),
+    });
+  try {
+    return render(compiled, values, { subject });
+  } catch (error) {
+    throw renderError(error, of);
+  }
+};
+
+/** Renders for looking at: what is missing stands as it is written. Throws ApiError template_error. */
+export const preview = (compiled: Compiled, values: Values): HandlerOutput<Endpoints["preview"]> => {
+  try {
+    const { subject, html, text, missing: missingVariables } = render(compiled, values, { lenient: true });
+    return { subject, html, text, missingVariables: [...missingVariables] };
+  } catch (error) {
+    throw renderError(error, "variables");
+  }
+};
+
+/** Checks and renders sources that are not stored. Throws ApiError template_error. */
+export const renderSources = async (
+  read: Reader,
+  workspaceId: string,
+  input: HandlerInput<Endpoints["render"]>,
+): Promise<HandlerOutput<Endpoints["render"]>> => {
+  const given = new Map<string, Part & { type: TemplateRow["type"] }>();
+  for (const [slug, part] of Object.entries(input.parts ?? {}))
+    given.set(slug, {
+      slug,
+      type: slug === input.layout ? "layout" : "partial",
+      html: part.html || null,
+      text: part.text || null,
+      variables: part.declare ?? [],
+    });
+  const content = {
+    subject: input.subject || null,
+    html: input.html || null,
+    text: input.text || null,
+    layout: input.layout ?? null,
+    variables: input.declare ?? [],
+  };
+  let compiled: Compiled;
+  try {
+    // No stored slug looks like this one, so it stands in nobody's place.
+    compiled = await compileContent(read, await loadParser(), workspaceId, { slug: "", type: input.type, content }, true, given);
+  } catch (error) {
+    if (error instanceof BundleFaults) throw faultError("template_error", error);
+    throw error;
+  }
+  return { ...preview(compiled, input.variables ?? {}), variables: [...compiled.variables] };
+};

@@ -1,0 +1,172 @@
+import { and, desc, eq, lt, or, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/like.ts";
+import type { Slice } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+
+export type TemplateRow = Tables["templates"]["$inferSelect"];
+export type VersionRow = Tables["templateVersions"]["$inferSelect"];
+
+/** The version under which a draft is kept. */
+export const DRAFT = 0;
+
+const ph = sql.placeholder;
+
+export const templateById = async (q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> => {
+  const { templates: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  return row ?? null;
+};
+
+/** Prepared: each send asks for its template and for whatever that uses. */
+export const templateBySlug = async (q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> => {
+  const [row] = await q
+    .prepared("template_by_slug", (build, { templates: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.slug, ph("slug"))))
+        .prepare("template_by_slug"),
+    )
+    .execute({ workspaceId, slug });
+  return row ?? null;
+};
+
+export const versionOf = async (q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> => {
+  const [row] = await q
+    .prepared("template_version", (build, { templateVersions: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.templateId, ph("templateId")), eq(t.version, ph("version"))))
+        .prepare("template_version"),
+    )
+    .execute({ templateId, version });
+  return row ?? null;
+};
+
+/** A template's sender and subject line, without the content that a send has compiled already. */
+export const headersOf = async (
+  q: Tx | Reader,
+  templateId: string,
+  version: number,
+): Promise<Pick<VersionRow, "from" | "replyTo"> | null> => {
+  const [row] = await q
+    .prepared("template_headers", (build, { templateVersions: t }) =>
+      build
+        .select({ from: t.from, replyTo: t.replyTo })
+        .from(t)
+        .where(and(eq(t.templateId, ph("templateId")), eq(t.version, ph("version"))))
+        .prepare("template_headers"),
+    )
+    .execute({ templateId, version });
+  return row ?? null;
+};
+
+export const insertTemplate = async (tx: Tx, row: TemplateRow): Promise<void> => {
+  await tx.insert(tx.t.templates).values(row);
+};
+
+export const insertVersion = async (tx: Tx, row: VersionRow): Promise<void> => {
+  await tx.insert(tx.t.templateVersions).values(row);
+};
+
+export const replaceDraft = async (tx: Tx, row: VersionRow): Promise<void> => {
+  const { templateVersions: t } = tx.t;
+  const { templateId: _template, version: _version, ...content } = row;
+  await tx
+    .update(t)
+    .set(content)
+    .where(and(eq(t.templateId, row.templateId), eq(t.version, DRAFT)));
+};
+
+/** Changes a template that is still at the revision it was read with; false otherwise. */
+export const updateTemplate = async (tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<boolean> => {
+  const { templates: t } = tx.t;
+  const changed = await tx
+    .update(t)
+    .set(patch)
+    .where(and(eq(t.id, row.id), eq(t.revision, row.revision)))
+    .returning({ id: t.id });
+  return changed.length > 0;
+};
+
+export const deleteTemplateRows = async (tx: Tx, id: string): Promise<void> => {
+  await tx.delete(tx.t.templateVersions).where(eq(tx.t.templateVersions.templateId, id));
+  await tx.delete(tx.t.templates).where(eq(tx.t.templates.id, id));
+};
+
+/** Forgets published versions before `oldest`. */
+export const forgetVersions = async (tx: Tx, templateId: string, oldest: number): Promise<void> => {
+  const { templateVersions: t } = tx.t;
+  await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
+};
+
+/** Every template of a workspace with the slugs it uses: to find who uses a layout or partial. */
+export const usesOf = (q: Tx | Reader, workspaceId: string): Promise<Pick<TemplateRow, "slug" | "draftUses" | "publishedUses">[]> => {
+  const { templates: t } = q.t;
+  return Promise.resolve(
+    q.select({ slug: t.slug, draftUses: t.draftUses, publishedUses: t.publishedUses }).from(t).where(eq(t.workspaceId, workspaceId)),
+  );
+};
+
+export interface TemplateFilter {
+  search?: string | undefined;
+  category?: string | undefined;
+  type?: TemplateRow["type"] | undefined;
+  status?: TemplateRow["status"] | undefined;
+}
+
+const matching = (q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) => {
+  const { templates: t } = q.t;
+  return and(
+    eq(t.workspaceId, workspaceId),
+    search ? or(contains(t.name, search), contains(t.description, search)) : undefined,
+    category === undefined ? undefined : eq(t.category, category),
+    type && eq(t.type, type),
+    status && eq(t.status, status),
+  );
+};
+
+export const templateRows = async (
+  q: Reader,
+  workspaceId: string,
+  filter: TemplateFilter,
+  { before, limit, offset }: Slice,
+): Promise<TemplateRow[]> => {
+  const { templates: t } = q.t;
+  return q
+    .select()
+    .from(t)
+    .where(and(matching(q, workspaceId, filter), before === null ? undefined : lt(t.id, before)))
+    .orderBy(desc(t.id))
+    .limit(limit)
+    .offset(offset);
+};
+
+export const countTemplates = (q: Reader, workspaceId: string, filter: TemplateFilter): Promise<number> =>
+  Promise.resolve(q.$count(q.t.templates, matching(q, workspaceId, filter)));
+
+export type VersionHead = Pick<VersionRow, "id" | "version" | "subject" | "restoredFrom" | "createdAt">;
+
+const published = (q: Reader, templateId: string) => {
+  const { templateVersions: t } = q.t;
+  return and(eq(t.templateId, templateId), sql`${t.version} <> ${DRAFT}`);
+};
+
+export const versionRows = async (q: Reader, templateId: string, { before, limit, offset }: Slice): Promise<VersionHead[]> => {
+  const { templateVersions: t } = q.t;
+  return q
+    .select({ id: t.id, version: t.version, subject: t.subject, restoredFrom: t.restoredFrom, createdAt: t.createdAt })
+    .from(t)
+    .where(and(published(q, templateId), before === null ? undefined : lt(t.id, before)))
+    .orderBy(desc(t.id))
+    .limit(limit)
+    .offset(offset);
+};
+
+export const countVersions = (q: Reader, templateId: string): Promise<number> =>
+  Promise.resolve(q.$count(q.t.templateVersions, published(q, templateId)));

@@ -1,0 +1,289 @@
+import type { contract, HandlerInput, Page, Template, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
+import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import { UniqueViolation } from "../db/errors.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { compileContent, faultError } from "./bundles.ts";
+import { assertComplete, assertFits, type Content, changed, EMPTY, hashOf, slugOf } from "./content.ts";
+import type { Compiled } from "./engine/engine.ts";
+import type { Parse } from "./engine/parser.ts";
+import { detailOf, showTemplate, showVersion } from "./show.ts";
+import {
+  countTemplates,
+  countVersions,
+  DRAFT,
+  deleteTemplateRows,
+  forgetVersions,
+  insertTemplate,
+  insertVersion,
+  replaceDraft,
+  type TemplateFilter,
+  type TemplateRow,
+  templateById,
+  templateRows,
+  updateTemplate,
+  usesOf,
+  type VersionRow,
+  versionOf,
+  versionRows,
+} from "./store.ts";
+
+type Endpoints = typeof contract.templates;
+
+/** A template by its id. Throws ApiError not_found. */
+export const findTemplate = async (q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> => {
+  const row = await templateById(q, workspaceId, id);
+  if (!row) throw notFound("template", id);
+  return row;
+};
+
+/** The draft of a template, or one of its published versions. Throws ApiError not_found. */
+export const findVersion = async (q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> => {
+  const found = await versionOf(q, row.id, version);
+  if (!found) throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, { hint: `See: mailsvc templates versions ${row.id}` });
+  return found;
+};
+
+const taken = (slug: string): ApiError =>
+  new ApiError("conflict", `There is a template ${slug} already.`, {
+    details: [{ path: "slug", code: "taken", message: `The slug ${slug} is taken; choose another, or update that template.` }],
+  });
+
+const assertRevision = (row: TemplateRow, revision: number | undefined): void => {
+  if (revision !== undefined && revision !== row.revision)
+    throw new ApiError("conflict", `The template is at revision ${row.revision}, not ${revision}: it has been changed meanwhile.`, {
+      details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
+    });
+};
+
+/** Refuses what would take a layout or partial away from those that use it. Throws ApiError conflict. */
+const assertUnused = async (tx: Tx, row: TemplateRow, what: string): Promise<void> => {
+  if (row.type !== "layout" && row.type !== "partial") return;
+  const all = await usesOf(tx, row.workspaceId);
+  const users = all.filter((t) => t.slug !== row.slug && (t.draftUses.includes(row.slug) || t.publishedUses?.includes(row.slug)));
+  if (users.length === 0) return;
+  const names = users.slice(0, 5).map((t) => t.slug);
+  throw new ApiError("conflict", `${row.slug} cannot be ${what}: ${names.join(", ")}${users.length > 5 ? ", …" : ""} use it.`, {
+    details: users.slice(0, 20).map((t) => ({ path: t.slug, code: "in_use", message: `${t.slug} uses ${row.slug}.` })),
+    hint: "Take it out of these templates first, and publish them.",
+  });
+};
+
+/** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
+const check = async (
+  tx: Tx,
+  parse: Parse,
+  row: Pick<TemplateRow, "workspaceId" | "slug" | "type" | "kind">,
+  content: Content,
+  drafts: boolean,
+): Promise<Compiled> => {
+  assertFits(row, content);
+  try {
+    return await compileContent(tx, parse, row.workspaceId, { slug: row.slug, type: row.type, content }, drafts);
+  } catch (error) {
+    throw faultError("validation_error", error);
+  }
+};
+
+const versionRow = (deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow => ({
+  templateId,
+  version,
+  id: deps.ids("tver"),
+  ...content,
+  hash: hashOf(content),
+  restoredFrom,
+  createdAt: deps.clock.now(),
+});
+
+/** Makes a content the published version, checked against what is published of its parts. */
+const publishContent = async (
+  tx: Tx,
+  deps: Deps,
+  parse: Parse,
+  row: TemplateRow,
+  content: Content,
+  restoredFrom: number | null = null,
+): Promise<Partial<TemplateRow>> => {
+  assertComplete(row, content);
+  const { uses } = await check(tx, parse, row, content, false);
+  const version = (row.version ?? 0) + 1;
+  const written = versionRow(deps, row.id, version, content, restoredFrom);
+  await insertVersion(tx, written);
+  await forgetVersions(tx, row.id, version - TEMPLATE_LIMITS.versions + 1);
+  return { version, publishedHash: written.hash, publishedUses: [...uses], publishedAt: written.createdAt };
+};
+
+const store = async (tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<TemplateRow> => {
+  try {
+    if (await updateTemplate(tx, row, patch)) return { ...row, ...patch };
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw taken(patch.slug ?? row.slug);
+    throw error;
+  }
+  throw new ApiError("conflict", "The template was changed at the same moment. Read it again.", {
+    details: [{ path: "revision", code: "outdated", message: "Somebody else was faster." }],
+  });
+};
+
+/** Creates a template with its draft, published at once if asked. Throws ApiError validation_error or conflict. */
+export const createTemplate = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  input: HandlerInput<Endpoints["create"]>,
+  parse: Parse,
+): Promise<TemplateDetail> => {
+  const now = deps.clock.now();
+  const content = changed(EMPTY, input);
+  const head: TemplateRow = {
+    id: deps.ids("tpl"),
+    workspaceId,
+    slug: input.slug ?? slugOf(input.name),
+    name: input.name,
+    description: input.description ?? null,
+    category: input.category ?? null,
+    type: input.type,
+    kind: input.kind,
+    status: "ACTIVE",
+    revision: 1,
+    version: null,
+    publishedHash: null,
+    publishedUses: null,
+    draftHash: hashOf(content),
+    draftUses: [],
+    createdAt: now,
+    updatedAt: now,
+    publishedAt: null,
+  };
+  const compiled = await check(tx, parse, head, content, true);
+  const published = input.publish ? await publishContent(tx, deps, parse, head, content) : {};
+  const row = { ...head, draftUses: [...compiled.uses], ...published };
+  try {
+    await insertTemplate(tx, row);
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw taken(row.slug);
+    throw error;
+  }
+  const draft = versionRow(deps, row.id, DRAFT, content, null);
+  await insertVersion(tx, draft);
+  return detailOf(row, draft, compiled);
+};
+
+/** Changes the draft and what is known about a template, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
+export const updateDraft = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  input: HandlerInput<Endpoints["update"]>,
+  parse: Parse,
+): Promise<TemplateDetail> => {
+  const row = await findTemplate(tx, workspaceId, input.id);
+  assertRevision(row, input.revision);
+  const slug = input.slug ?? row.slug;
+  const type = input.type ?? row.type;
+  if (slug !== row.slug || type !== row.type) await assertUnused(tx, row, slug === row.slug ? "of another type" : "renamed");
+  const before = await findVersion(tx, row, DRAFT);
+  const content = changed(before, input);
+  const next = { ...row, slug, type };
+  const compiled = await check(tx, parse, next, content, true);
+  const draft = { ...versionRow(deps, row.id, DRAFT, content, null), id: before.id };
+  if (draft.hash !== before.hash) await replaceDraft(tx, draft);
+  const publishing = input.publish && draft.hash !== row.publishedHash;
+  const published = publishing ? await publishContent(tx, deps, parse, next, content) : {};
+  const changedRow = await store(tx, row, {
+    slug,
+    type,
+    name: input.name ?? row.name,
+    description: input.description === undefined ? row.description : input.description,
+    category: input.category === undefined ? row.category : input.category,
+    revision: row.revision + 1,
+    draftHash: draft.hash,
+    draftUses: [...compiled.uses],
+    updatedAt: deps.clock.now(),
+    ...published,
+  });
+  return detailOf(changedRow, draft, compiled);
+};
+
+/** Publishes the draft. What is published already stays as it is. Throws ApiError not_found, validation_error or conflict. */
+export const publishDraft = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, revision }: HandlerInput<Endpoints["publish"]>,
+  parse: Parse,
+): Promise<Template> => {
+  const row = await findTemplate(tx, workspaceId, id);
+  assertRevision(row, revision);
+  if (row.publishedHash === row.draftHash) return showTemplate(row);
+  const published = await publishContent(tx, deps, parse, row, changed(await findVersion(tx, row, DRAFT), {}));
+  return showTemplate(await store(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
+};
+
+/** Publishes an earlier version again. The draft follows unless it has changes of its own. Throws ApiError not_found, validation_error or conflict. */
+export const rollBack = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, version, revision }: HandlerInput<Endpoints["rollback"]>,
+  parse: Parse,
+): Promise<Template> => {
+  const row = await findTemplate(tx, workspaceId, id);
+  assertRevision(row, revision);
+  const earlier = await findVersion(tx, row, version);
+  if (earlier.hash === row.publishedHash) return showTemplate(row);
+  const content = changed(earlier, {});
+  const published = await publishContent(tx, deps, parse, row, content, version);
+  const follows = row.draftHash === row.publishedHash;
+  if (follows) {
+    const draft = await findVersion(tx, row, DRAFT);
+    await replaceDraft(tx, { ...versionRow(deps, row.id, DRAFT, content, null), id: draft.id });
+  }
+  return showTemplate(
+    await store(tx, row, {
+      ...published,
+      ...(follows && { draftHash: earlier.hash, draftUses: published.publishedUses ?? [] }),
+      revision: row.revision + 1,
+      updatedAt: deps.clock.now(),
+    }),
+  );
+};
+
+/** Makes a template inactive or active; either twice is harmless. Throws ApiError not_found or conflict. */
+export const setStatus = async (tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> => {
+  const row = await findTemplate(tx, workspaceId, id);
+  if (row.status === status) return showTemplate(row);
+  if (status === "INACTIVE") await assertUnused(tx, row, "archived");
+  return showTemplate(await store(tx, row, { status, revision: row.revision + 1, updatedAt: deps.clock.now() }));
+};
+
+/** Deletes a template with all its versions. Throws ApiError not_found or conflict. */
+export const deleteTemplate = async (tx: Tx, workspaceId: string, id: string): Promise<Template> => {
+  const row = await findTemplate(tx, workspaceId, id);
+  await assertUnused(tx, row, "deleted");
+  await deleteTemplateRows(tx, id);
+  return showTemplate(row);
+};
+
+export const listTemplates = (read: Reader, workspaceId: string, input: PageInput & TemplateFilter): Promise<Page<Template>> =>
+  pageOf(
+    input,
+    (slice) => templateRows(read, workspaceId, input, slice),
+    () => countTemplates(read, workspaceId, input),
+    showTemplate,
+  );
+
+/** The published versions, newest first. Throws ApiError not_found. */
+export const listVersions = async (read: Reader, workspaceId: string, { id, ...page }: PageInput & { id: string }): Promise<Page<TemplateVersion>> => {
+  const row = await findTemplate(read, workspaceId, id);
+  return pageOf(
+    page,
+    (slice) => versionRows(read, row.id, slice),
+    () => countVersions(read, row.id),
+    (version) => showVersion(row, version),
+  );
+};
+
+export { ownSubject, renderFor, resolveBySlug, type Sendable } from "./sendable.ts";

@@ -1,0 +1,2 @@
+export { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";
+export { send } from "./send.ts";
