@@ -1,3 +1,83 @@
+CREATE TABLE "activations" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"listing_id" text NOT NULL,
+	"period" integer NOT NULL,
+	"living" text,
+	"status" text NOT NULL,
+	"pause_reasons" json NOT NULL,
+	"scopes" json NOT NULL,
+	"key_hash" text NOT NULL,
+	"key_preview" text NOT NULL,
+	"key_delivered_at" bigint,
+	"sequence" integer NOT NULL,
+	"last_event_at" bigint NOT NULL,
+	"message_sequence" integer NOT NULL,
+	"webhook_last_error" json,
+	"uncovered_at" bigint,
+	"credit_limit" integer,
+	"credits_used" integer NOT NULL,
+	"credits_reset_at" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"paused_at" bigint,
+	"deactivated_at" bigint,
+	"deactivation_reason" text
+);
+--> statement-breakpoint
+CREATE TABLE "agent_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"listing_id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"type" text NOT NULL,
+	"run_id" text,
+	"sequence" integer NOT NULL,
+	"at" bigint NOT NULL,
+	"body" text NOT NULL,
+	"sealed" "bytea",
+	"state" text NOT NULL,
+	"attempts" integer NOT NULL,
+	"due_at" bigint,
+	"locked_until" bigint,
+	"last_class" text,
+	"last_status" integer,
+	"last_error" text,
+	"settled_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "approvals" (
+	"message_id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"run_id" text,
+	"title" text NOT NULL,
+	"options" json NOT NULL,
+	"allow_comment" boolean NOT NULL,
+	"preview" json,
+	"suspend_run" boolean NOT NULL,
+	"status" text NOT NULL,
+	"decision" text,
+	"comment" text,
+	"answered_at" bigint,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "assets" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"activation_id" text,
+	"sha256" text NOT NULL,
+	"file_name" text NOT NULL,
+	"content_type" text NOT NULL,
+	"size" integer NOT NULL,
+	"width" integer NOT NULL,
+	"height" integer NOT NULL,
+	"alt" text,
+	"tags" json NOT NULL,
+	"external_id" text,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "attachments" (
 	"contents_id" bigint NOT NULL,
 	"position" integer NOT NULL,
@@ -7,6 +87,54 @@ CREATE TABLE "attachments" (
 	"size" integer NOT NULL,
 	"content" "bytea" NOT NULL,
 	CONSTRAINT "attachments_contents_id_position_pk" PRIMARY KEY("contents_id","position")
+);
+--> statement-breakpoint
+CREATE TABLE "brands" (
+	"workspace_id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"website" text,
+	"logo_asset_id" text,
+	"colors" json NOT NULL,
+	"fonts" json NOT NULL,
+	"voice" json NOT NULL,
+	"locale" text NOT NULL,
+	"timezone" text NOT NULL,
+	"publish_needs_approval" boolean NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "contact_counts" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"tag_key" text NOT NULL,
+	"status" text NOT NULL,
+	"block" integer NOT NULL,
+	"delta" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "contact_tags" (
+	"workspace_id" text NOT NULL,
+	"tag_key" text NOT NULL,
+	"contact_seq" bigint NOT NULL,
+	"status" text NOT NULL,
+	CONSTRAINT "contact_tags_workspace_id_tag_key_contact_seq_pk" PRIMARY KEY("workspace_id","tag_key","contact_seq")
+);
+--> statement-breakpoint
+CREATE TABLE "contacts" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"email" text NOT NULL,
+	"email_key" text NOT NULL,
+	"first_name" text,
+	"last_name" text,
+	"phone" text,
+	"status" text NOT NULL,
+	"tags" json NOT NULL,
+	"custom_fields" json NOT NULL,
+	"search_text" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "contents" (
@@ -19,7 +147,41 @@ CREATE TABLE "contents" (
 	"text_body" text,
 	"headers" json NOT NULL,
 	"tags" json NOT NULL,
-	"attachments" integer NOT NULL
+	"attachments" integer NOT NULL,
+	"files_of" bigint,
+	"template" text
+);
+--> statement-breakpoint
+CREATE TABLE "credit_balances" (
+	"workspace_id" text PRIMARY KEY NOT NULL,
+	"balance" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "credit_entries" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"activation_id" text,
+	"run_id" text,
+	"kind" text NOT NULL,
+	"amount" integer NOT NULL,
+	"balance_after" integer NOT NULL,
+	"action" text,
+	"description" text,
+	"units" json,
+	"refund_of" text,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "delivery_attempts" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"event_id" text NOT NULL,
+	"attempt" integer NOT NULL,
+	"at" bigint NOT NULL,
+	"ms" integer NOT NULL,
+	"class" text NOT NULL,
+	"http_status" integer,
+	"message" text,
+	"answer" text
 );
 --> statement-breakpoint
 CREATE TABLE "emails" (
@@ -40,13 +202,30 @@ CREATE TABLE "emails" (
 	CONSTRAINT "emails_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
 );
 --> statement-breakpoint
+CREATE TABLE "engagement" (
+	"contact_seq" bigint PRIMARY KEY NOT NULL,
+	"last_sent_at" bigint,
+	"last_delivered_at" bigint,
+	"last_opened_at" bigint,
+	"last_clicked_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "events" (
 	"sequence" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
 	"type" text NOT NULL,
 	"email_id" text,
+	"contact_id" text,
 	"at" bigint NOT NULL,
 	"data" json
+);
+--> statement-breakpoint
+CREATE TABLE "file_contents" (
+	"workspace_id" text NOT NULL,
+	"sha256" text NOT NULL,
+	"size" integer NOT NULL,
+	"bytes" "bytea" NOT NULL,
+	CONSTRAINT "file_contents_workspace_id_sha256_pk" PRIMARY KEY("workspace_id","sha256")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency" (
@@ -84,9 +263,158 @@ CREATE TABLE "keys" (
 	"revoked_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "landing_page_days" (
+	"page_id" text NOT NULL,
+	"date" text NOT NULL,
+	"views" integer NOT NULL,
+	"visitors" integer NOT NULL,
+	"submissions" integer NOT NULL,
+	CONSTRAINT "landing_page_days_page_id_date_pk" PRIMARY KEY("page_id","date")
+);
+--> statement-breakpoint
+CREATE TABLE "landing_page_referrers" (
+	"page_id" text NOT NULL,
+	"date" text NOT NULL,
+	"host" text NOT NULL,
+	"views" integer NOT NULL,
+	CONSTRAINT "landing_page_referrers_page_id_date_host_pk" PRIMARY KEY("page_id","date","host")
+);
+--> statement-breakpoint
+CREATE TABLE "landing_page_visitors" (
+	"page_id" text NOT NULL,
+	"date" text NOT NULL,
+	"visitor" text NOT NULL,
+	CONSTRAINT "landing_page_visitors_page_id_date_visitor_pk" PRIMARY KEY("page_id","date","visitor")
+);
+--> statement-breakpoint
+CREATE TABLE "landing_pages" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"activation_id" text,
+	"run_id" text,
+	"slug" text NOT NULL,
+	"title" text NOT NULL,
+	"html" text,
+	"blocks" json,
+	"seo" json,
+	"lead_magnet_id" text,
+	"list_id" text,
+	"status" text NOT NULL,
+	"version" integer NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"published_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "lead_magnets" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"activation_id" text,
+	"run_id" text,
+	"sha256" text NOT NULL,
+	"title" text NOT NULL,
+	"description" text,
+	"file_name" text NOT NULL,
+	"content_type" text NOT NULL,
+	"size" integer NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "list_members" (
+	"list_seq" bigint NOT NULL,
+	"contact_seq" bigint NOT NULL,
+	"status" text NOT NULL,
+	"added_at" bigint NOT NULL,
+	"joined_at" bigint,
+	"token_hash" text,
+	"expires_at" bigint,
+	CONSTRAINT "list_members_list_seq_contact_seq_pk" PRIMARY KEY("list_seq","contact_seq")
+);
+--> statement-breakpoint
+CREATE TABLE "listings" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"slug" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text NOT NULL,
+	"webhook_url" text NOT NULL,
+	"permissions" json NOT NULL,
+	"state" text NOT NULL,
+	"period" integer NOT NULL,
+	"listed_at" bigint,
+	"expires_at" bigint,
+	"ended_at" bigint,
+	"subscription" text,
+	"secret" "bytea" NOT NULL,
+	"next_secret" "bytea",
+	"next_secret_at" bigint,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "lists" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text,
+	"double_opt_in" boolean NOT NULL,
+	"confirmation_from" text,
+	"confirmation_subject" text,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"deleted_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "messages" (
+	"id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"sequence" integer NOT NULL,
+	"run_id" text,
+	"type" text NOT NULL,
+	"direction" text NOT NULL,
+	"author" text NOT NULL,
+	"text" text NOT NULL,
+	"format" text NOT NULL,
+	"external_id" text,
+	"created_at" bigint NOT NULL,
+	"read_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "meta" (
 	"name" text PRIMARY KEY NOT NULL,
 	"value" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "payment_notices" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"ended" text,
+	"at" bigint NOT NULL,
+	"received_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "payments" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"listing_id" text NOT NULL,
+	"provider" text NOT NULL,
+	"session" text NOT NULL,
+	"state" text NOT NULL,
+	"amount" integer NOT NULL,
+	"currency" text NOT NULL,
+	"checkout_url" text NOT NULL,
+	"subscription" text,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"paid_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "plans" (
+	"workspace_id" text PRIMARY KEY NOT NULL,
+	"plan" text NOT NULL,
+	"changed_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "rate_buckets" (
@@ -94,6 +422,67 @@ CREATE TABLE "rate_buckets" (
 	"tokens" double precision NOT NULL,
 	"granted" double precision NOT NULL,
 	"at" double precision NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "run_logs" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"run" text NOT NULL,
+	"level" text NOT NULL,
+	"message" text NOT NULL,
+	"data" json,
+	"at" bigint NOT NULL,
+	"agent_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "runs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"run_id" text NOT NULL,
+	"request_hash" text NOT NULL,
+	"status" text NOT NULL,
+	"title" text,
+	"trigger" json,
+	"parent_run_id" text,
+	"metadata" json,
+	"started_at" bigint NOT NULL,
+	"last_heartbeat_at" bigint NOT NULL,
+	"deadline_at" bigint,
+	"waiting_for" text,
+	"waiting_on" text,
+	"finished_at" bigint,
+	"progress" json,
+	"checkpoint" json,
+	"summary" text,
+	"output" json,
+	"error" json,
+	"metrics" json,
+	"failure_reason" text,
+	"credits_consumed" integer NOT NULL,
+	"cancel_requested" boolean NOT NULL,
+	"log_sequence" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "segment_members" (
+	"segment_seq" bigint NOT NULL,
+	"contact_seq" bigint NOT NULL,
+	"entered_at" bigint NOT NULL,
+	CONSTRAINT "segment_members_segment_seq_contact_seq_pk" PRIMARY KEY("segment_seq","contact_seq")
+);
+--> statement-breakpoint
+CREATE TABLE "segments" (
+	"seq" bigserial PRIMARY KEY NOT NULL,
+	"id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text,
+	"rules" json NOT NULL,
+	"timed" boolean NOT NULL,
+	"state" text NOT NULL,
+	"version" integer NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"deleted_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "senders" (
@@ -114,8 +503,74 @@ CREATE TABLE "suppressions" (
 	"email" text NOT NULL,
 	"reason" text NOT NULL,
 	"scope" text NOT NULL,
+	"source" text NOT NULL,
 	"email_id" text,
-	"created_at" bigint NOT NULL
+	"note" text,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "tallies" (
+	"owner" text NOT NULL,
+	"kind" text NOT NULL,
+	"part" integer NOT NULL,
+	"count" integer NOT NULL,
+	CONSTRAINT "tallies_owner_kind_part_pk" PRIMARY KEY("owner","kind","part")
+);
+--> statement-breakpoint
+CREATE TABLE "template_versions" (
+	"template_id" text NOT NULL,
+	"version" integer NOT NULL,
+	"id" text NOT NULL,
+	"subject" text,
+	"from_text" text,
+	"reply_to" text,
+	"html" text,
+	"text_body" text,
+	"blocks" json,
+	"layout" text,
+	"variables" json NOT NULL,
+	"hash" text NOT NULL,
+	"restored_from" integer,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "template_versions_template_id_version_pk" PRIMARY KEY("template_id","version")
+);
+--> statement-breakpoint
+CREATE TABLE "templates" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"slug" text NOT NULL,
+	"name" text NOT NULL,
+	"description" text,
+	"category" text,
+	"type" text NOT NULL,
+	"kind" text NOT NULL,
+	"status" text NOT NULL,
+	"revision" integer NOT NULL,
+	"version" integer,
+	"published_hash" text,
+	"published_uses" json,
+	"draft_hash" text NOT NULL,
+	"draft_uses" json NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"published_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "wakeups" (
+	"id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"run_id" text,
+	"status" text NOT NULL,
+	"fire_at" bigint NOT NULL,
+	"reason" text NOT NULL,
+	"payload" json,
+	"dedupe_key" text,
+	"scheduled" text,
+	"suspend_run" boolean NOT NULL,
+	"created_at" bigint NOT NULL,
+	"fired_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "workers" (
@@ -129,12 +584,66 @@ CREATE TABLE "workspaces" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX "activations_key" ON "activations" USING btree ("key_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "activations_living" ON "activations" USING btree ("workspace_id","living");--> statement-breakpoint
+CREATE INDEX "activations_workspace" ON "activations" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "activations_listing" ON "activations" USING btree ("listing_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "agent_events_sequence" ON "agent_events" USING btree ("activation_id","sequence");--> statement-breakpoint
+CREATE INDEX "agent_events_listing" ON "agent_events" USING btree ("listing_id","id");--> statement-breakpoint
+CREATE INDEX "agent_events_due" ON "agent_events" USING btree ("state","due_at");--> statement-breakpoint
+CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status");--> statement-breakpoint
+CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("status","expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
+CREATE INDEX "assets_workspace" ON "assets" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
+CREATE INDEX "contact_tags_status" ON "contact_tags" USING btree ("workspace_id","tag_key","status","contact_seq");--> statement-breakpoint
+CREATE UNIQUE INDEX "contacts_id" ON "contacts" USING btree ("id");--> statement-breakpoint
+CREATE UNIQUE INDEX "contacts_email" ON "contacts" USING btree ("workspace_id","email_key");--> statement-breakpoint
+CREATE INDEX "contacts_list" ON "contacts" USING btree ("workspace_id","seq");--> statement-breakpoint
+CREATE INDEX "contacts_status" ON "contacts" USING btree ("workspace_id","status","seq");--> statement-breakpoint
+CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "credit_entries_activation" ON "credit_entries" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of");--> statement-breakpoint
+CREATE INDEX "delivery_attempts_event" ON "delivery_attempts" USING btree ("event_id","id");--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
+CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE contact_id is not null;--> statement-breakpoint
 CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "landing_pages_slug" ON "landing_pages" USING btree ("workspace_id","slug");--> statement-breakpoint
+CREATE INDEX "landing_pages_workspace" ON "landing_pages" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "lead_magnets_workspace" ON "lead_magnets" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "list_members_status" ON "list_members" USING btree ("list_seq","status","contact_seq");--> statement-breakpoint
+CREATE INDEX "list_members_contact" ON "list_members" USING btree ("contact_seq");--> statement-breakpoint
+CREATE UNIQUE INDEX "list_members_token" ON "list_members" USING btree ("token_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "listings_slug" ON "listings" USING btree ("slug");--> statement-breakpoint
+CREATE INDEX "listings_workspace" ON "listings" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "listings_catalog" ON "listings" USING btree ("state","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "listings_subscription" ON "listings" USING btree ("subscription");--> statement-breakpoint
+CREATE UNIQUE INDEX "lists_id" ON "lists" USING btree ("id");--> statement-breakpoint
+CREATE INDEX "lists_workspace" ON "lists" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "messages_sequence" ON "messages" USING btree ("activation_id","sequence");--> statement-breakpoint
+CREATE UNIQUE INDEX "messages_external" ON "messages" USING btree ("activation_id","external_id");--> statement-breakpoint
+CREATE INDEX "messages_activation" ON "messages" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "payment_notices_ended" ON "payment_notices" USING btree ("ended");--> statement-breakpoint
+CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("session");--> statement-breakpoint
+CREATE INDEX "payments_listing" ON "payments" USING btree ("listing_id","id");--> statement-breakpoint
+CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "run_logs_run" ON "run_logs" USING btree ("run","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "runs_run" ON "runs" USING btree ("activation_id","run_id");--> statement-breakpoint
+CREATE INDEX "runs_activation" ON "runs" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "runs_deadline" ON "runs" USING btree ("status","deadline_at");--> statement-breakpoint
+CREATE INDEX "segment_members_contact" ON "segment_members" USING btree ("contact_seq");--> statement-breakpoint
+CREATE UNIQUE INDEX "segments_id" ON "segments" USING btree ("id");--> statement-breakpoint
+CREATE INDEX "segments_workspace" ON "segments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "senders_value" ON "senders" USING btree ("workspace_id","value");--> statement-breakpoint
 CREATE UNIQUE INDEX "senders_token" ON "senders" USING btree ("token");--> statement-breakpoint
 CREATE UNIQUE INDEX "suppressions_email" ON "suppressions" USING btree ("workspace_id","email");--> statement-breakpoint
-CREATE INDEX "suppressions_workspace" ON "suppressions" USING btree ("workspace_id","id");
+CREATE INDEX "suppressions_workspace" ON "suppressions" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "templates_slug" ON "templates" USING btree ("workspace_id","slug");--> statement-breakpoint
+CREATE INDEX "templates_workspace" ON "templates" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "templates_category" ON "templates" USING btree ("workspace_id","category","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "wakeups_dedupe" ON "wakeups" USING btree ("activation_id","scheduled");--> statement-breakpoint
+CREATE INDEX "wakeups_activation" ON "wakeups" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "wakeups_due" ON "wakeups" USING btree ("status","fire_at");

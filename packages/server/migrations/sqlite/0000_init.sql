@@ -1,3 +1,94 @@
+CREATE TABLE `activations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`listing_id` text NOT NULL,
+	`period` integer NOT NULL,
+	`living` text,
+	`status` text NOT NULL,
+	`pause_reasons` text NOT NULL,
+	`scopes` text NOT NULL,
+	`key_hash` text NOT NULL,
+	`key_preview` text NOT NULL,
+	`key_delivered_at` integer,
+	`sequence` integer NOT NULL,
+	`last_event_at` integer NOT NULL,
+	`message_sequence` integer NOT NULL,
+	`webhook_last_error` text,
+	`uncovered_at` integer,
+	`credit_limit` integer,
+	`credits_used` integer NOT NULL,
+	`credits_reset_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`paused_at` integer,
+	`deactivated_at` integer,
+	`deactivation_reason` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `activations_key` ON `activations` (`key_hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `activations_living` ON `activations` (`workspace_id`,`living`);--> statement-breakpoint
+CREATE INDEX `activations_workspace` ON `activations` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `activations_listing` ON `activations` (`listing_id`,`id`);--> statement-breakpoint
+CREATE TABLE `agent_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`listing_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`type` text NOT NULL,
+	`run_id` text,
+	`sequence` integer NOT NULL,
+	`at` integer NOT NULL,
+	`body` text NOT NULL,
+	`sealed` blob,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer,
+	`locked_until` integer,
+	`last_class` text,
+	`last_status` integer,
+	`last_error` text,
+	`settled_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `agent_events_sequence` ON `agent_events` (`activation_id`,`sequence`);--> statement-breakpoint
+CREATE INDEX `agent_events_listing` ON `agent_events` (`listing_id`,`id`);--> statement-breakpoint
+CREATE INDEX `agent_events_due` ON `agent_events` (`state`,`due_at`);--> statement-breakpoint
+CREATE TABLE `approvals` (
+	`message_id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`run_id` text,
+	`title` text NOT NULL,
+	`options` text NOT NULL,
+	`allow_comment` integer NOT NULL,
+	`preview` text,
+	`suspend_run` integer NOT NULL,
+	`status` text NOT NULL,
+	`decision` text,
+	`comment` text,
+	`answered_at` integer,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `approvals_activation` ON `approvals` (`activation_id`,`status`);--> statement-breakpoint
+CREATE INDEX `approvals_expiry` ON `approvals` (`status`,`expires_at`);--> statement-breakpoint
+CREATE TABLE `assets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`activation_id` text,
+	`sha256` text NOT NULL,
+	`file_name` text NOT NULL,
+	`content_type` text NOT NULL,
+	`size` integer NOT NULL,
+	`width` integer NOT NULL,
+	`height` integer NOT NULL,
+	`alt` text,
+	`tags` text NOT NULL,
+	`external_id` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `assets_content` ON `assets` (`workspace_id`,`sha256`);--> statement-breakpoint
+CREATE INDEX `assets_workspace` ON `assets` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `attachments` (
 	`contents_id` integer NOT NULL,
 	`position` integer NOT NULL,
@@ -9,6 +100,60 @@ CREATE TABLE `attachments` (
 	PRIMARY KEY(`contents_id`, `position`)
 );
 --> statement-breakpoint
+CREATE TABLE `brands` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`website` text,
+	`logo_asset_id` text,
+	`colors` text NOT NULL,
+	`fonts` text NOT NULL,
+	`voice` text NOT NULL,
+	`locale` text NOT NULL,
+	`timezone` text NOT NULL,
+	`publish_needs_approval` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `contact_counts` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`tag_key` text NOT NULL,
+	`status` text NOT NULL,
+	`block` integer NOT NULL,
+	`delta` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `contact_counts_of` ON `contact_counts` (`workspace_id`,`tag_key`,`status`,`block`,`delta`);--> statement-breakpoint
+CREATE TABLE `contact_tags` (
+	`workspace_id` text NOT NULL,
+	`tag_key` text NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`status` text NOT NULL,
+	PRIMARY KEY(`workspace_id`, `tag_key`, `contact_seq`)
+);
+--> statement-breakpoint
+CREATE INDEX `contact_tags_status` ON `contact_tags` (`workspace_id`,`tag_key`,`status`,`contact_seq`);--> statement-breakpoint
+CREATE TABLE `contacts` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`first_name` text,
+	`last_name` text,
+	`phone` text,
+	`status` text NOT NULL,
+	`tags` text NOT NULL,
+	`custom_fields` text NOT NULL,
+	`search_text` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `contacts_id` ON `contacts` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`workspace_id`,`email_key`);--> statement-breakpoint
+CREATE INDEX `contacts_list` ON `contacts` (`workspace_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `contacts_status` ON `contacts` (`workspace_id`,`status`,`seq`);--> statement-breakpoint
 CREATE TABLE `contents` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -19,9 +164,47 @@ CREATE TABLE `contents` (
 	`text_body` text,
 	`headers` text NOT NULL,
 	`tags` text NOT NULL,
-	`attachments` integer NOT NULL
+	`attachments` integer NOT NULL,
+	`files_of` integer,
+	`template` text
 );
 --> statement-breakpoint
+CREATE TABLE `credit_balances` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`balance` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `credit_entries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`activation_id` text,
+	`run_id` text,
+	`kind` text NOT NULL,
+	`amount` integer NOT NULL,
+	`balance_after` integer NOT NULL,
+	`action` text,
+	`description` text,
+	`units` text,
+	`refund_of` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `credit_entries_workspace` ON `credit_entries` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `credit_entries_activation` ON `credit_entries` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `credit_entries_refund` ON `credit_entries` (`refund_of`);--> statement-breakpoint
+CREATE TABLE `delivery_attempts` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`event_id` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`at` integer NOT NULL,
+	`ms` integer NOT NULL,
+	`class` text NOT NULL,
+	`http_status` integer,
+	`message` text,
+	`answer` text
+);
+--> statement-breakpoint
+CREATE INDEX `delivery_attempts_event` ON `delivery_attempts` (`event_id`,`id`);--> statement-breakpoint
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -40,16 +223,34 @@ CREATE TABLE `emails` (
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `engagement` (
+	`contact_seq` integer PRIMARY KEY NOT NULL,
+	`last_sent_at` integer,
+	`last_delivered_at` integer,
+	`last_opened_at` integer,
+	`last_clicked_at` integer
+);
+--> statement-breakpoint
 CREATE TABLE `events` (
 	`sequence` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
 	`type` text NOT NULL,
 	`email_id` text,
+	`contact_id` text,
 	`at` integer NOT NULL,
 	`data` text
 );
 --> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_id`);--> statement-breakpoint
+CREATE INDEX `events_contact` ON `events` (`contact_id`) WHERE contact_id is not null;--> statement-breakpoint
+CREATE TABLE `file_contents` (
+	`workspace_id` text NOT NULL,
+	`sha256` text NOT NULL,
+	`size` integer NOT NULL,
+	`bytes` blob NOT NULL,
+	PRIMARY KEY(`workspace_id`, `sha256`)
+);
+--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key_id` text NOT NULL,
 	`route` text NOT NULL,
@@ -105,11 +306,247 @@ CREATE TABLE `keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash` ON `keys` (`hash`);--> statement-breakpoint
 CREATE INDEX `keys_workspace` ON `keys` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `landing_page_days` (
+	`page_id` text NOT NULL,
+	`date` text NOT NULL,
+	`views` integer NOT NULL,
+	`visitors` integer NOT NULL,
+	`submissions` integer NOT NULL,
+	PRIMARY KEY(`page_id`, `date`)
+);
+--> statement-breakpoint
+CREATE TABLE `landing_page_referrers` (
+	`page_id` text NOT NULL,
+	`date` text NOT NULL,
+	`host` text NOT NULL,
+	`views` integer NOT NULL,
+	PRIMARY KEY(`page_id`, `date`, `host`)
+);
+--> statement-breakpoint
+CREATE TABLE `landing_page_visitors` (
+	`page_id` text NOT NULL,
+	`date` text NOT NULL,
+	`visitor` text NOT NULL,
+	PRIMARY KEY(`page_id`, `date`, `visitor`)
+);
+--> statement-breakpoint
+CREATE TABLE `landing_pages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`activation_id` text,
+	`run_id` text,
+	`slug` text NOT NULL,
+	`title` text NOT NULL,
+	`html` text,
+	`blocks` text,
+	`seo` text,
+	`lead_magnet_id` text,
+	`list_id` text,
+	`status` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`published_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `landing_pages_slug` ON `landing_pages` (`workspace_id`,`slug`);--> statement-breakpoint
+CREATE INDEX `landing_pages_workspace` ON `landing_pages` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `lead_magnets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`activation_id` text,
+	`run_id` text,
+	`sha256` text NOT NULL,
+	`title` text NOT NULL,
+	`description` text,
+	`file_name` text NOT NULL,
+	`content_type` text NOT NULL,
+	`size` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `lead_magnets_workspace` ON `lead_magnets` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `list_members` (
+	`list_seq` integer NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`status` text NOT NULL,
+	`added_at` integer NOT NULL,
+	`joined_at` integer,
+	`token_hash` text,
+	`expires_at` integer,
+	PRIMARY KEY(`list_seq`, `contact_seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `list_members_status` ON `list_members` (`list_seq`,`status`,`contact_seq`);--> statement-breakpoint
+CREATE INDEX `list_members_contact` ON `list_members` (`contact_seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `list_members_token` ON `list_members` (`token_hash`);--> statement-breakpoint
+CREATE TABLE `listings` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`webhook_url` text NOT NULL,
+	`permissions` text NOT NULL,
+	`state` text NOT NULL,
+	`period` integer NOT NULL,
+	`listed_at` integer,
+	`expires_at` integer,
+	`ended_at` integer,
+	`subscription` text,
+	`secret` blob NOT NULL,
+	`next_secret` blob,
+	`next_secret_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `listings_slug` ON `listings` (`slug`);--> statement-breakpoint
+CREATE INDEX `listings_workspace` ON `listings` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `listings_catalog` ON `listings` (`state`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `listings_subscription` ON `listings` (`subscription`);--> statement-breakpoint
+CREATE TABLE `lists` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`double_opt_in` integer NOT NULL,
+	`confirmation_from` text,
+	`confirmation_subject` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`deleted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `lists_id` ON `lists` (`id`);--> statement-breakpoint
+CREATE INDEX `lists_workspace` ON `lists` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`sequence` integer NOT NULL,
+	`run_id` text,
+	`type` text NOT NULL,
+	`direction` text NOT NULL,
+	`author` text NOT NULL,
+	`text` text NOT NULL,
+	`format` text NOT NULL,
+	`external_id` text,
+	`created_at` integer NOT NULL,
+	`read_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `messages_sequence` ON `messages` (`activation_id`,`sequence`);--> statement-breakpoint
+CREATE UNIQUE INDEX `messages_external` ON `messages` (`activation_id`,`external_id`);--> statement-breakpoint
+CREATE INDEX `messages_activation` ON `messages` (`activation_id`,`id`);--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `payment_notices` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`ended` text,
+	`at` integer NOT NULL,
+	`received_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `payment_notices_ended` ON `payment_notices` (`ended`);--> statement-breakpoint
+CREATE TABLE `payments` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`listing_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`session` text NOT NULL,
+	`state` text NOT NULL,
+	`amount` integer NOT NULL,
+	`currency` text NOT NULL,
+	`checkout_url` text NOT NULL,
+	`subscription` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`paid_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_session` ON `payments` (`session`);--> statement-breakpoint
+CREATE INDEX `payments_listing` ON `payments` (`listing_id`,`id`);--> statement-breakpoint
+CREATE INDEX `payments_workspace` ON `payments` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `plans` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`plan` text NOT NULL,
+	`changed_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `run_logs` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`run` text NOT NULL,
+	`level` text NOT NULL,
+	`message` text NOT NULL,
+	`data` text,
+	`at` integer NOT NULL,
+	`agent_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `run_logs_run` ON `run_logs` (`run`,`id`);--> statement-breakpoint
+CREATE TABLE `runs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`run_id` text NOT NULL,
+	`request_hash` text NOT NULL,
+	`status` text NOT NULL,
+	`title` text,
+	`trigger` text,
+	`parent_run_id` text,
+	`metadata` text,
+	`started_at` integer NOT NULL,
+	`last_heartbeat_at` integer NOT NULL,
+	`deadline_at` integer,
+	`waiting_for` text,
+	`waiting_on` text,
+	`finished_at` integer,
+	`progress` text,
+	`checkpoint` text,
+	`summary` text,
+	`output` text,
+	`error` text,
+	`metrics` text,
+	`failure_reason` text,
+	`credits_consumed` integer NOT NULL,
+	`cancel_requested` integer NOT NULL,
+	`log_sequence` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `runs_run` ON `runs` (`activation_id`,`run_id`);--> statement-breakpoint
+CREATE INDEX `runs_activation` ON `runs` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `runs_deadline` ON `runs` (`status`,`deadline_at`);--> statement-breakpoint
+CREATE TABLE `segment_members` (
+	`segment_seq` integer NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`entered_at` integer NOT NULL,
+	PRIMARY KEY(`segment_seq`, `contact_seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `segment_members_contact` ON `segment_members` (`contact_seq`);--> statement-breakpoint
+CREATE TABLE `segments` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`rules` text NOT NULL,
+	`timed` integer NOT NULL,
+	`state` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`deleted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `segments_id` ON `segments` (`id`);--> statement-breakpoint
+CREATE INDEX `segments_workspace` ON `segments` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `senders` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -130,12 +567,84 @@ CREATE TABLE `suppressions` (
 	`email` text NOT NULL,
 	`reason` text NOT NULL,
 	`scope` text NOT NULL,
+	`source` text NOT NULL,
 	`email_id` text,
-	`created_at` integer NOT NULL
+	`note` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `suppressions_email` ON `suppressions` (`workspace_id`,`email`);--> statement-breakpoint
 CREATE INDEX `suppressions_workspace` ON `suppressions` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `tallies` (
+	`owner` text NOT NULL,
+	`kind` text NOT NULL,
+	`part` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`owner`, `kind`, `part`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `template_versions` (
+	`template_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`id` text NOT NULL,
+	`subject` text,
+	`from_text` text,
+	`reply_to` text,
+	`html` text,
+	`text_body` text,
+	`blocks` text,
+	`layout` text,
+	`variables` text NOT NULL,
+	`hash` text NOT NULL,
+	`restored_from` integer,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`template_id`, `version`)
+);
+--> statement-breakpoint
+CREATE TABLE `templates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`category` text,
+	`type` text NOT NULL,
+	`kind` text NOT NULL,
+	`status` text NOT NULL,
+	`revision` integer NOT NULL,
+	`version` integer,
+	`published_hash` text,
+	`published_uses` text,
+	`draft_hash` text NOT NULL,
+	`draft_uses` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`published_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `templates_slug` ON `templates` (`workspace_id`,`slug`);--> statement-breakpoint
+CREATE INDEX `templates_workspace` ON `templates` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `templates_category` ON `templates` (`workspace_id`,`category`,`id`);--> statement-breakpoint
+CREATE TABLE `wakeups` (
+	`id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`run_id` text,
+	`status` text NOT NULL,
+	`fire_at` integer NOT NULL,
+	`reason` text NOT NULL,
+	`payload` text,
+	`dedupe_key` text,
+	`scheduled` text,
+	`suspend_run` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`fired_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `wakeups_dedupe` ON `wakeups` (`activation_id`,`scheduled`);--> statement-breakpoint
+CREATE INDEX `wakeups_activation` ON `wakeups` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `wakeups_due` ON `wakeups` (`status`,`fire_at`);--> statement-breakpoint
 CREATE TABLE `workspaces` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
