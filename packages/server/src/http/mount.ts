@@ -105,6 +105,12 @@ const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
   return { status: chosen, answer: JSON.stringify(body) };
 };
 
+/** A path by its shape: paths that differ only in how their parameters are called are one. */
+const nameless = (path: string): string => {
+  let count = 0;
+  return path.replace(/:\w+/g, () => `:x${count++}`);
+};
+
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, seal } = deps;
@@ -126,7 +132,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     claim: Claim | null,
   ): Promise<Stored & { replayed: boolean }> => {
     const run = typeof handler === "function" ? handler : handler.run;
-    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read } as PublicContext);
+    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read } as KeyContext);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
@@ -159,7 +165,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const search = endpoint.query ? exchange.search() : null;
     if (endpoint.method === "GET") {
       const input = parseInput(endpoint, params, search, {});
-      const output = await (handler as RunAny)(input, { ...caller.context, read: db.read } as PublicContext);
+      const output = await (handler as RunAny)(input, { ...caller.context, read: db.read } as KeyContext);
       return typeof output === "string" && endpoint.produces
         ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
         : answer(200, "application/json", JSON.stringify(output), headers);
@@ -256,7 +262,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
         app.on(endpoint.method, path, handle);
         if (endpoint.method === "GET") app.on("HEAD", path, handle);
         else if (!path.includes(":")) direct.set(`${endpoint.method} ${path}`, serve);
-        const shape = path.replace(/:\w+/g, ":x");
+        const shape = nameless(path);
         methods.set(shape, [...(methods.get(shape) ?? []), endpoint.method]);
       }
     }
