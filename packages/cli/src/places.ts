@@ -44,6 +44,8 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   emails: { summary: "Send, list, cancel and move emails", group: "Email:" },
   templates: { summary: "Templates of emails: write, publish, preview, send", group: "Email:" },
   senders: { summary: "Addresses and domains you send from", group: "Email:" },
+  lists: { summary: "Lists of contacts, with double opt-in", group: "Audience:" },
+  segments: { summary: "Contacts that fulfil rules, whenever they do", group: "Audience:" },
   suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
   contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },
   keys: { summary: "API keys", group: "Server:" },

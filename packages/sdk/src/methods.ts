@@ -8,6 +8,7 @@ import type { APIPromise } from "./promise.ts";
 export interface PathArguments {
   id: [id: string];
   token: [token: string];
+  contact: [contact: string];
   slug: [slug: string];
 }
 

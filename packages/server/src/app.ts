@@ -5,7 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { agentNounHandlers, CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
+import { agentNounHandlers, audience, CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import type { Flight } from "./http/flight.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
@@ -75,7 +75,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal, payments };
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal, payments, audience };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);

@@ -12,6 +12,15 @@ import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 
+/**
+ * What follows in other features when contacts change, in the same transaction. They know contacts, so contacts cannot
+ * know them: it is put together in `features.ts`.
+ */
+export interface Audience {
+  /** Contacts were written, or what rules may ask of them has changed: segments follow. */
+  changed(tx: Tx, deps: Deps, workspaceId: string, contactSeqs: readonly number[]): Promise<void>;
+}
+
 /** Everything the product takes from outside. Made in one place (`app.ts`), passed down, never reached for. */
 export interface Deps {
   readonly config: Config;
@@ -27,6 +36,7 @@ export interface Deps {
   readonly keyRing: KeyRing;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
+  readonly audience: Audience;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
 }

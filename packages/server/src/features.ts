@@ -2,7 +2,7 @@ import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import type { ContactLinks } from "./contacts/contacts.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/jobs.ts";
-import type { Deps } from "./deps.ts";
+import type { Audience, Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -14,7 +14,14 @@ import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers, meHandlers } from "./keys/handlers.ts";
 import { agentHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
+import { listHandlers } from "./lists/handlers.ts";
+import { clearList, inviteMembers } from "./lists/jobs.ts";
+import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
+import { INVITE_JOB } from "./lists/members.ts";
 import type { JobHandler } from "./queue/queue.ts";
+import { segmentHandlers } from "./segments/handlers.ts";
+import { clearSegment, walkSegment } from "./segments/jobs.ts";
+import { CLEAR_SEGMENT_JOB, follow, forgetContact, segmentsOfContact, WALK_JOB } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
@@ -30,7 +37,13 @@ type DevNoun = "inbox" | "clock" | "world" | "faults";
 type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G]> };
 
 /** What features keep of contacts, and drop with them. */
-const contactLinks: readonly ContactLinks[] = [];
+const contactLinks: readonly ContactLinks[] = [
+  { lists: (q, { seq }) => listsOfContact(q, seq), forget: (tx, { seq }) => forgetMember(tx, seq) },
+  { segments: segmentsOfContact, forget: forgetContact },
+];
+
+/** What follows when contacts change. */
+export const audience: Audience = { changed: follow };
 
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
@@ -39,6 +52,8 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   contacts: contactHandlers(contactLinks),
+  lists: listHandlers,
+  segments: segmentHandlers,
   keys: keyHandlers,
   jobs: jobHandlers,
   ...marketplaceHandlers,
@@ -64,6 +79,10 @@ export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
   [CHECK_JOB]: checkSender(deps),
   [CONFIRM_JOB]: confirmSender(deps),
   [FOLD_JOB]: foldCounts(deps),
+  [INVITE_JOB]: inviteMembers(deps),
+  [CLEAR_JOB]: clearList(deps),
+  [WALK_JOB]: walkSegment(deps),
+  [CLEAR_SEGMENT_JOB]: clearSegment(deps),
   [CLEANUP_JOB]: forgetAnswers(deps),
   ...marketplaceJobs(deps),
 });

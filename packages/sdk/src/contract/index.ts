@@ -6,13 +6,15 @@ import { health } from "./health.ts";
 import { inbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
+import { lists } from "./lists.ts";
 import { marketplace } from "./marketplace/nouns.ts";
+import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, templates, senders, suppressions, contacts, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
+export const contract = { emails, templates, senders, suppressions, contacts, lists, segments, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";

@@ -174,6 +174,14 @@ export const writeContacts = async (
   }
   await recordOfContacts(tx, events);
   await foldCountsSoon(tx, deps, await tally.write(tx));
+  const [first] = rows.length > 0 ? rows : real.map(({ after }) => after);
+  if (first)
+    await deps.audience.changed(
+      tx,
+      deps,
+      first.workspaceId,
+      [...rows, ...real.map(({ after }) => after)].map((row) => row.seq),
+    );
   return rows;
 };
 
@@ -343,5 +351,6 @@ export const noteSuppressed = async (
     if (!before || WEIGHT[status] <= WEIGHT[before.status]) continue;
     const after = patchedRow(deps, before, {}, status);
     await writeContacts(tx, deps, [], [{ before, after }], { source, emailId });
+    found.set(email, after);
   }
 };

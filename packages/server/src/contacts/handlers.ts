@@ -23,9 +23,9 @@ export const contactHandlers = (links: readonly ContactLinks[]): Handlers<typeof
     run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
   },
   export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
-  get: async ({ id }, { read, workspaceId }) => {
+  get: async ({ id }, { read, deps, workspaceId }) => {
     const contact = await findContact(read, workspaceId, id);
-    return { ...showContact(contact), ...(await membershipsOf(read, contact, links)) };
+    return { ...showContact(contact), ...(await membershipsOf(read, contact, links, deps.clock.now())) };
   },
   update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
   delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id, links)),

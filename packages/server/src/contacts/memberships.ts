@@ -6,8 +6,8 @@ import type { ContactRow } from "./store.ts";
 export interface ContactLinks {
   /** Which lists a contact is on. */
   lists?(q: Tx | Reader, contact: ContactRow): Promise<ContactMembership[]>;
-  /** Which segments a contact is in. */
-  segments?(q: Tx | Reader, contact: ContactRow): Promise<ContactMembership[]>;
+  /** Which segments a contact is in at this instant (ms). */
+  segments?(q: Tx | Reader, contact: ContactRow, now: number): Promise<ContactMembership[]>;
   /** Deletes what is kept of a contact, in the transaction that deletes it. */
   forget(tx: Tx, contact: ContactRow): Promise<void>;
 }
@@ -17,7 +17,8 @@ export const membershipsOf = async (
   q: Tx | Reader,
   contact: ContactRow,
   links: readonly ContactLinks[],
+  now: number,
 ): Promise<{ lists: ContactMembership[]; segments: ContactMembership[] }> => {
-  const of = async (kind: "lists" | "segments") => (await Promise.all(links.map((link) => link[kind]?.(q, contact) ?? []))).flat();
+  const of = async (kind: "lists" | "segments") => (await Promise.all(links.map((link) => link[kind]?.(q, contact, now) ?? []))).flat();
   return { lists: await of("lists"), segments: await of("segments") };
 };

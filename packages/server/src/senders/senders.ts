@@ -118,8 +118,8 @@ const RESERVED = /(?:^|\.)(?:test|example)$/;
 
 const ph = sql.placeholder;
 
-/** Throws ApiError sender_not_verified unless the address or its whole domain is verified (SPEC 7). */
-export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox): Promise<void> => {
+/** Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7). */
+export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> => {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
   const found = await tx
     .prepared("is_verified", (q, { senders: t }) =>
@@ -135,7 +135,7 @@ export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, fr
     "sender_not_verified",
     `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`,
     {
-      details: [{ path: "from", code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
+      details: [{ path, code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
       hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
     },
   );

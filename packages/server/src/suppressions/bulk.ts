@@ -1,5 +1,6 @@
 import { AddressError, addressKey, parseAddress, type SuppressionImport } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
+import { noteSuppressed } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { keyOf, merged, type NewSuppression, putSuppressions, type SuppressionEntry, suppressionsOf } from "./suppressions.ts";
@@ -55,7 +56,9 @@ export const importSuppressions = async (
       changed.set(row.email, after);
     }
   }
-  if (!dryRun) for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, chunk);
+  if (dryRun) return outcome;
+  for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, chunk);
+  for (const chunk of chunks(rows)) await noteSuppressed(tx, deps, workspaceId, chunk, "import");
   return outcome;
 };
 

@@ -7,6 +7,7 @@ import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { simulatedReactions } from "../mail/simulator.ts";
 import { blamesRecipient } from "../mail/smtp-reply.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
+import { noteEngagement } from "../segments/segments.ts";
 import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
 import { messageIdOf } from "./emails.ts";
 import { REACT_JOB } from "./jobs.ts";
@@ -98,6 +99,12 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
           await receipt.record?.(tx);
           await note(tx, "email.delivered");
         }
+        await noteEngagement(tx, deps, {
+          workspaceId: email.workspaceId,
+          email: email.toKey,
+          sentAt: now,
+          ...(receipt.outcome === "delivered" && { deliveredAt: now }),
+        });
         for (const { type, afterMs } of simulatedReactions(email.to))
           await deps.queue.enqueue(tx, {
             kind: REACT_JOB,
@@ -167,5 +174,8 @@ export const reactToEmail =
         await blame(tx, deps, email, "complaint");
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
+      const about = { workspaceId: email.workspaceId, email: email.toKey };
+      if (type === "email.opened") await noteEngagement(tx, deps, { ...about, openedAt: at });
+      if (type === "email.clicked") await noteEngagement(tx, deps, { ...about, clickedAt: at });
     },
   });

@@ -1,0 +1,26 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../http/handler.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { confirm, confirmPage, invitationOf, invite } from "./confirmation.ts";
+import { createList, deleteList, getList, listLists, updateList } from "./lists.ts";
+import { addMembers, findMember, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
+
+export const listHandlers: Handlers<typeof contract.lists> = {
+  list: (input, { read, workspaceId }) => listLists(read, workspaceId, input),
+  create: (input, { tx, deps, workspaceId }) => createList(tx, deps, workspaceId, input),
+  get: ({ id }, { read, workspaceId }) => getList(read, workspaceId, id),
+  update: ({ id, ...input }, { tx, deps, workspaceId }) => updateList(tx, deps, workspaceId, id, input),
+  delete: ({ id }, { tx, deps, workspaceId }) => deleteList(tx, deps, workspaceId, id),
+  contacts: ({ id, ...input }, { read, workspaceId }) => listMembers(read, workspaceId, id, input),
+  add: ({ id, contacts }, { tx, deps, workspaceId }) => addMembers(tx, deps, workspaceId, id, contacts),
+  remove: ({ id, contacts }, { tx, deps, workspaceId }) => removeMembers(tx, deps, workspaceId, id, contacts),
+  removeOne: ({ id, contact }, { tx, deps, workspaceId }) => removeMember(tx, deps, workspaceId, id, contact),
+  resend: async ({ id, contact }, { tx, deps, workspaceId }) => {
+    const found = await findMember(tx, workspaceId, id, contact);
+    if (found.member.status !== "PENDING")
+      throw new ApiError("invalid_state", "This contact is a member already: there is nothing to confirm.");
+    return showMember(found.contact, await invite(tx, deps, found));
+  },
+  confirmPage: async ({ token }, { deps }) => confirmPage(await invitationOf(deps.db.read, deps, token)),
+  confirm: ({ token }, { deps }) => deps.db.tx((tx) => confirm(tx, deps, token)),
+};

@@ -1,0 +1,169 @@
+import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/like.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Tables } from "../db/tables.ts";
+import type { Deps } from "../deps.ts";
+import { invalid, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { talliesOf, tally } from "../tallies/tallies.ts";
+
+export type ListRow = Tables["lists"]["$inferSelect"];
+
+/** Takes the members of a deleted list away; `jobs.ts` does it. */
+export const CLEAR_JOB = "lists.clear";
+
+type Counts = ReadonlyMap<string, number> | undefined;
+
+const showList = (row: ListRow, counts: Counts): List => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  doubleOptIn: row.doubleOptIn,
+  confirmationFrom: row.confirmationFrom,
+  confirmationSubject: row.confirmationSubject,
+  memberCount: counts?.get("MEMBER") ?? 0,
+  pendingCount: counts?.get("PENDING") ?? 0,
+  createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt),
+});
+
+const shown = async (q: Tx | Reader, row: ListRow): Promise<List> => showList(row, (await talliesOf(q, [row.id])).get(row.id));
+
+/** A list that is not deleted. Throws ApiError not_found. */
+export const findList = async (q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> => {
+  const { lists: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+  if (!row) throw notFound("list", id);
+  return row;
+};
+
+export const getList = async (q: Tx | Reader, workspaceId: string, id: string): Promise<List> =>
+  shown(q, await findList(q, workspaceId, id));
+
+/** The numbers of all lists of a workspace, by their ids. */
+export const listSeqsOf = async (q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> => {
+  const { lists: t } = q.t;
+  const rows = await q
+    .select({ id: t.id, seq: t.seq })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)));
+  return new Map(rows.map(({ id, seq }) => [id, seq]));
+};
+
+interface Settings {
+  name?: string | undefined;
+  description?: string | null | undefined;
+  doubleOptIn?: boolean | undefined;
+  confirmationFrom?: string | null | undefined;
+  confirmationSubject?: string | null | undefined;
+}
+
+/** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */
+const checkSender = async (tx: Tx, deps: Deps, row: ListRow): Promise<void> => {
+  if (row.confirmationFrom !== null) await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
+  else if (row.doubleOptIn)
+    throw invalid("confirmationFrom", "required", "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.");
+};
+
+/** Creates a list. Throws ApiError validation_error or sender_not_verified. */
+export const createList = async (tx: Tx, deps: Deps, workspaceId: string, input: Settings & { name: string }): Promise<List> => {
+  const now = deps.clock.now();
+  const [seq = 0] = await tx.nextNumbers(tx.t.lists, 1);
+  const row: ListRow = {
+    seq,
+    id: deps.ids("list"),
+    workspaceId,
+    name: input.name,
+    description: input.description ?? null,
+    doubleOptIn: input.doubleOptIn ?? false,
+    confirmationFrom: input.confirmationFrom ?? null,
+    confirmationSubject: input.confirmationSubject ?? null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  await checkSender(tx, deps, row);
+  await tx.insert(tx.t.lists).values(row);
+  return showList(row, undefined);
+};
+
+/** Changes what was sent of a list. Throws ApiError not_found, validation_error or sender_not_verified. */
+export const updateList = async (tx: Tx, deps: Deps, workspaceId: string, id: string, input: Settings): Promise<List> => {
+  const before = await findList(tx, workspaceId, id);
+  const sent = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
+  const row: ListRow = { ...before, ...sent, updatedAt: deps.clock.now() };
+  if (input.doubleOptIn !== undefined || input.confirmationFrom !== undefined) await checkSender(tx, deps, row);
+  await tx
+    .update(tx.t.lists)
+    .set({ ...sent, updatedAt: row.updatedAt })
+    .where(eq(tx.t.lists.seq, row.seq));
+  return shown(tx, row);
+};
+
+/** Deletes a list: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
+export const deleteList = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> => {
+  const row = await findList(tx, workspaceId, id);
+  const list = await shown(tx, row);
+  await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
+  await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, listId: id, seq: row.seq } });
+  return list;
+};
+
+/** A page of lists with the numbers of their members, newest first. */
+export const listLists = async (
+  read: Reader,
+  workspaceId: string,
+  input: PageInput & { search?: string | undefined },
+): Promise<Page<List>> => {
+  const { lists: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), input.search === undefined ? undefined : contains(t.name, input.search));
+  const page = await pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    (row) => row,
+  );
+  const counts = await talliesOf(
+    read,
+    page.data.map((row) => row.id),
+  );
+  return { ...page, data: page.data.map((row) => showList(row, counts.get(row.id))) };
+};
+
+/** The lists a contact is a member of. */
+export const listsOfContact = async (q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> => {
+  const { lists: t, listMembers: m } = q.t;
+  return q
+    .select({ id: t.id, name: t.name })
+    .from(m)
+    .innerJoin(t, eq(t.seq, m.listSeq))
+    .where(and(eq(m.contactSeq, contactSeq), eq(m.status, "MEMBER"), isNull(t.deletedAt)))
+    .orderBy(desc(t.id));
+};
+
+/** Takes a contact that is deleted off its lists. */
+export const forgetMember = async (tx: Tx, contactSeq: number): Promise<void> => {
+  const { lists: t, listMembers: m } = tx.t;
+  const rows = await tx
+    .select({ id: t.id, status: m.status })
+    .from(m)
+    .innerJoin(t, eq(t.seq, m.listSeq))
+    .where(eq(m.contactSeq, contactSeq));
+  if (rows.length === 0) return;
+  await tx.delete(m).where(eq(m.contactSeq, contactSeq));
+  for (const { id, status } of rows) await tally(tx, id, [{ kind: status, seq: contactSeq, by: -1 }]);
+};

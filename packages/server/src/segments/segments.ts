@@ -1,0 +1,179 @@
+import type { ContactMembership, Page, Segment, SegmentRule } from "@mailsvc/sdk/contract";
+import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import type { ContactRow } from "../contacts/contacts.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/like.ts";
+import { type PageInput, pageOf } from "../db/page.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { listSeqsOf } from "../lists/lists.ts";
+import { talliesOf, tally } from "../tallies/tallies.ts";
+import { fulfils, isTimed } from "./evaluate.ts";
+import { factsOf } from "./facts.ts";
+import type { SegmentRow } from "./follow.ts";
+import { unknownLists } from "./unknown-lists.ts";
+
+export { noteEngagement } from "./engagement.ts";
+export { follow, type SegmentRow } from "./follow.ts";
+
+/** Compares all contacts with the rules of a segment; `jobs.ts` does it. */
+export const WALK_JOB = "segments.walk";
+/** Takes the members of a deleted segment away. */
+export const CLEAR_SEGMENT_JOB = "segments.clear";
+
+const showSegment = (row: SegmentRow, memberCount: number): Segment => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  rules: row.rules,
+  state: row.state,
+  memberCount,
+  createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt),
+});
+
+/** Contacts known to be in a segment. */
+export const countOf = async (q: Tx | Reader, id: string): Promise<number> => (await talliesOf(q, [id])).get(id)?.get("MEMBER") ?? 0;
+
+const shown = async (q: Tx | Reader, row: SegmentRow): Promise<Segment> => showSegment(row, await countOf(q, row.id));
+
+/** A segment that is not deleted. Throws ApiError not_found. */
+export const findSegment = async (q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> => {
+  const { segments: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+  if (!row) throw notFound("segment", id);
+  return row;
+};
+
+export const getSegment = async (q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> =>
+  shown(q, await findSegment(q, workspaceId, id));
+
+/** Refuses rules that name lists this workspace does not have. Throws ApiError validation_error. */
+export const checkLists = async (q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> => {
+  const details = unknownLists(rules, await listSeqsOf(q, workspaceId));
+  if (details.length > 0) throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
+};
+
+const startWalk = (tx: Tx, deps: Deps, row: SegmentRow): Promise<void> =>
+  deps.queue.enqueue(tx, { kind: WALK_JOB, payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: 1 } });
+
+/** Creates a segment; a job compares all contacts with its rules. Throws ApiError validation_error or conflict. */
+export const createSegment = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  input: { name: string; description?: string | null | undefined; rules: SegmentRule },
+): Promise<Segment> => {
+  const { segments: t } = tx.t;
+  await checkLists(tx, workspaceId, input.rules);
+  // Each change of a contact is compared with all of them.
+  if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))) >= MAX_SEGMENTS)
+    throw new ApiError("conflict", `A workspace has at most ${MAX_SEGMENTS} segments. Delete one first.`);
+  const now = deps.clock.now();
+  const [seq = 0] = await tx.nextNumbers(t, 1);
+  const row: SegmentRow = {
+    seq,
+    id: deps.ids("seg"),
+    workspaceId,
+    name: input.name,
+    description: input.description ?? null,
+    rules: input.rules,
+    timed: isTimed(input.rules),
+    state: "BUILDING",
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  await tx.insert(t).values(row);
+  await startWalk(tx, deps, row);
+  return showSegment(row, 0);
+};
+
+/** Changes what was sent of a segment; with new rules its contacts are compared again. Throws ApiError not_found or validation_error. */
+export const updateSegment = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  id: string,
+  input: { name?: string | undefined; description?: string | null | undefined; rules?: SegmentRule | undefined },
+): Promise<Segment> => {
+  const before = await findSegment(tx, workspaceId, id);
+  const { name = before.name, description = before.description, rules } = input;
+  const row: SegmentRow = { ...before, name, description, updatedAt: deps.clock.now() };
+  const changed = rules !== undefined && JSON.stringify(rules) !== JSON.stringify(before.rules);
+  if (changed) {
+    await checkLists(tx, workspaceId, rules);
+    Object.assign(row, { rules, timed: isTimed(rules), state: "BUILDING", version: before.version + 1 });
+  }
+  const { seq: _, id: __, ...columns } = row;
+  await tx.update(tx.t.segments).set(columns).where(eq(tx.t.segments.seq, row.seq));
+  if (changed) await startWalk(tx, deps, row);
+  return shown(tx, row);
+};
+
+/** Deletes a segment: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
+export const deleteSegment = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> => {
+  const row = await findSegment(tx, workspaceId, id);
+  const segment = await shown(tx, row);
+  await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
+  await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, segmentId: id, seq: row.seq } });
+  return segment;
+};
+
+/** A page of segments, newest first. */
+export const listSegments = async (
+  read: Reader,
+  workspaceId: string,
+  input: PageInput & { search?: string | undefined },
+): Promise<Page<Segment>> => {
+  const { segments: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), input.search === undefined ? undefined : contains(t.name, input.search));
+  const page = await pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    (row) => row,
+  );
+  const counts = await talliesOf(
+    read,
+    page.data.map((row) => row.id),
+  );
+  return { ...page, data: page.data.map((row) => showSegment(row, counts.get(row.id)?.get("MEMBER") ?? 0)) };
+};
+
+/** The segments whose rules a contact fulfils now. */
+export const segmentsOfContact = async (q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> => {
+  const { segments: t } = q.t;
+  const rows = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))
+    .orderBy(desc(t.id));
+  if (rows.length === 0) return [];
+  const known = (await factsOf(q, workspaceId, [seq])).get(seq);
+  if (!known) return [];
+  return rows.filter((row) => fulfils(known.facts, row.rules, now)).map(({ id, name }) => ({ id, name }));
+};
+
+/** Forgets a contact that is deleted. */
+export const forgetContact = async (tx: Tx, { seq }: ContactRow): Promise<void> => {
+  const { segments: t, segmentMembers: m, engagement: e } = tx.t;
+  await tx.delete(e).where(eq(e.contactSeq, seq));
+  const rows = await tx.select({ id: t.id }).from(m).innerJoin(t, eq(t.seq, m.segmentSeq)).where(eq(m.contactSeq, seq));
+  if (rows.length === 0) return;
+  await tx.delete(m).where(eq(m.contactSeq, seq));
+  for (const { id } of rows) await tally(tx, id, [{ kind: "MEMBER", seq, by: -1 }]);
+};
