@@ -45,6 +45,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   templates: { summary: "Templates of emails: write, publish, preview, send", group: "Email:" },
   senders: { summary: "Addresses and domains you send from", group: "Email:" },
   lists: { summary: "Lists of contacts, with double opt-in", group: "Audience:" },
+  people: { summary: "Everything about one person: read it, or erase it", group: "Audience:" },
   segments: { summary: "Contacts that fulfil rules, whenever they do", group: "Audience:" },
   suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
   contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },

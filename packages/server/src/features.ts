@@ -18,6 +18,7 @@ import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
 import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
+import { peopleHandlers } from "./people/handlers.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";
@@ -52,6 +53,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   contacts: contactHandlers(contactLinks),
+  people: peopleHandlers(contactLinks),
   lists: listHandlers,
   segments: segmentHandlers,
   keys: keyHandlers,

@@ -9,12 +9,13 @@ import { keys, me } from "./keys.ts";
 import { lists } from "./lists.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { segments } from "./segments.ts";
+import { people } from "./people.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, templates, senders, suppressions, contacts, lists, segments, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
+export const contract = { emails, templates, senders, suppressions, contacts, people, lists, segments, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 export * from "./address.ts";
@@ -30,6 +31,7 @@ export * from "./keys.ts";
 export * from "./lists.ts";
 export * from "./marketplace/index.ts";
 export * from "./page.ts";
+export * from "./people.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";

@@ -13,6 +13,8 @@ export const PERMISSIONS = [
   "senders:write",
   "suppressions:read",
   "suppressions:write",
+  "people:read",
+  "people:write",
   "lists:read",
   "lists:write",
   "segments:read",

@@ -1,9 +1,9 @@
 import type { Contact, ContactEventType, ContactPatch, ContactStatus, ContactUpsert, CustomValue, NewContact } from "@mailsvc/sdk/contract";
-import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
+import { addressKey, CONTACT_LIMITS, parseAddress } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { fold } from "../lib/fold.ts";
 import { suppressionsOf } from "../suppressions/suppressions.ts";
@@ -12,7 +12,7 @@ import { foldCountsSoon } from "./jobs.ts";
 import type { ContactLinks } from "./memberships.ts";
 import { type ContactRow, deleteContactRow, findById, findByKey, findByKeys, insertContacts, updateContactRow } from "./store.ts";
 
-export type { ContactLinks } from "./memberships.ts";
+export { type ContactLinks, membershipsOf } from "./memberships.ts";
 export type { ContactRow } from "./store.ts";
 export { tagKey };
 
@@ -76,8 +76,14 @@ export const newRow = (deps: Deps, workspaceId: string, input: NewContact, statu
   };
 };
 
-const mergedFields = (before: Record<string, CustomValue>, sent: Record<string, CustomValue>): Record<string, CustomValue> =>
-  Object.fromEntries(Object.entries({ ...before, ...sent }).filter(([key, value]) => value !== null || !Object.hasOwn(sent, key)));
+/** Fields set one by one, and removed by null. Throws ApiError validation_error when they become too many. */
+const mergedFields = (before: Record<string, CustomValue>, sent: Record<string, CustomValue>): Record<string, CustomValue> => {
+  const fields = Object.fromEntries(Object.entries({ ...before, ...sent }).filter(([key, value]) => value !== null || !Object.hasOwn(sent, key)));
+  const { customKeys, customBytes } = CONTACT_LIMITS;
+  if (Object.keys(fields).length > customKeys || Buffer.byteLength(JSON.stringify(fields)) > customBytes)
+    throw invalid("customFields", "too_big", `With the fields there are, these would be more than ${customKeys}, or more than ${customBytes / 1024} KiB.`);
+  return fields;
+};
 
 /** A contact as a change leaves it; the same object when nothing differs. */
 export const patchedRow = (deps: Deps, before: ContactRow, patch: Omit<ContactPatch, "status">, status: ContactStatus): ContactRow => {

@@ -1,6 +1,7 @@
 import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { suppressionsOf } from "../suppressions/suppressions.ts";
 import { type Change, newRow, patchedRow, upsertedStatus, writeContacts } from "./contacts.ts";
 import { type ContactRow, findByKeys } from "./store.ts";
@@ -39,8 +40,13 @@ export const importContacts = async (
   const suppressions = fresh.length > 0 ? await suppressionsOf(tx, workspaceId, fresh) : new Map();
   const standing = new Map<string, Standing>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
 
-  const results = rows.map((row): ImportResult => {
-    if ("faults" in row) return "failed";
+  const errors: ContactImport["errors"] = [];
+  const fail = (index: number, faults: readonly ErrorDetail[]): ImportResult => {
+    errors.push(...faults.slice(0, FAULTS).map((fault) => ({ index, ...fault })));
+    return "failed";
+  };
+  const results = rows.map((row, index): ImportResult => {
+    if ("faults" in row) return fail(index, row.faults);
     const { status: wanted, ...input } = row.contact;
     const key = keyOf(row.contact);
     const known = standing.get(key);
@@ -50,7 +56,13 @@ export const importContacts = async (
       return "created";
     }
     if (mode === "skip") return "skipped";
-    const after = patchedRow(deps, known.now, input, upsertedStatus(known.now.status, wanted, undefined));
+    let after: ContactRow;
+    try {
+      after = patchedRow(deps, known.now, input, upsertedStatus(known.now.status, wanted, undefined));
+    } catch (error) {
+      if (error instanceof ApiError) return fail(index, error.details);
+      throw error;
+    }
     if (after === known.now) return "unchanged";
     known.now = after;
     return "updated";
@@ -72,6 +84,6 @@ export const importContacts = async (
     suppressed: suppressions.size,
     dryRun,
     results,
-    errors: rows.flatMap((row, index) => ("faults" in row ? row.faults.slice(0, FAULTS).map((fault) => ({ index, ...fault })) : [])),
+    errors,
   };
 };

@@ -70,19 +70,20 @@ export const removeSuppressions = async (
 ): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> => {
   const { suppressions: t } = tx.t;
   const keys = entries.map(keyOf);
+  const ids = new Map<string, string>();
+  for (const chunk of chunks([...new Set(keys)]))
+    for (const [email, { id }] of await suppressionsOf(tx, workspaceId, chunk)) ids.set(email, id);
   const gone = new Set<string>();
-  let removed = 0;
-  for (const column of [t.id, t.email] as const)
-    for (const chunk of chunks([...new Set(column === t.id ? entries : keys)])) {
-      const rows = await tx
-        .delete(t)
-        .where(and(eq(t.workspaceId, workspaceId), inArray(column, chunk)))
-        .returning({ id: t.id, email: t.email });
-      removed += rows.length;
-      for (const row of rows) gone.add(row.id).add(row.email);
-    }
+  for (const chunk of chunks([...new Set([...entries, ...ids.values()])])) {
+    const rows = await tx
+      .delete(t)
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, chunk)))
+      .returning({ id: t.id });
+    for (const { id } of rows) gone.add(id);
+  }
+  const removed = gone.size;
   const failed = entries.flatMap((entry, index) =>
-    gone.has(entry) || gone.has(keys[index] as string)
+    gone.has(entry) || gone.has(ids.get(keys[index] as string) ?? "")
       ? []
       : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "There is no such suppression in this workspace." }],
   );

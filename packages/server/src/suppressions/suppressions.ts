@@ -1,6 +1,6 @@
 import type { Page, Suppression } from "@mailsvc/sdk/contract";
 import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gte, inArray, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
@@ -8,6 +8,9 @@ import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { hashesOf, SOME_ERASED, someErased } from "./erased.ts";
+
+export { eraseAddress } from "./erased.ts";
 
 export type SuppressionEntry = Tables["suppressions"]["$inferSelect"];
 
@@ -39,7 +42,8 @@ export const merged = (before: SuppressionEntry | undefined, wanted: NewSuppress
     : {
         id: before?.id ?? id(),
         workspaceId,
-        email: addressKey(wanted.email),
+        // An address that was erased stays a hash.
+        email: before?.email ?? addressKey(wanted.email),
         reason: wanted.reason,
         scope: wanted.scope,
         source: wanted.source,
@@ -75,8 +79,16 @@ export const suppressionsOf = async (q: Tx | Reader, workspaceId: string, emails
   const rows = await q
     .select()
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails])));
-  return new Map(rows.map((row) => [row.email, row]));
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED])));
+  const found = new Map(rows.map((row) => [row.email, row]));
+  if (!found.delete(SOME_ERASED)) return found;
+  const hashes = await hashesOf(q, workspaceId, emails);
+  const hashed = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...hashes.keys()])));
+  for (const row of hashed) found.set(hashes.get(row.email) as string, row);
+  return found;
 };
 
 /** Suppresses an address. An entry that exists is kept; a wider scope widens it, with the reason that came with it. */
@@ -98,18 +110,25 @@ export const suppressedAmong = async (q: Tx | Reader, workspaceId: string, email
         build
           .select({ email: t.email })
           .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.email, ph("email")), eq(t.scope, "all")))
+          .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.email, [ph("email"), SOME_ERASED]), eq(t.scope, "all")))
           .prepare("is_suppressed"),
       )
       .execute({ workspaceId, email: emails[0] });
-    return new Set(found.map((r) => r.email));
+    return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
   }
   const { suppressions: t } = q.t;
   const found = await q
     .select({ email: t.email })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails]), eq(t.scope, "all")));
-  return new Set(found.map((r) => r.email));
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED]), eq(t.scope, "all")));
+  return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
+};
+
+/** Adds those of which only a hash is kept. */
+const withErased = async (q: Tx | Reader, workspaceId: string, emails: readonly string[], found: Set<string>): Promise<Set<string>> => {
+  if (!found.delete(SOME_ERASED)) return found;
+  for (const [email, { scope }] of await suppressionsOf(q, workspaceId, emails)) if (scope === "all") found.add(email);
+  return found;
 };
 
 /** The compared form of what may be an address. */
@@ -121,21 +140,28 @@ export const keyOf = (text: string): string => {
   }
 };
 
-const named = (q: Tx | Reader, workspaceId: string, idOrEmail: string) => {
+/** An address as it may stand: itself, or its hash. Never the mark of hashes. */
+const formsOf = async (q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> => {
+  const hashed = (await someErased(q, workspaceId)) ? [...(await hashesOf(q, workspaceId, [email])).keys()] : [];
+  return [email || "-", ...hashed];
+};
+
+const named = async (q: Tx | Reader, workspaceId: string, idOrEmail: string) => {
   const { suppressions: t } = q.t;
-  return and(eq(t.workspaceId, workspaceId), or(eq(t.id, idOrEmail), eq(t.email, keyOf(idOrEmail))));
+  const emails = await formsOf(q, workspaceId, keyOf(idOrEmail));
+  return and(eq(t.workspaceId, workspaceId), ne(t.email, SOME_ERASED), or(eq(t.id, idOrEmail), inArray(t.email, emails)));
 };
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
 export const getSuppression = async (read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
-  const [row] = await read.select().from(read.t.suppressions).where(named(read, workspaceId, idOrEmail));
+  const [row] = await read.select().from(read.t.suppressions).where(await named(read, workspaceId, idOrEmail));
   if (!row) throw notFound("suppression", idOrEmail);
   return showSuppression(row);
 };
 
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
 export const unsuppress = async (tx: Tx, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
-  const [gone] = await tx.delete(tx.t.suppressions).where(named(tx, workspaceId, idOrEmail)).returning();
+  const [gone] = await tx.delete(tx.t.suppressions).where(await named(tx, workspaceId, idOrEmail)).returning();
   if (!gone) throw notFound("suppression", idOrEmail);
   return showSuppression(gone);
 };
@@ -149,11 +175,12 @@ export interface SuppressionFilter extends PageInput {
   since?: string | undefined;
 }
 
-export const listSuppressions = (read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> => {
+export const listSuppressions = async (read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> => {
   const { suppressions: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
-    input.email === undefined ? undefined : eq(t.email, addressKey(parseAddress(input.email).address)),
+    ne(t.email, SOME_ERASED),
+    input.email === undefined ? undefined : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
     input.search === undefined ? undefined : contains(t.email, input.search),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),

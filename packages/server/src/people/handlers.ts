@@ -1,0 +1,14 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { ContactLinks } from "../contacts/contacts.ts";
+import type { Handlers } from "../http/handler.ts";
+import { erasePerson, getPerson, tracesOfPerson } from "./people.ts";
+import type { Trace } from "./store.ts";
+
+/** The handlers of people; `links` is what features keep of contacts. */
+export const peopleHandlers = (links: readonly ContactLinks[]): Handlers<typeof contract.people> => ({
+  get: (input, { read, workspaceId }) => getPerson(read, workspaceId, input, links),
+  erase: {
+    prepare: ({ email }, { read, workspaceId }) => tracesOfPerson(read, workspaceId, email),
+    run: ({ email }, { tx, deps, workspaceId }, traces: Trace[]) => erasePerson(tx, deps, workspaceId, email, traces, links),
+  },
+});
