@@ -10,6 +10,7 @@ export interface PathArguments {
   token: [token: string];
   contact: [contact: string];
   slug: [slug: string];
+  email: [email: string];
 }
 
 type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]

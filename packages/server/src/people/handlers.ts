@@ -6,7 +6,7 @@ import type { Trace } from "./store.ts";
 
 /** The handlers of people; `links` is what features keep of contacts. */
 export const peopleHandlers = (links: readonly ContactLinks[]): Handlers<typeof contract.people> => ({
-  get: (input, { read, workspaceId }) => getPerson(read, workspaceId, input, links),
+  get: (input, { read, deps, workspaceId }) => getPerson(read, workspaceId, input, links, deps.clock.now()),
   erase: {
     prepare: ({ email }, { read, workspaceId }) => tracesOfPerson(read, workspaceId, email),
     run: ({ email }, { tx, deps, workspaceId }, traces: Trace[]) => erasePerson(tx, deps, workspaceId, email, traces, links),

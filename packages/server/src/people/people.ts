@@ -32,6 +32,7 @@ export const getPerson = async (
   workspaceId: string,
   { email, cursor }: { email: string; cursor?: string | undefined },
   links: readonly ContactLinks[],
+  now: number,
 ): Promise<Person> => {
   const key = keyOf(email);
   const contact = await findContactByEmail(read, workspaceId, key);
@@ -41,7 +42,7 @@ export const getPerson = async (
   const shown = ids.slice(0, PAGE);
   return {
     email: contact?.email ?? key,
-    contact: contact && { ...showContact(contact), ...(await membershipsOf(read, contact, links)) },
+    contact: contact && { ...showContact(contact), ...(await membershipsOf(read, contact, links, now)) },
     events: events.map((e) => ({ id: eventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
     suppression: suppression ? showSuppression(suppression) : null,
     emails: await Promise.all(shown.map((id) => getEmail(read, workspaceId, id))),
