@@ -49,7 +49,12 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_SECRET_KEY",
     summary: "32 bytes in base64 or hex that encrypt webhook secrets; without it one is made and kept with the data",
   },
-  { name: "stripe-key", value: "KEY", env: "MAILSVC_STRIPE_KEY", summary: "take payments for listings through Stripe; without it they are confirmed by hand" },
+  {
+    name: "stripe-key",
+    value: "KEY",
+    env: "MAILSVC_STRIPE_KEY",
+    summary: "take payments for listings through Stripe; without it they are confirmed by hand",
+  },
   {
     name: "stripe-webhook-secret",
     value: "SECRET",

@@ -98,7 +98,7 @@ describe("permissions", () => {
       const base = { method: e.method, path: pathOf(e), ...(e.method !== "GET" && { body: {} }) };
       const nobody: Scenario = { name: "", ...base, key: null, status: 401, code: "unauthorized" };
       await expectAnswer(await ask(world, nobody), nobody, world.apiKey);
-      if (typeof e.access !== "object") return;
+      if (typeof e.access !== "object" || !("permission" in e.access)) return;
       const { permission } = e.access;
       const others = await keyFor(world, ...PERMISSIONS.filter((p) => p !== permission));
       const refused: Scenario = {

@@ -14,13 +14,13 @@ import { guardDev } from "./dev-guard.ts";
 import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
 import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
-import type { AgentContext, KeyContext, PublicContext, RawBody, WriteContext } from "./handler.ts";
+import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
 import { limit } from "./limits.ts";
 
 type Input = Record<string, unknown>;
-type RunAny = (input: Input, ctx: PublicContext, prepared?: unknown) => Promise<unknown>;
+type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
 type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
 
 /** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
@@ -31,13 +31,7 @@ interface Caller {
   readonly confirm?: (tx: Tx) => Promise<unknown>;
 }
 
-type Perform = (
-  exchange: Exchange,
-  endpoint: Endpoint,
-  handler: AnyHandler,
-  base: PublicContext,
-  headers: HeaderList,
-) => Promise<Answer>;
+type Perform = (exchange: Exchange, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList) => Promise<Answer>;
 
 /** What the routes are made of. */
 export interface MountParts {
@@ -132,14 +126,14 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     claim: Claim | null,
   ): Promise<Stored & { replayed: boolean }> => {
     const run = typeof handler === "function" ? handler : handler.run;
-    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read } as KeyContext);
+    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read });
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
         if (confirm) await confirm(tx);
         const before = claim && (await findAnswer(tx, claim));
         if (before) return { ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true };
-        const output = await run(input, { ...context, tx } as WriteContext, prepared);
+        const output = await run(input, { ...context, tx }, prepared);
         const stored = storedOf(endpoint, output);
         if (claim) await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
         return { ...stored, replayed: false };
@@ -165,7 +159,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const search = endpoint.query ? exchange.search() : null;
     if (endpoint.method === "GET") {
       const input = parseInput(endpoint, params, search, {});
-      const output = await (handler as RunAny)(input, { ...caller.context, read: db.read } as KeyContext);
+      const output = await (handler as RunAny)(input, { ...caller.context, read: db.read });
       return typeof output === "string" && endpoint.produces
         ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
         : answer(200, "application/json", JSON.stringify(output), headers);

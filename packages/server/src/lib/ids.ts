@@ -2,7 +2,22 @@ import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
 /** What an id names; the prefix makes ids tell what they are. */
-export type IdPrefix = "ws" | "key" | "snd" | "sup" | "em" | "evt" | "mail" | "req" | "flt" | "con" | "list" | "seg" | "tpl" | "tver" | MarketplacePrefix;
+export type IdPrefix =
+  | "ws"
+  | "key"
+  | "snd"
+  | "sup"
+  | "em"
+  | "evt"
+  | "mail"
+  | "req"
+  | "flt"
+  | "con"
+  | "list"
+  | "seg"
+  | "tpl"
+  | "tver"
+  | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets. */
 type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm";

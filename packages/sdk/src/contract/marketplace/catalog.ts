@@ -24,7 +24,10 @@ export const catalog = {
     path: "/api/v1/marketplace/catalog",
     access: { permission: "marketplace:read" },
     summary: "List the agents on offer, newest first",
-    query: z.object({ ...pageQuery, search: z.string().max(100).optional().meta({ description: "Only agents with this in name or description" }) }),
+    query: z.object({
+      ...pageQuery,
+      search: z.string().max(100).optional().meta({ description: "Only agents with this in name or description" }),
+    }),
     output: pageOf(CatalogAgent),
     examples: [{ summary: "Agents that write", query: { search: "write" } }],
   }),

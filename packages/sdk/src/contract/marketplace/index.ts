@@ -5,6 +5,7 @@ export * from "./brand.ts";
 export * from "./catalog.ts";
 export * from "./failures.ts";
 export * from "./listings.ts";
+export { marketplace } from "./nouns.ts";
 export * from "./payments.ts";
 export * from "./plans.ts";
 export * from "./states.ts";

@@ -166,7 +166,12 @@ export const listings = {
     description:
       "Teach your receiver the new secret beside the old one. Until the overlap ends X-Service-Signature is made with the old secret and the webhook-signature header holds both; from then on only the new one signs. Rotating again meanwhile replaces the new secret.",
     body: z.strictObject({
-      overlapSeconds: z.int().min(0).max(604_800).default(86_400).meta({ description: "How long the old secret still signs; 0 to change at once" }),
+      overlapSeconds: z
+        .int()
+        .min(0)
+        .max(604_800)
+        .default(86_400)
+        .meta({ description: "How long the old secret still signs; 0 to change at once" }),
     }),
     output: z.object({ webhookSecret: Secret, effectiveAt: Instant }),
     errors: ["not_found"],
@@ -178,7 +183,10 @@ export const listings = {
     path: "/api/v1/marketplace/listings/:slug/activations",
     access: read,
     summary: "List who has turned the agent on, newest first",
-    query: z.object({ ...pageQuery, status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }) }),
+    query: z.object({
+      ...pageQuery,
+      status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }),
+    }),
     output: pageOf(ListingActivation),
     errors: ["not_found"],
     examples: [{ summary: "Those that are paused", params, query: { status: "paused" } }],

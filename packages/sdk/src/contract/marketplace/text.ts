@@ -14,10 +14,13 @@ export const line = (max: number) =>
 
 /** A text of several lines: line breaks and tabs are fine, other control characters and broken halves of characters are not. */
 export const prose = (max: number) =>
-  z.string().max(max).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text) && text.isWellFormed(), {
-    message: "This text holds no control characters but line breaks and tabs.",
-    params: { code: "invalid_characters" },
-  });
+  z
+    .string()
+    .max(max)
+    .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text) && text.isWellFormed(), {
+      message: "This text holds no control characters but line breaks and tabs.",
+      params: { code: "invalid_characters" },
+    });
 
 /** A name in addresses and commands: small letters, digits and hyphens. */
 export const Slug = z

@@ -37,7 +37,9 @@ const assertConsent = ({ permissions }: ListingRow, accepted: readonly AgentScop
 };
 
 const on = (id: string): ApiError =>
-  new ApiError("conflict", "This agent is on in this workspace already.", { details: [{ path: "agentSlug", code: "already_active", message: id }] });
+  new ApiError("conflict", "This agent is on in this workspace already.", {
+    details: [{ path: "agentSlug", code: "already_active", message: id }],
+  });
 
 /** Ends what is left of an activation whose listing ended and was listed again. Throws ApiError conflict for one that lives. */
 const makeRoom = async (tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> => {
@@ -139,7 +141,13 @@ export const deactivate = async (tx: Tx, deps: Deps, workspaceId: string, id: st
 };
 
 /** Limits what an agent may spend in a month. Throws ApiError not_found or invalid_state. */
-export const limitCredits = async (tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> => {
+export const limitCredits = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  id: string,
+  creditLimit: number | null,
+): Promise<Activation> => {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
   assertLiving(found, now);
@@ -159,6 +167,7 @@ export const resumeForBuilder = async (tx: Tx, deps: Deps, workspaceId: string, 
     .where(and(eq(a.id, id), eq(a.listingId, listing.id)));
   if (!found) throw notFound("activation", id);
   assertLiving({ activation: found.activation, listing }, now);
-  const activation = (await clearPauseReasons(tx, deps, id, ["webhook_failure"])) ?? effective({ activation: found.activation, listing }, now);
+  const activation =
+    (await clearPauseReasons(tx, deps, id, ["webhook_failure"])) ?? effective({ activation: found.activation, listing }, now);
   return showToBuilder({ activation, listing }, found.organizationName, now);
 };

@@ -59,7 +59,7 @@ export const clearPauseReasons = async (
 ): Promise<ActivationRow | undefined> => {
   const at = deps.clock.now();
   const row = await get(tx, id, at);
-  if (!row || row.status !== "paused" || !row.pauseReasons.some((reason) => reasons.includes(reason))) return row;
+  if (row?.status !== "paused" || !row.pauseReasons.some((reason) => reasons.includes(reason))) return row;
   const left = row.pauseReasons.filter((reason) => !reasons.includes(reason));
   const cleared = (reason: PauseReason): boolean => row.pauseReasons.includes(reason) && !left.includes(reason);
   const saved = await save(tx, row, {

@@ -71,9 +71,7 @@ type Parts = "colors" | "fonts" | "voice";
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** What a request changes: single fields, of the parts too. */
-export type BrandChange = Optional<
-  Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }
->;
+export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
 
 const sent = <T extends object>(change: T | undefined): Partial<T> =>
   Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -72,6 +72,7 @@ export const listCatalog = async (
 /** One agent on offer. Throws ApiError not_found. */
 export const getCatalogAgent = async (read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> => {
   const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
-  if (!row || !isListed(row, now)) throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
+  if (!row || !isListed(row, now))
+    throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
   return show(row, (await own(read, workspaceId, [row])).get(row.id) ?? null);
 };

@@ -1,4 +1,4 @@
-import { type Listing, LISTING_PRICE, type ListingState, type Page } from "@mailsvc/sdk/contract";
+import { LISTING_PRICE, type Listing, type ListingState, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, isNull, lt, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";

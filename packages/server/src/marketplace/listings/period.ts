@@ -64,8 +64,7 @@ export const endListing = async (tx: Tx, deps: Deps, row: ListingRow, state: "CA
     .returning({ session: p.session });
   const { workspaceId } = row;
   for (const { session } of open) await deps.queue.enqueue(tx, { kind: CLOSE_JOB, payload: { workspaceId, session } });
-  if (row.subscription !== null)
-    await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription: row.subscription } });
+  if (row.subscription !== null) await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription: row.subscription } });
   await deps.queue.enqueue(tx, { kind: END_JOB, payload: { workspaceId, listingId: row.id, period: row.period, after: "" } });
   return ended;
 };

@@ -44,7 +44,11 @@ const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<
   // Another product of the same account.
   if (!row) return;
   if (news.amount !== row.amount || news.currency.toLowerCase() !== row.currency) {
-    deps.log.error("a payment of another amount than asked for lists nothing", { payment: row.id, amount: news.amount, currency: news.currency });
+    deps.log.error("a payment of another amount than asked for lists nothing", {
+      payment: row.id,
+      amount: news.amount,
+      currency: news.currency,
+    });
     return;
   }
   // News come in any order: what has ended already is not listed.
@@ -55,6 +59,7 @@ const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<
 const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
   const { payments } = tx.t;
   if (news.kind === "paid") return paid(tx, deps, news);
+  if (news.kind === "other") return;
   if (news.kind === "failed" || news.kind === "expired") {
     await tx
       .update(payments)
@@ -62,7 +67,6 @@ const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
       .where(and(eq(payments.session, news.session), inArray(payments.state, ["PENDING"])));
     return;
   }
-  if (news.kind === "other") return;
   const listing = await bySubscription(tx, news.subscription);
   if (!listing) return;
   if (news.kind === "renewed") await listUntil(tx, deps, listing, { expiresAt: news.until + GRACE_MS, subscription: news.subscription });

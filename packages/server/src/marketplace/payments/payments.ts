@@ -91,8 +91,7 @@ export const settlePayment = async (
   if (row.state === "PAID") return row;
   const listing = await listingById(tx, row.listingId);
   if (row.state === "EXPIRED" || !listing) {
-    if (subscription !== null)
-      await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId: row.workspaceId, subscription } });
+    if (subscription !== null) await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId: row.workspaceId, subscription } });
     return row;
   }
   const now = deps.clock.now();

@@ -29,8 +29,15 @@ interface Notice {
 /** What a provider tells, in our words. */
 export type News = Notice &
   (
-    | { readonly kind: "paid"; readonly session: string; readonly subscription: string | null; readonly amount: number; readonly currency: string }
-    | { readonly kind: "failed" | "expired"; readonly session: string }
+    | {
+        readonly kind: "paid";
+        readonly session: string;
+        readonly subscription: string | null;
+        readonly amount: number;
+        readonly currency: string;
+      }
+    | { readonly kind: "failed"; readonly session: string }
+    | { readonly kind: "expired"; readonly session: string }
     | { readonly kind: "renewed"; readonly subscription: string; readonly until: number }
     | { readonly kind: "ended"; readonly subscription: string }
     | { readonly kind: "other" }

@@ -97,7 +97,11 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl }: StripeOptio
     maxNetworkRetries: 2,
     timeout: TIMEOUT_MS,
     telemetry: false,
-    ...(place && { host: place.hostname, port: place.port || (place.protocol === "http:" ? 80 : 443), protocol: place.protocol === "http:" ? "http" : "https" }),
+    ...(place && {
+      host: place.hostname,
+      port: place.port || (place.protocol === "http:" ? 80 : 443),
+      protocol: place.protocol === "http:" ? "http" : "https",
+    }),
   });
   const unlessGone = async (call: Promise<unknown>): Promise<void> => {
     try {

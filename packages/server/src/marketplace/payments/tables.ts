@@ -22,7 +22,11 @@ export const paymentTables = (k: Kit) => ({
       expiresAt: k.instant("expires_at").notNull(),
       paidAt: k.instant("paid_at"),
     },
-    (t) => [k.uniqueIndex("payments_session").on(t.session), k.index("payments_listing").on(t.listingId, t.id), k.index("payments_workspace").on(t.workspaceId, t.id)],
+    (t) => [
+      k.uniqueIndex("payments_session").on(t.session),
+      k.index("payments_listing").on(t.listingId, t.id),
+      k.index("payments_workspace").on(t.workspaceId, t.id),
+    ],
   ),
   /** What a provider has told us, by its own id: a repeat changes nothing. */
   paymentNotices: k.table(

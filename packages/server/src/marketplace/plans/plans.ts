@@ -34,7 +34,10 @@ const changeOf = (rows: readonly ActivationRow[], plan: PlanName): PlanChange =>
   const covered = rows.slice(0, PLANS[plan].activations ?? rows.length);
   const isUncovered = ({ pauseReasons }: ActivationRow): boolean => pauseReasons.includes("plan_downgrade");
   return {
-    paused: rows.slice(covered.length).filter((row) => !isUncovered(row)).map(({ id }) => id),
+    paused: rows
+      .slice(covered.length)
+      .filter((row) => !isUncovered(row))
+      .map(({ id }) => id),
     resumed: covered.filter(isUncovered).map(({ id }) => id),
     deactivated: [],
   };
@@ -85,7 +88,9 @@ export const recover = async (tx: Tx, deps: Deps, workspaceIds: readonly string[
   }
 };
 
-export const listPlans = () => ({ data: PLAN_NAMES.map((plan) => ({ plan, covers: PLANS[plan].activations, summary: PLANS[plan].summary })) });
+export const listPlans = () => ({
+  data: PLAN_NAMES.map((plan) => ({ plan, covers: PLANS[plan].activations, summary: PLANS[plan].summary })),
+});
 
 export const showPlan = async (q: Reader | Tx, deps: Deps, workspaceId: string): Promise<Plan> => {
   const { plan, changedAt } = await planOf(q, workspaceId);
