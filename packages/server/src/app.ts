@@ -26,6 +26,7 @@ import { simulator } from "./mail/simulator.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { DomainRecords } from "./senders/dns.ts";
+import { VerifiedSenders } from "./senders/verified.ts";
 import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
 /** What an app is made of; `main.ts` brings the real things, tests bring their own. */
@@ -73,9 +74,10 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
   const queue = backend.makeQueue({ clock, random, log, pressed });
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
+  const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, seal, payments, audience };
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, audience };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
@@ -87,6 +89,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const limiter = backend.makeLimiter(clock, isBendable(clock));
   const forget = (): void => {
     keyRing.clear();
+    verified.clear();
     limiter.clear();
   };
   const world =

@@ -11,6 +11,7 @@ import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
+import type { VerifiedSenders } from "./senders/verified.ts";
 
 /**
  * What follows in other features when contacts change, in the same transaction. They know contacts, so contacts cannot
@@ -34,6 +35,7 @@ export interface Deps {
   readonly ids: Ids;
   readonly log: Log;
   readonly keyRing: KeyRing;
+  readonly verified: VerifiedSenders;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
   readonly audience: Audience;

@@ -30,6 +30,26 @@ const binderOf = (param: unknown): Binder => {
   return () => param;
 };
 
+// A value that is the same on each run is written into the statement: binding it costs 0.1 µs each time.
+const literalOf = (param: unknown): string | null => {
+  if (param === null) return "null";
+  if (typeof param === "number" && Number.isSafeInteger(param)) return String(param);
+  return typeof param === "string" && /^[a-z]+$/.test(param) ? `'${param}'` : null;
+};
+
+/** The statement with its constants in place, and what is left to bind. Text that quotes a question mark is left as it is. */
+const withConstants = (sql: string, params: readonly unknown[]): { sql: string; params: unknown[] } => {
+  const parts = sql.split("?");
+  if (parts.length !== params.length + 1) return { sql, params: [...params] };
+  const left: unknown[] = [];
+  const text = params.reduce<string>((done, param, i) => {
+    const literal = literalOf(param);
+    if (literal === null) left.push(param);
+    return `${done}${literal ?? "?"}${parts[i + 1]}`;
+  }, parts[0] as string);
+  return { sql: text, params: left };
+};
+
 type Read = (value: unknown) => [name: string, value: unknown];
 
 /** How each selected column becomes a property; null unless all are plain columns of a flat row. */
@@ -66,23 +86,25 @@ const isPrepared = (statement: unknown): statement is Prepared =>
  */
 export const bindOnce = <S>(statement: S, compile: (sql: string) => Compiled): S => {
   if (!isPrepared(statement)) return statement;
-  const { stmt, fields } = statement;
-  const binders = statement.query.params.map(binderOf);
+  const { fields } = statement;
+  const columns = fields ? columnsOf(fields) : null;
+  // Rows of several tables, or of computed values, are left to drizzle.
+  if (fields && !columns) return statement;
+  const { sql, params: open } = withConstants(statement.query.sql, statement.query.params);
+  const stmt = sql === statement.query.sql ? statement.stmt : compile(sql);
+  const binders = open.map(binderOf);
   const count = binders.length;
   const bind = (values: Record<string, unknown>): unknown[] => {
     const params = new Array<unknown>(count);
     for (let i = 0; i < count; i += 1) params[i] = (binders[i] as Binder)(values);
     return params;
   };
-  if (!fields) {
+  if (!fields || !columns) {
     statement.execute = (values = {}) => stmt.run(...bind(values));
     return statement;
   }
-  const columns = columnsOf(fields);
-  // Rows of several tables, or of computed values, are left to drizzle.
-  if (!columns) return statement;
   const counter = counterOf(fields);
-  const plain = counter === null ? null : PLAIN_INSERT.exec(statement.query.sql)?.[1];
+  const plain = counter === null ? null : PLAIN_INSERT.exec(sql)?.[1];
   if (plain) {
     const { run } = compile(plain);
     statement.execute = (values = {}) => [

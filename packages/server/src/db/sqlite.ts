@@ -9,9 +9,9 @@ import { currentScope, Gate, type GateOptions, type Scope } from "./gate.ts";
 import { insertsOf } from "./insert.sqlite.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
+import { partsOf } from "./parts.sqlite.ts";
 import * as schema from "./schema.sqlite.ts";
 import type { Tables } from "./tables.ts";
-import { partsOf } from "./parts.sqlite.ts";
 import { FOLD, foldText, words } from "./words.sqlite.ts";
 
 export interface SqliteOptions extends GateOptions {
@@ -46,31 +46,29 @@ interface Statement {
   raw(): { all: Run; get: Run };
 }
 
-/** Notes in the open transaction that rows were changed: `result` is what a write gave back, rows or a count. */
-const noteWrite = (result: unknown): void => {
-  const changed = Array.isArray(result) ? result.length > 0 : (result as { changes?: number } | undefined)?.changes !== 0;
-  const scope = currentScope.getStore();
-  if (changed && scope) scope.wrote = true;
-};
+/** Whether a write changed rows: `result` is what it gave back, rows or a count. */
+const changedRows = (result: unknown): boolean =>
+  Array.isArray(result) ? result.length > 0 : (result as { changes?: number } | undefined)?.changes !== 0;
 
 // SQLite plans a statement anew on each run when its limit is a bare parameter: 16 µs instead of 3 for a small select. A sum is
 // not looked into.
 const plannedOnce = (sql: string): string => sql.replaceAll(/\b(limit|offset) \?/g, "$1 (? + 0)");
 
 /**
- * A connection as drizzle sees it: statements are compiled once per SQL text, and `guard` runs before each use.
+ * A connection as drizzle sees it: statements are compiled once per SQL text, and `guard` runs before each use. It gives
+ * the open transaction, in which is noted that rows were changed.
  * `raw()` switches a better-sqlite3 statement for good, so rows and raw rows have a statement each.
  */
-const guarded = (connection: Database.Database, guard: () => void): { prepare(sql: string): Statement } => {
+const guarded = (connection: Database.Database, guard: () => Scope | null): { prepare(sql: string): Statement } => {
   const cache = new Map<string, Statement>();
   const through = (statement: Database.Statement, method: "run" | "all" | "get"): Run => {
     const call = statement[method].bind(statement) as Run;
     const { readonly } = statement;
     return (...params) => {
-      guard();
+      const scope = guard();
       try {
         const result = call(...params);
-        if (!readonly) noteWrite(result);
+        if (!readonly && scope !== null && !scope.wrote && changedRows(result)) scope.wrote = true;
         return result;
       } catch (error) {
         // Here and not at the end of the transaction: features catch a UniqueViolation inside it.
@@ -104,7 +102,7 @@ type Drizzle = BetterSQLite3Database<typeof schema>;
 const tables = schema as unknown as Tables;
 
 /** The queries of a connection, with its own store of prepared statements. */
-const session = (connection: Database.Database, guard: () => void) => {
+const session = (connection: Database.Database, guard: () => Scope | null) => {
   const client = guarded(connection, guard);
   const queries = drizzle(client as unknown as Database.Database, { schema }) as Drizzle as unknown as Queries;
   const built = new Map<string, unknown>();
@@ -179,9 +177,12 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     assertOpen();
     if (currentScope.getStore()?.open)
       throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+    return null;
   });
   const write = session(writer, () => {
-    if (!currentScope.getStore()?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
+    const scope = currentScope.getStore();
+    if (!scope?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
+    return scope;
   });
   const begin = (scope: Scope): Tx =>
     Object.assign(Object.create(write) as typeof write, { afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });

@@ -30,7 +30,7 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
       return showSender(row);
     },
   },
-  delete: ({ id }, { tx, workspaceId }) => removeSender(tx, workspaceId, id),
+  delete: ({ id }, { tx, deps, workspaceId }) => removeSender(tx, deps, workspaceId, id),
   confirmPage: async ({ token }, { deps }) => confirmPage(await senderByToken(deps.db.read, token)),
   confirm: ({ token }, { deps }) =>
     deps.db.tx(async (tx) => confirmedPage(await noteCheck(tx, deps, await senderByToken(tx, token), null))),

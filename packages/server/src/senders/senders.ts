@@ -74,9 +74,10 @@ export const findSender = async (q: Tx | Reader, workspaceId: string, id: string
   return row;
 };
 
-export const removeSender = async (tx: Tx, workspaceId: string, id: string): Promise<Sender> => {
+export const removeSender = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> => {
   const row = await findSender(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
+  tx.afterCommit(() => deps.verified.clear());
   return showSender(row);
 };
 
@@ -121,6 +122,8 @@ const ph = sql.placeholder;
 /** Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7). */
 export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> => {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
+  const address = addressKey(from.address);
+  if (deps.verified.has(workspaceId, address)) return;
   const found = await tx
     .prepared("is_verified", (q, { senders: t }) =>
       q
@@ -129,8 +132,12 @@ export const assertVerified = async (tx: Tx, deps: Deps, workspaceId: string, fr
         .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.value, [ph("address"), ph("domain")]), eq(t.status, "VERIFIED")))
         .prepare("is_verified"),
     )
-    .execute({ workspaceId, address: addressKey(from.address), domain: from.domain });
-  if (found.length > 0) return;
+    .execute({ workspaceId, address, domain: from.domain });
+  if (found.length > 0) {
+    // Not before its own verification is durable, if it was verified in this very transaction.
+    tx.afterCommit(() => deps.verified.add(workspaceId, address));
+    return;
+  }
   throw new ApiError(
     "sender_not_verified",
     `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`,
