@@ -50,7 +50,9 @@ const one = (contact: Contact, { term: { out } }: Session): string => [facts(con
 const detail = (contact: ContactDetail, { term: { out } }: Session): string => {
   const names = (title: string, all: ContactDetail["lists"]): string[] =>
     all.length > 0 ? [`${out.bold(title)}\n${all.map((m) => `  ${safeText(m.name)}  ${out.dim(safeText(m.id))}`).join("\n")}`] : [];
-  return [facts(contact, out), ...fields(contact, out), ...names("Lists", contact.lists), ...names("Segments", contact.segments)].join("\n\n");
+  return [facts(contact, out), ...fields(contact, out), ...names("Lists", contact.lists), ...names("Segments", contact.segments)].join(
+    "\n\n",
+  );
 };
 
 const imported = (outcome: ContactImport, { term: { out, columns: width } }: Session): string => {

@@ -80,7 +80,7 @@ const checkCustom = (value: unknown, path: (string | number)[], depth: number, c
     return;
   }
   if (Array.isArray(value)) {
-    value.forEach((v, i) => checkCustom(v, [...path, i], depth + 1, ctx));
+    for (const [i, v] of value.entries()) checkCustom(v, [...path, i], depth + 1, ctx);
     return;
   }
   for (const [key, v] of Object.entries(value)) {
@@ -107,7 +107,11 @@ export const CustomFields = z
       return issue(ctx, [], "too_big", `Custom fields take at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
     checkCustom(fields, [], 1, ctx);
   })
-  .meta({ type: "object", additionalProperties: true, description: "Free data, name to value: texts, numbers, true, false, null, nested up to 5 levels" });
+  .meta({
+    type: "object",
+    additionalProperties: true,
+    description: "Free data, name to value: texts, numbers, true, false, null, nested up to 5 levels",
+  });
 
 const tags = z
   .array(TagName)
@@ -134,7 +138,8 @@ export const ContactUpsert = z
     email: EmailAddress,
     ...person,
     status: settableStatus.optional().meta({
-      description: "UNSUBSCRIBED takes a contact off; SUBSCRIBED never brings back one that unsubscribed, bounced, complained or is suppressed",
+      description:
+        "UNSUBSCRIBED takes a contact off; SUBSCRIBED never brings back one that unsubscribed, bounced, complained or is suppressed",
     }),
   })
   .meta({ id: "ContactUpsert" });
@@ -145,7 +150,7 @@ export const ContactPatch = z
   .strictObject({
     ...person,
     tags: tags.optional().meta({ description: "Replaces all tags" }),
-    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
+    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null empties a field, others stay" }),
     status: settableStatus.optional().meta({ description: "SUBSCRIBED or UNSUBSCRIBED" }),
   })
   .meta({ id: "ContactPatch" });
@@ -222,8 +227,7 @@ export const contacts = {
     aliases: ["/api/v1/v1/contacts"],
     access: read,
     summary: "List contacts, newest first",
-    description:
-      "Filters narrow each other. Among more than 20,000 contacts a search counts 200 hits at most; `totalIsMinimum` says so.",
+    description: "Filters narrow each other. Among more than 20,000 contacts a search counts 200 hits at most; `totalIsMinimum` says so.",
     query: z.object({ ...pageQuery, ...filters }),
     output: pageOf(Contact),
     examples: [
@@ -282,7 +286,8 @@ export const contacts = {
     path: "/api/v1/contacts/export",
     access: read,
     summary: "Read all contacts in large pages, newest first",
-    description: "Like the list, with up to 1,000 contacts a page. Follow `nextCursor`: contacts added meanwhile neither repeat nor hide any.",
+    description:
+      "Like the list, with up to 1,000 contacts a page. Follow `nextCursor`: contacts added meanwhile neither repeat nor hide any.",
     query: z.object({
       limit: z.coerce.number().int().min(1).max(1000).default(1000).meta({ description: "Contacts per page, 1 to 1,000" }),
       cursor: pageQuery.cursor,
@@ -306,7 +311,7 @@ export const contacts = {
     access: write,
     summary: "Change a contact; only what is sent changes",
     description:
-      "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. A suppressed address cannot be SUBSCRIBED: lift its suppression first.",
+      "`tags` replaces all tags; `customFields` sets fields one by one, and null empties one. A suppressed address cannot be SUBSCRIBED: lift its suppression first.",
     body: ContactPatch,
     output: Contact,
     errors: ["not_found", "email_suppressed", "invalid_state"],
@@ -321,7 +326,8 @@ export const contacts = {
     aliases: ["/api/v1/v1/contacts/:id"],
     access: write,
     summary: "Delete a contact for good",
-    description: "With its tags and memberships. A suppression of its address stays. To remove every trace of a person, use `people.erase`.",
+    description:
+      "With its tags and memberships. A suppression of its address stays. To remove every trace of a person, use `people.erase`.",
     output: Contact,
     errors: ["not_found"],
     examples: [{ summary: "Delete", params: id }],

@@ -2,8 +2,8 @@ import { CONTACT_LIMITS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask, type Scenario, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { createWorld, type TestWorld } from "../testing.ts";
 import { eventsOfContact } from "../events/events.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 
 const A = "/api/v1/contacts";
 const B = "/api/v1/v1/contacts";
@@ -53,8 +53,20 @@ scenarios(
     ...bad("a custom field without a name", { customFields: { "": 1 } }, "customFields. invalid_key"),
     ...bad("U+0000 in a custom field", { customFields: { a: { b: ["x\0"] } } }, "customFields.a.b[0] invalid_characters"),
     ...bad("an unknown field", { age: 3 }, "age unknown_field"),
-    { name: "status on create", path: A, body: { email: "ada@example.com", status: "SUBSCRIBED" }, status: 400, details: ["status unknown_field"] },
-    { name: "a status nobody may set", path: B, body: { email: "ada@example.com", status: "BOUNCED" }, status: 400, details: ["status invalid_value"] },
+    {
+      name: "status on create",
+      path: A,
+      body: { email: "ada@example.com", status: "SUBSCRIBED" },
+      status: 400,
+      details: ["status unknown_field"],
+    },
+    {
+      name: "a status nobody may set",
+      path: B,
+      body: { email: "ada@example.com", status: "BOUNCED" },
+      status: 400,
+      details: ["status invalid_value"],
+    },
     {
       name: "a field called __proto__",
       path: A,
@@ -66,7 +78,13 @@ scenarios(
     { name: "a list with a page of 0", method: "GET", path: `${A}?page=0`, status: 400, details: ["page too_small"] },
     { name: "a list with a limit of 101", method: "GET", path: `${A}?limit=101`, status: 400, details: ["limit too_big"] },
     { name: "a list with a limit of 0", method: "GET", path: `${A}?limit=0`, status: 400, details: ["limit too_small"] },
-    { name: "a list by a status that does not exist", method: "GET", path: `${A}?status=GONE`, status: 400, details: ["status invalid_value"] },
+    {
+      name: "a list by a status that does not exist",
+      method: "GET",
+      path: `${A}?status=GONE`,
+      status: 400,
+      details: ["status invalid_value"],
+    },
     { name: "a list with a cursor of nowhere", method: "GET", path: `${A}?cursor=abc`, status: 400, details: ["cursor invalid_cursor"] },
     { name: "a contact that does not exist", method: "GET", path: `${A}/con_01jc3v2m9k8q4w6x0y5z7a1b2c`, status: 404, code: "not_found" },
     { name: "a change of none", method: "PATCH", path: `${A}/con_x`, body: { firstName: "A" }, status: 404, code: "not_found" },
@@ -137,21 +155,40 @@ describe("Set A", () => {
     await using world = await createWorld();
     await world.sdk.suppressions.create({ email: "ada@example.com", scope });
     const refused = await ask(world, { path: A, body: { email: "ADA@example.com" } });
-    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "email_suppressed", details: [{ path: "email" }] } }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: "email_suppressed", details: [{ path: "email" }] } },
+    ]);
     await none(world);
   });
 
   test("changes what is sent, and nothing else", async () => {
     await using world = await createWorld();
-    const { id } = await world.sdk.contacts.create({ email: "a@example.com", firstName: "A", lastName: "B", phone: "1", tags: ["x"], customFields: { a: 1, b: 2 } });
+    const { id } = await world.sdk.contacts.create({
+      email: "a@example.com",
+      firstName: "A",
+      lastName: "B",
+      phone: "1",
+      tags: ["x"],
+      customFields: { a: 1, b: 2 },
+    });
     const change = async (body: Parameters<typeof world.sdk.contacts.update>[1]) => {
       await world.clock.advance("1m");
       return world.sdk.contacts.update(id, body);
     };
     const before = await world.sdk.contacts.get(id);
-    expect(await change({ firstName: "Ada" })).toMatchObject({ firstName: "Ada", lastName: "B", phone: "1", tags: ["x"], customFields: { a: 1, b: 2 } });
+    expect(await change({ firstName: "Ada" })).toMatchObject({
+      firstName: "Ada",
+      lastName: "B",
+      phone: "1",
+      tags: ["x"],
+      customFields: { a: 1, b: 2 },
+    });
     expect(await change({ tags: ["y", "z"] })).toMatchObject({ firstName: "Ada", tags: ["y", "z"], customFields: { a: 1, b: 2 } });
-    expect(await change({ customFields: { b: null, c: "3" } })).toMatchObject({ tags: ["y", "z"], customFields: { a: 1, c: "3" } });
+    expect(await change({ customFields: { b: null, c: "3" } })).toMatchObject({
+      tags: ["y", "z"],
+      customFields: { a: 1, b: null, c: "3" },
+    });
     expect(await change({ lastName: null, phone: "" })).toMatchObject({ firstName: "Ada", lastName: null, phone: null });
     const after = await change({ status: "UNSUBSCRIBED" });
     expect(after).toMatchObject({ id, email: before.email, status: "UNSUBSCRIBED", createdAt: before.createdAt });
@@ -182,7 +219,10 @@ describe("Set A", () => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({ email: "a@example.com", customFields: { a: "x".repeat(9000) } });
     const refused = await ask(world, { method: "PATCH", path: `${A}/${id}`, body: { customFields: { b: "x".repeat(9000) } } });
-    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: "validation_error", details: [{ path: "customFields", code: "too_big" }] } }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { code: "validation_error", details: [{ path: "customFields", code: "too_big" }] } },
+    ]);
     await world.sdk.contacts.update(id, { customFields: { a: null, b: "x".repeat(9000) } });
   });
 
@@ -210,7 +250,17 @@ describe("Set B", () => {
     const [created, first] = await put({ email: "ada@example.com", firstName: "Ada", tags: ["x"], customFields: { a: 1 } });
     expect([created, first]).toMatchObject([201, { status: "SUBSCRIBED", firstName: "Ada", tags: ["x"] }]);
     const [updated, second] = await put({ email: "ADA@example.com", lastName: "L", customFields: { b: 2 } });
-    expect([updated, second]).toMatchObject([200, { id: (first as { id: string }).id, email: "ada@example.com", firstName: "Ada", lastName: "L", tags: ["x"], customFields: { a: 1, b: 2 } }]);
+    expect([updated, second]).toMatchObject([
+      200,
+      {
+        id: (first as { id: string }).id,
+        email: "ada@example.com",
+        firstName: "Ada",
+        lastName: "L",
+        tags: ["x"],
+        customFields: { a: 1, b: 2 },
+      },
+    ]);
     expect(await put({ email: "ada@example.com" })).toEqual([200, second]);
     expect((await world.sdk.contacts.list()).pagination.total).toBe(1);
   });
@@ -230,8 +280,14 @@ describe("Set B", () => {
   test("nobody who has left is subscribed again", async () => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({ email: "ada@example.com" });
-    expect(await world.sdk.contacts.upsert({ email: "ada@example.com", status: "UNSUBSCRIBED" })).toMatchObject({ id, status: "UNSUBSCRIBED" });
-    expect(await world.sdk.contacts.upsert({ email: "ada@example.com", status: "SUBSCRIBED", firstName: "Ada" })).toMatchObject({ firstName: "Ada", status: "UNSUBSCRIBED" });
+    expect(await world.sdk.contacts.upsert({ email: "ada@example.com", status: "UNSUBSCRIBED" })).toMatchObject({
+      id,
+      status: "UNSUBSCRIBED",
+    });
+    expect(await world.sdk.contacts.upsert({ email: "ada@example.com", status: "SUBSCRIBED", firstName: "Ada" })).toMatchObject({
+      firstName: "Ada",
+      status: "UNSUBSCRIBED",
+    });
     expect(await world.sdk.contacts.upsert({ email: "ada@example.com" })).toMatchObject({ status: "UNSUBSCRIBED" });
     expect(await world.sdk.contacts.update(id, { status: "SUBSCRIBED" })).toMatchObject({ status: "SUBSCRIBED" });
   });
@@ -294,8 +350,13 @@ test("contacts of another workspace do not exist", async () => {
   await using world = await createWorld();
   const mine = await world.sdk.contacts.create({ email: "ada@example.com", tags: ["x"] });
   const other = await secondWorkspace(world);
-  const theirs = (method: string, path: string, body?: unknown) => ask(world, { method, path, key: other.apiKey, ...(body !== undefined && { body }) });
-  for (const answer of [await theirs("GET", `${A}/${mine.id}`), await theirs("PATCH", `${A}/${mine.id}`, { firstName: "X" }), await theirs("DELETE", `${A}/${mine.id}`)])
+  const theirs = (method: string, path: string, body?: unknown) =>
+    ask(world, { method, path, key: other.apiKey, ...(body !== undefined && { body }) });
+  for (const answer of [
+    await theirs("GET", `${A}/${mine.id}`),
+    await theirs("PATCH", `${A}/${mine.id}`, { firstName: "X" }),
+    await theirs("DELETE", `${A}/${mine.id}`),
+  ])
     expect(answer.status).toBe(404);
   for (const path of [A, `${A}?tag=x`, `${A}?search=ada`, `${A}/export`]) {
     const answer = (await (await theirs("GET", path)).json()) as { data: unknown[]; pagination: { total: number } };

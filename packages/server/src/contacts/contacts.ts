@@ -76,12 +76,16 @@ export const newRow = (deps: Deps, workspaceId: string, input: NewContact, statu
   };
 };
 
-/** Fields set one by one, and removed by null. Throws ApiError validation_error when they become too many. */
+/** Fields set one by one. Throws ApiError validation_error when they become too many. */
 const mergedFields = (before: Record<string, CustomValue>, sent: Record<string, CustomValue>): Record<string, CustomValue> => {
-  const fields = Object.fromEntries(Object.entries({ ...before, ...sent }).filter(([key, value]) => value !== null || !Object.hasOwn(sent, key)));
+  const fields = { ...before, ...sent };
   const { customKeys, customBytes } = CONTACT_LIMITS;
   if (Object.keys(fields).length > customKeys || Buffer.byteLength(JSON.stringify(fields)) > customBytes)
-    throw invalid("customFields", "too_big", `With the fields there are, these would be more than ${customKeys}, or more than ${customBytes / 1024} KiB.`);
+    throw invalid(
+      "customFields",
+      "too_big",
+      `With the fields there are, these would be more than ${customKeys}, or more than ${customBytes / 1024} KiB.`,
+    );
   return fields;
 };
 
@@ -262,13 +266,23 @@ const assertMayReturn = async (tx: Tx, row: ContactRow): Promise<void> => {
   const hint = `Lift the suppression first, if you are sure: mailsvc suppressions delete ${row.email}`;
   if (row.status === "BOUNCED" || row.status === "COMPLAINED")
     throw new ApiError("invalid_state", `This contact is ${row.status} and its address suppressed; it cannot be SUBSCRIBED.`, {
-      details: [{ path: "status", code: "invalid_state", message: `From ${row.status} there is no way to SUBSCRIBED while the address is suppressed.` }],
+      details: [
+        {
+          path: "status",
+          code: "invalid_state",
+          message: `From ${row.status} there is no way to SUBSCRIBED while the address is suppressed.`,
+        },
+      ],
       hint,
     });
-  throw new ApiError("email_suppressed", `The address of this contact is on the suppression list (${suppression.reason}); it cannot be SUBSCRIBED.`, {
-    details: [{ path: "status", code: "email_suppressed", message: "A suppressed address cannot be subscribed." }],
-    hint,
-  });
+  throw new ApiError(
+    "email_suppressed",
+    `The address of this contact is on the suppression list (${suppression.reason}); it cannot be SUBSCRIBED.`,
+    {
+      details: [{ path: "status", code: "email_suppressed", message: "A suppressed address cannot be subscribed." }],
+      hint,
+    },
+  );
 };
 
 /** Changes what was sent of a contact, and nothing else (SPEC 4). Throws ApiError not_found, invalid_state or email_suppressed. */

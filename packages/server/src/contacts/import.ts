@@ -1,4 +1,11 @@
-import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult, parseAddress } from "@mailsvc/sdk/contract";
+import {
+  addressKey,
+  type ContactImport,
+  type ContactUpsert,
+  type ErrorDetail,
+  type ImportResult,
+  parseAddress,
+} from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";

@@ -8,7 +8,23 @@ import { createWorld, type TestWorld } from "../testing.ts";
 import { BLOCK } from "./counts.ts";
 import { FOLD_JOB } from "./jobs.ts";
 
-const FIRST = ["Ada", "Grace", "Łukasz", "Søren", "José", "王", "Ünal", "O'Neil", "Straße", "ΣΟΦΙΑ", "İpek", "50%_off", "back\\slash", "\"quoted\"", "Emoji 👩‍💻"];
+const FIRST = [
+  "Ada",
+  "Grace",
+  "Łukasz",
+  "Søren",
+  "José",
+  "王",
+  "Ünal",
+  "O'Neil",
+  "Straße",
+  "ΣΟΦΙΑ",
+  "İpek",
+  "50%_off",
+  "back\\slash",
+  '"quoted"',
+  "Emoji 👩‍💻",
+];
 const LAST = ["Lovelace", "Hopper", "Żuraw", "Ørsted", "Núñez", "小明", "Yılmaz", "d'Arc", "WEISS", "Σοφός", "a*b", "x-y", "", "é"];
 
 interface Person {
@@ -66,9 +82,36 @@ test("a search finds what reading everything finds, in every script and however 
     const at = from % characters.length;
     return characters.slice(at, at + length).join("");
   });
-  const other = fc.constantFrom("%", "_", "%_", "\\", '"', "'", "*", "''", "zzzz", "AND", '" OR "', "ß", "ss", "SS", "ς", "Σ", "i", "İ", "1", "99", "@", ".com", "小", "👩");
+  const other = fc.constantFrom(
+    "%",
+    "_",
+    "%_",
+    "\\",
+    '"',
+    "'",
+    "*",
+    "''",
+    "zzzz",
+    "AND",
+    '" OR "',
+    "ß",
+    "ss",
+    "SS",
+    "ς",
+    "Σ",
+    "i",
+    "İ",
+    "1",
+    "99",
+    "@",
+    ".com",
+    "小",
+    "👩",
+  );
   const some = fc.record({
-    search: fc.oneof({ weight: 4, arbitrary: part }, { weight: 1, arbitrary: other }).map((s) => (fc.sample(fc.boolean(), 1)[0] ? s : s.toUpperCase())),
+    search: fc
+      .oneof({ weight: 4, arbitrary: part }, { weight: 1, arbitrary: other })
+      .map((s) => (fc.sample(fc.boolean(), 1)[0] ? s : s.toUpperCase())),
     status: fc.option(fc.constantFrom("SUBSCRIBED", "UNSUBSCRIBED"), { nil: undefined, freq: 3 }),
     tag: fc.option(fc.constantFrom("vip", "BETA", "ÜNÏCODE", "nobody"), { nil: undefined, freq: 3 }),
     limit: fc.constantFrom(1, 20, 100),
@@ -80,7 +123,11 @@ test("a search finds what reading everything finds, in every script and however 
       const query = { search, limit, ...(status && { status: status as "SUBSCRIBED" }), ...(tag && { tag }) };
       const first = await world.sdk.contacts.list(query);
       expect([search, first.data.map((c) => c.email)]).toEqual([search, wanted.slice(0, limit)]);
-      expect(first.pagination).toMatchObject({ total: wanted.length, totalPages: Math.ceil(wanted.length / limit), hasMore: wanted.length > limit });
+      expect(first.pagination).toMatchObject({
+        total: wanted.length,
+        totalPages: Math.ceil(wanted.length / limit),
+        hasMore: wanted.length > limit,
+      });
       expect(first.pagination.totalIsMinimum).toBeUndefined();
       const second = await world.sdk.contacts.list({ ...query, page: 2 });
       expect(second.data.map((c) => c.email)).toEqual(wanted.slice(limit, 2 * limit));
@@ -95,7 +142,10 @@ test("a search finds what reading everything finds, in every script and however 
 test("a search is refused that could match nothing", async () => {
   await using world = await createWorld();
   const refused = await ask(world, { method: "GET", path: "/api/v1/contacts?search=a%0Ab" });
-  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { details: [{ path: "search", code: "invalid_characters" }] } }]);
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { details: [{ path: "search", code: "invalid_characters" }] } },
+  ]);
   expect((await ask(world, { method: "GET", path: `/api/v1/contacts?search=${"x".repeat(201)}` })).status).toBe(400);
 });
 
@@ -119,7 +169,13 @@ test("every contact comes exactly once, by cursor and by page, while others are 
   await using world = await createWorld();
   const rows = people(150, 3);
   await fill(world, rows);
-  for (const query of [{}, { tag: "vip" }, { status: "SUBSCRIBED" as const }, { search: "a" }, { tag: "beta", status: "UNSUBSCRIBED" as const }]) {
+  for (const query of [
+    {},
+    { tag: "vip" },
+    { status: "SUBSCRIBED" as const },
+    { search: "a" },
+    { tag: "beta", status: "UNSUBSCRIBED" as const },
+  ]) {
     const there = new Set((await world.sdk.contacts.list({ ...query, limit: 100 }).toArray()).map((c) => c.id));
     const seen: string[] = [];
     let added = 0;
@@ -189,7 +245,11 @@ test("counts equal a recount after whatever was done, folded or not", { timeout:
     await pick([
       () => sdk.contacts.create({ email: email(), tags: tags() }).catch(ignore),
       () => sdk.contacts.upsert({ email: email(), tags: tags() }),
-      () => sdk.contacts.import({ rows: [{ email: email(), tags: tags() }, { email: email() }, { email: "no" }], mode: pick(["upsert", "skip"]) }),
+      () =>
+        sdk.contacts.import({
+          rows: [{ email: email(), tags: tags() }, { email: email() }, { email: "no" }],
+          mode: pick(["upsert", "skip"]),
+        }),
       () => one && sdk.contacts.update(one.id, { tags: tags(), status: pick(["SUBSCRIBED", "UNSUBSCRIBED"]) }).catch(ignore),
       () => one && sdk.contacts.delete(one.id),
       () => one && sdk.suppressions.create({ email: one.email, reason: pick(["bounce", "complaint", "unsubscribe"]) }),

@@ -21,7 +21,8 @@ const encode = (seq: number): string => Buffer.from(`contact:${seq}`).toString("
 
 const decode = (cursor: string): number => {
   const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (seq === undefined) throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  if (seq === undefined)
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
   return Number(seq);
 };
 

@@ -4,7 +4,6 @@ import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
-
 const at50 = <T>(work: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 50 }, (_, i) => work(i)));
 const spelled = (i: number): string => (i % 2 === 0 ? "ada@example.com" : "ADA@Example.COM");
 const tally = (statuses: number[]): Record<number, number> => {
@@ -30,7 +29,9 @@ test("of 50 creates at once one succeeds and 49 find a duplicate", async () => {
 
 test("of 50 upserts at once one creates and 49 update", async () => {
   await using world = await createWorld();
-  const answers = await at50((i) => ask(world, { path: "/api/v1/v1/contacts", body: { email: spelled(i), customFields: { [`f${i}`]: i } } }));
+  const answers = await at50((i) =>
+    ask(world, { path: "/api/v1/v1/contacts", body: { email: spelled(i), customFields: { [`f${i}`]: i } } }),
+  );
   expect(tally(answers.map((a) => a.status))).toEqual({ 200: 49, 201: 1 });
   const contact = await only(world);
   // Each has set its own field, and none has taken another one's back.

@@ -122,7 +122,13 @@ export const byReading = (read: Reader, scope: Scope, part: string, floor: numbe
     rows: async ({ before, skip, limit }) =>
       (await from(getTableColumns(c), before).orderBy(newest).limit(limit).offset(skip)) as ContactRow[],
     count: (limit) =>
-      total(read.select({ n: counted }).from(from({ one: sql`1`.as("one") }, Number.MAX_SAFE_INTEGER).limit(limit).as("found"))),
+      total(
+        read.select({ n: counted }).from(
+          from({ one: sql`1`.as("one") }, Number.MAX_SAFE_INTEGER)
+            .limit(limit)
+            .as("found"),
+        ),
+      ),
   };
 };
 
@@ -141,6 +147,16 @@ export const byIndex = (read: Reader, scope: Scope, part: string, hits: Hits): F
         .limit(limit)
         .offset(skip)) as ContactRow[],
     count: (limit) =>
-      total(read.select({ n: counted }).from(read.select({ one: sql`1`.as("one") }).from(hits.from).crossJoin(c).where(where).limit(limit).as("found"))),
+      total(
+        read.select({ n: counted }).from(
+          read
+            .select({ one: sql`1`.as("one") })
+            .from(hits.from)
+            .crossJoin(c)
+            .where(where)
+            .limit(limit)
+            .as("found"),
+        ),
+      ),
   };
 };

@@ -23,7 +23,9 @@ export const insertsOf = (session: Pick<Tx, "prepared" | "select">): Pick<Tx, "i
         .prepare(name),
     );
     // Not awaited one by one: they run at once, in order.
-    await Promise.all((rows as readonly Row[]).map((row) => statement.execute(names.length > Object.keys(row).length ? filled(names, row) : row)));
+    await Promise.all(
+      (rows as readonly Row[]).map((row) => statement.execute(names.length > Object.keys(row).length ? filled(names, row) : row)),
+    );
   },
   // Nobody else writes meanwhile, so what follows the largest number is free.
   nextNumbers: async (table, n) => {

@@ -25,7 +25,9 @@ export const partsOf = (q: Pick<Queries, "select">): Parts => {
         .where(sql`term >= ${part} and term < ${`${part}\u{10ffff}`}`)
         .limit(MAX_TERMS + 1);
       if (terms.length > MAX_TERMS) return null;
-      return terms.length === 0 ? { from: sql`(select 1 as rowid) as hits`, where: sql`false` } : matching(terms.map((t) => phrase(t.term)).join(" OR "));
+      return terms.length === 0
+        ? { from: sql`(select 1 as rowid) as hits`, where: sql`false` }
+        : matching(terms.map((t) => phrase(t.term)).join(" OR "));
     },
   };
 };

@@ -22,7 +22,8 @@ const keyOf = (email: string): string => {
 
 const decode = (cursor: string): string => {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (!/^em_[0-9a-z]{26}$/.test(id)) throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take the nextCursor of the page before.");
+  if (!/^em_[0-9a-z]{26}$/.test(id))
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take the nextCursor of the page before.");
   return id;
 };
 
@@ -51,7 +52,8 @@ export const getPerson = async (
 };
 
 /** Finds all mail to a person. It reads all emails, so it is done before the transaction. Throws ApiError validation_error. */
-export const tracesOfPerson = (read: Reader, workspaceId: string, email: string): Promise<Trace[]> => tracesOf(read, workspaceId, keyOf(email));
+export const tracesOfPerson = (read: Reader, workspaceId: string, email: string): Promise<Trace[]> =>
+  tracesOf(read, workspaceId, keyOf(email));
 
 /** Erases the person behind an address, wherever they stand. A suppressed address stays suppressed, as a keyed hash. */
 export const erasePerson = async (

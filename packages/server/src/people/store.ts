@@ -49,11 +49,7 @@ export const tracesOf = async (read: Reader, workspaceId: string, toKey: string)
 };
 
 /** Deletes emails with their events, and what they say unless others were told the same. */
-export const deleteTraces = async (
-  tx: Tx,
-  workspaceId: string,
-  traces: readonly Trace[],
-): Promise<{ emails: number; events: number }> => {
+export const deleteTraces = async (tx: Tx, workspaceId: string, traces: readonly Trace[]): Promise<{ emails: number; events: number }> => {
   const { emails, events, contents, attachments } = tx.t;
   const gone = { emails: 0, events: 0 };
   for (const chunk of chunks(traces)) {

@@ -50,7 +50,10 @@ export const eraseAddress = async (tx: Tx, deps: Deps, workspaceId: string, emai
     key = Buffer.from(deps.random.bytes(32)).toString("base64url");
     await tx.insert(meta).values({ name: KEY, value: key });
   }
-  await tx.update(t).set({ email: hashOf(key, workspaceId, email), emailId: null, note: null }).where(mine);
+  await tx
+    .update(t)
+    .set({ email: hashOf(key, workspaceId, email), emailId: null, note: null })
+    .where(mine);
   if (!(await someErased(tx, workspaceId))) {
     const now = deps.clock.now();
     const mark = { id: deps.ids("sup"), workspaceId, email: SOME_ERASED, reason: "manual", scope: "all", source: "api" } as const;

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import { expectCountsToBeTrue } from "../../test/recount.ts";
+import { ask, scenarios } from "../../test/scenario.ts";
+import { keyFor, secondWorkspace } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const hello = { from: "a@acme.test", subject: "Your secret", html: "<p>for your eyes</p>" };
+
+scenarios("people that are none", [
+  { name: "no address", method: "GET", path: "/api/v1/people/ada", status: 400, details: ["email invalid_email"] },
+  { name: "erasing no address", method: "DELETE", path: "/api/v1/people/ada", status: 400, details: ["email invalid_email"] },
+  {
+    name: "a cursor of nowhere",
+    method: "GET",
+    path: "/api/v1/people/ada@example.com?cursor=abc",
+    status: 400,
+    details: ["cursor invalid_cursor"],
+  },
+  { name: "no key", method: "GET", path: "/api/v1/people/ada@example.com", key: null, status: 401 },
+  {
+    name: "somebody unknown",
+    method: "GET",
+    path: "/api/v1/people/Ada@example.com",
+    status: 200,
+    contains: ['"email":"ada@example.com","contact":null,"events":[],"suppression":null,"emails":[],"nextCursor":null'],
+  },
+  {
+    name: "erasing somebody unknown",
+    method: "DELETE",
+    path: "/api/v1/people/ada@example.com",
+    status: 200,
+    contains: ['"contacts":0,"emails":0', '"staysSuppressed":false'],
+  },
+]);
+
+test("everything about a person is read in one place", async () => {
+  await using world = await createWorld();
+  const contact = await world.sdk.contacts.create({ email: "Ada@example.com", firstName: "Ada" });
+  await world.sdk.emails.send({ ...hello, to: "ADA@example.com" });
+  await world.sdk.emails.send({ ...hello, to: ["ada@example.com", "other@example.com"] });
+  await world.inbox.all();
+  await world.sdk.suppressions.create({ email: "ada@example.com", scope: "marketing" });
+  const person = await world.sdk.people.get("ada@EXAMPLE.com");
+  expect(person).toMatchObject({
+    email: "Ada@example.com",
+    contact: { id: contact.id, firstName: "Ada", lists: [], segments: [] },
+    suppression: { scope: "marketing" },
+    emails: [
+      { subject: "Your secret" },
+      { subject: "Your secret", html: "<p>for your eyes</p>", events: [{ type: "email.queued" }, {}, {}] },
+    ],
+    nextCursor: null,
+  });
+  expect(person.events.map((e) => e.type)).toEqual(["contact.created", "contact.unsubscribed"]);
+  expect(JSON.stringify(person)).not.toContain("other@example.com");
+});
+
+test("mail to a person comes in pages", async () => {
+  await using world = await createWorld();
+  for (let i = 0; i < 53; i += 1) await world.sdk.emails.send({ ...hello, to: "ada@example.com", subject: `${i}` });
+  const first = await world.sdk.people.get("ada@example.com");
+  const second = await world.sdk.people.get("ada@example.com", { cursor: first.nextCursor as string });
+  expect([...first.emails, ...second.emails].map((e) => e.subject)).toEqual(Array.from({ length: 53 }, (_, i) => `${52 - i}`));
+  expect(second.nextCursor).toBeNull();
+});
+
+/** Everything in the database, as one text. */
+const everything = async ({ app }: TestWorld): Promise<string> => {
+  const { read } = app.deps.db;
+  const tables = Object.values(read.t);
+  const rows = await Promise.all(tables.map((table) => read.select().from(table as typeof read.t.contacts)));
+  return rows
+    .flat()
+    .map((row) =>
+      Object.values(row as Record<string, unknown>)
+        .map((v) => (v instanceof Uint8Array ? Buffer.from(v).toString() : typeof v === "object" ? JSON.stringify(v) : String(v)))
+        .join("\n"),
+    )
+    .join("\n");
+};
+
+describe("erasing a person", () => {
+  test("leaves no trace of them anywhere, and all of everybody else", async () => {
+    await using world = await createWorld();
+    const ada = await world.sdk.contacts.create({
+      email: "Ada.Lovelace@example.com",
+      firstName: "Augusta",
+      tags: ["x"],
+      customFields: { born: "1815" },
+    });
+    const other = await world.sdk.contacts.create({ email: "grace@example.com", tags: ["x"] });
+    await world.sdk.emails.send({
+      ...hello,
+      to: "ada.lovelace@example.com",
+      html: "Dear Augusta",
+      attachments: [{ filename: "augusta.txt", content: "QXVndXN0YQ==" }],
+    });
+    await world.sdk.emails.send({ ...hello, to: ["ADA.lovelace@example.com", "grace@example.com"], subject: "To both" });
+    await world.sdk.emails.send({ ...hello, to: "ada.lovelace@example.com", scheduledAt: "2026-02-01T00:00:00Z" });
+    await world.inbox.all();
+    await world.sdk.suppressions.create({ email: "ada.lovelace@example.com", reason: "complaint", note: "Augusta wrote" });
+    expect(await everything(world)).toMatch(/lovelace/i);
+
+    const erased = await world.sdk.people.erase("ada.lovelace@example.com");
+    expect(erased).toMatchObject({ contacts: 1, emails: 3, captured: 2, staysSuppressed: true });
+    expect(erased.events).toBeGreaterThan(5);
+    expect(erased.answers).toBeGreaterThan(0);
+    expect(await everything(world)).not.toMatch(/lovelace|Augusta|1815/i);
+
+    await expect(world.sdk.contacts.get(ada.id)).rejects.toMatchObject({ code: "not_found" });
+    expect(await world.sdk.contacts.get(other.id)).toMatchObject({ email: "grace@example.com" });
+    expect((await world.sdk.contacts.list({ search: "lovelace" })).pagination.total).toBe(0);
+    expect((await world.sdk.contacts.list({ tag: "x" })).pagination.total).toBe(1);
+    expect((await world.sdk.emails.list()).data).toMatchObject([{ to: "grace@example.com", subject: "To both" }]);
+    expect((await world.inbox.all()).map((m) => m.to)).toEqual(["grace@example.com"]);
+    await expectCountsToBeTrue(world);
+    // The mail that waited does not go.
+    await world.clock.advance("60d");
+    expect(await world.inbox.all()).toHaveLength(1);
+    expect(await world.sdk.people.erase("ada.lovelace@example.com")).toMatchObject({ contacts: 0, emails: 0, captured: 0, events: 0 });
+  });
+
+  test("a suppressed address stays suppressed in every way, and can be lifted by who knows it", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    await sdk.suppressions.create({ email: "ada@example.com", reason: "bounce" });
+    await sdk.suppressions.create({ email: "plain@example.com" });
+    expect(await sdk.people.erase("ada@example.com")).toMatchObject({ staysSuppressed: true });
+
+    const send = (to: unknown) => ask(world, { path: "/api/v1/send", body: { ...hello, to } });
+    expect((await send("ADA@example.com")).status).toBe(400);
+    expect(await (await send(["ada@example.com", "plain@example.com", "c@example.com"])).json()).toMatchObject({
+      count: 1,
+      failed: [{ to: "ada@example.com" }, { to: "plain@example.com" }],
+    });
+    await expect(sdk.contacts.create({ email: "ada@example.com" })).rejects.toMatchObject({ code: "email_suppressed" });
+    expect(await sdk.contacts.upsert({ email: "ada@example.com" })).toMatchObject({ status: "BOUNCED" });
+    const { id } = await sdk.suppressions.get("ada@example.com");
+    expect(await sdk.suppressions.create({ email: "Ada@example.com" })).toMatchObject({ id });
+    const list = (await sdk.suppressions.list()).data;
+    expect(list).toHaveLength(2);
+    expect(JSON.stringify(list)).not.toContain("ada@");
+    expect(list.map((s) => s.email).sort()).toEqual([expect.stringMatching(/^hmac:[0-9a-f]{64}$/), "plain@example.com"]);
+    expect((await sdk.suppressions.list({ email: "ADA@example.com" })).data).toMatchObject([{ id }]);
+
+    expect(await sdk.suppressions.remove({ entries: ["ADA@example.com", "nobody@example.com"] })).toMatchObject({
+      removed: 1,
+      failed: [{ index: 1 }],
+    });
+    expect((await send("ada@example.com")).status).toBe(200);
+    expect((await sdk.suppressions.list()).pagination.total).toBe(1);
+  });
+
+  test("a marketing suppression that was erased is widened by a bounce, and stays a hash", async () => {
+    await using world = await createWorld();
+    await world.sdk.suppressions.create({ email: "ada@example.com", scope: "marketing", reason: "unsubscribe" });
+    await world.sdk.people.erase("ada@example.com");
+    await world.sdk.emails.send({ ...hello, to: "ada@example.com" });
+    expect(await world.sdk.suppressions.create({ email: "ada@example.com" })).toMatchObject({
+      scope: "all",
+      email: expect.stringMatching(/^hmac:/),
+    });
+    expect((await ask(world, { path: "/api/v1/send", body: { ...hello, to: "ada@example.com" } })).status).toBe(400);
+    expect((await world.sdk.suppressions.list()).pagination.total).toBe(1);
+  });
+
+  test("touches one workspace only, and needs a permission of its own", async () => {
+    await using world = await createWorld();
+    const other = await secondWorkspace(world);
+    await world.sdk.contacts.create({ email: "ada@example.com" });
+    await world.sdk.suppressions.create({ email: "ada@example.com" });
+    await world.sdk.emails.send({ ...hello, to: "grace@example.com" });
+    const theirs = await ask(world, { method: "DELETE", path: "/api/v1/people/ada@example.com", key: other.apiKey });
+    expect(await theirs.json()).toMatchObject({ contacts: 0, emails: 0, staysSuppressed: false });
+    expect((await world.sdk.people.get("ada@example.com")).contact).not.toBeNull();
+    const reads = await keyFor(world, "people:read", "contacts:write");
+    expect((await ask(world, { method: "DELETE", path: "/api/v1/people/ada@example.com", key: reads })).status).toBe(403);
+    expect(
+      (await ask(world, { method: "GET", path: "/api/v1/people/ada@example.com", key: await keyFor(world, "contacts:read") })).status,
+    ).toBe(403);
+  });
+});
