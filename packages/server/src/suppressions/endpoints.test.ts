@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { ask, scenarios } from "../../test/scenario.ts";
+import { keyFor, secondWorkspace } from "../../test/tenant.ts";
+import { createWorld } from "../testing.ts";
+
+const at = "/api/v1/suppressions";
+
+scenarios("suppressions refuse", [
+  { name: "nobody in particular", path: at, key: null, body: { email: "a@example.com" }, status: 401, code: "unauthorized" },
+  { name: "no address", path: at, body: {}, status: 400, code: "validation_error", details: ["email required"] },
+  { name: "what is no address", path: at, body: { email: "ada" }, status: 400, details: ["email invalid_email"], contains: ["has no @"] },
+  { name: "an unknown scope", path: at, body: { email: "a@example.com", scope: "some" }, status: 400, details: ["scope invalid_value"] },
+  { name: "an unknown reason", path: at, body: { email: "a@example.com", reason: "whim" }, status: 400, details: ["reason invalid_value"] },
+  { name: "a field that does not exist", path: at, body: { email: "a@example.com", sope: "all" }, status: 400, details: ["sope unknown_field"] },
+  { name: "a note too long", path: at, body: { email: "a@example.com", note: "x".repeat(501) }, status: 400, details: ["note too_big"] },
+  { name: "a note with U+0000", path: at, body: { email: "a@example.com", note: "a\0b" }, status: 400, details: ["note invalid_characters"] },
+  { name: "an import of nothing", path: `${at}/import`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+  {
+    name: "an import of too much",
+    path: `${at}/import`,
+    body: { entries: Array.from({ length: 1001 }, (_, i) => ({ email: `a${i}@example.com` })) },
+    status: 400,
+    details: ["entries too_big"],
+  },
+  {
+    name: "an import whose row has an unknown field",
+    path: `${at}/import`,
+    body: { entries: [{ email: "a@example.com" }, { email: "b@example.com", mail: 1 }] },
+    status: 400,
+    details: ["entries[1].mail unknown_field"],
+  },
+  { name: "a removal of nothing", path: `${at}/remove`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+  { name: "to show what is not there", method: "GET", path: `${at}/nobody@example.com`, status: 404, code: "not_found" },
+  { name: "to lift what is not there", method: "DELETE", path: `${at}/sup_00000000000000000000000000`, status: 404, code: "not_found" },
+  { name: "a time that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
+  { name: "a cursor of another list", method: "GET", path: `${at}?cursor=xyz`, status: 400, details: ["cursor invalid_cursor"] },
+  { name: "a page beyond all", method: "GET", path: `${at}?limit=101`, status: 400, details: ["limit too_big"] },
+], {
+  afterwards: async ({ sdk }) => expect((await sdk.suppressions.list()).pagination.total).toBe(0),
+});
+
+test("an entry says where it came from and what was noted, and is found by all of it", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.suppressions.create({ email: "Ada@Example.com", reason: "complaint", note: "called us" });
+  await world.clock.advance("1h");
+  const later = new Date(world.clock.now()).toISOString();
+  await sdk.suppressions.import({ entries: [{ email: "100%@example.com", scope: "marketing", reason: "unsubscribe" }] });
+  expect(await sdk.suppressions.get("ada@example.COM")).toMatchObject({
+    email: "ada@example.com",
+    reason: "complaint",
+    source: "api",
+    note: "called us",
+    emailId: null,
+  });
+  const found = async (query: Parameters<typeof sdk.suppressions.list>[0]) => (await sdk.suppressions.list(query)).data.map((s) => s.email);
+  expect(await found({ search: "ADA@" })).toEqual(["ada@example.com"]);
+  expect(await found({ search: "%@" })).toEqual(["100%@example.com"]);
+  expect(await found({ search: "_" })).toEqual([]);
+  expect(await found({ scope: "marketing" })).toEqual(["100%@example.com"]);
+  expect(await found({ source: "import" })).toEqual(["100%@example.com"]);
+  expect(await found({ reason: "complaint" })).toEqual(["ada@example.com"]);
+  expect(await found({ since: later })).toEqual(["100%@example.com"]);
+});
+
+test("an import takes what it can, reports the rest by its row, and says beforehand what it would do", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.suppressions.create({ email: "old@example.com", scope: "marketing", note: "kept" });
+  await sdk.suppressions.create({ email: "all@example.com" });
+  const entries = [
+    { email: "new@example.com", reason: "bounce" as const },
+    { email: "no address" },
+    { email: "OLD@example.com", scope: "all" as const },
+    { email: "all@example.com", scope: "marketing" as const },
+    { email: "New@example.com" },
+  ];
+  const expected = { created: 1, widened: 1, unchanged: 2, failed: [{ index: 1, email: "no address", code: "invalid_email" }] };
+  expect(await sdk.suppressions.import({ entries, dryRun: true })).toMatchObject({ ...expected, dryRun: true });
+  expect((await sdk.suppressions.list()).pagination.total).toBe(2);
+  expect(await sdk.suppressions.import({ entries })).toMatchObject({ ...expected, dryRun: false });
+  expect(await sdk.suppressions.get("old@example.com")).toMatchObject({ scope: "all", source: "import", note: "kept" });
+  expect(await sdk.suppressions.get("new@example.com")).toMatchObject({ reason: "bounce", scope: "all" });
+  expect(await sdk.suppressions.import({ entries })).toMatchObject({ created: 0, widened: 0, unchanged: 4 });
+});
+
+test("a thousand rows at once are one import", async () => {
+  await using world = await createWorld();
+  const entries = Array.from({ length: 1000 }, (_, i) => ({ email: `r${i}@example.com` }));
+  expect(await world.sdk.suppressions.import({ entries })).toMatchObject({ created: 1000, failed: [] });
+  const gone = await world.sdk.suppressions.remove({ entries: [...entries.map((e) => e.email.toUpperCase()).slice(1), "r0@example.com"] });
+  expect(gone).toEqual({ removed: 1000, failed: [] });
+});
+
+test("what is to be lifted and is not there is named by its place", async () => {
+  await using world = await createWorld();
+  const made = await world.sdk.suppressions.create({ email: "ada@example.com" });
+  expect(await world.sdk.suppressions.remove({ entries: ["nobody@example.com", made.id, "ada@example.com"] })).toMatchObject({
+    removed: 1,
+    failed: [{ index: 0, entry: "nobody@example.com", code: "not_found" }],
+  });
+});
+
+test("a contact moves with the suppression of its address, in whatever way it comes", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  for (const name of ["manual", "import", "bounced", "complained", "marketing"])
+    await sdk.contacts.create({ email: `${name}@${name.endsWith("ed") ? "simulator.mailsvc.test" : "example.com"}` });
+  await sdk.suppressions.create({ email: "MANUAL@example.com" });
+  await sdk.suppressions.create({ email: "marketing@example.com", scope: "marketing", reason: "unsubscribe" });
+  await sdk.suppressions.import({ entries: [{ email: "import@example.com", reason: "complaint" }] });
+  await sdk.emails.send({ from: "a@acme.test", subject: "Hi", text: "x", to: ["bounced@simulator.mailsvc.test", "complained@simulator.mailsvc.test"] });
+  await world.clock.advance("1h");
+  const statuses = Object.fromEntries((await sdk.contacts.list()).data.map((c) => [c.email.split("@")[0], c.status]));
+  expect(statuses).toEqual({ manual: "UNSUBSCRIBED", marketing: "UNSUBSCRIBED", import: "COMPLAINED", bounced: "BOUNCED", complained: "COMPLAINED" });
+  await sdk.suppressions.delete("manual@example.com");
+  expect((await sdk.contacts.list({ search: "manual" })).data[0]?.status).toBe("UNSUBSCRIBED");
+});
+
+test("a dry run moves no contact", async () => {
+  await using world = await createWorld();
+  await world.sdk.contacts.create({ email: "ada@example.com" });
+  await world.sdk.suppressions.import({ entries: [{ email: "ada@example.com" }], dryRun: true });
+  expect((await world.sdk.contacts.list()).data[0]?.status).toBe("SUBSCRIBED");
+});
+
+test("workspaces do not see each other's suppressions, and keys do what they may", async () => {
+  await using world = await createWorld();
+  await world.sdk.suppressions.create({ email: "ada@example.com" });
+  const other = await secondWorkspace(world);
+  const seen = await ask(world, { method: "GET", path: at, key: other.apiKey });
+  expect(await seen.text()).not.toContain("ada@example.com");
+  expect((await ask(world, { method: "GET", path: `${at}/ada@example.com`, key: other.apiKey })).status).toBe(404);
+  expect((await ask(world, { path: `${at}/remove`, key: other.apiKey, body: { entries: ["ada@example.com"] } })).status).toBe(200);
+  expect((await world.sdk.suppressions.list()).pagination.total).toBe(1);
+  const reader = await keyFor(world, "suppressions:read");
+  expect((await ask(world, { path: `${at}/import`, key: reader, body: { entries: [{ email: "b@example.com" }] } })).status).toBe(403);
+});
