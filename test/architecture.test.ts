@@ -57,6 +57,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/(main|app)\.ts$/],
   [/^nodemailer(\/|$)/, ["mail"], /\/transactional\/send\.ts$/],
   [/^graphile-worker$/, ["queue"]],
+  [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["agent-kit", "cli", "testing"]],
   [/^@mailsvc\/agent-kit$/, ["cli"]],

@@ -50,8 +50,8 @@ export const checkWebhookUrl = (text: string, guard: Guard): Fault => {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const local = isLoopback(host);
   if (url.username !== "" || url.password !== "") return "A webhook's URL holds no user name or password.";
-  if (guard.dev && local) return url.protocol === "http:" || url.protocol === "https:" ? null : "A webhook's URL begins with https://";
-  if (url.protocol !== "https:") return "A webhook's URL begins with https://; plain HTTP goes to this machine only, in dev mode.";
+  if (guard.dev && local) return url.protocol === "http:" || url.protocol === "https:" ? null : "A webhook's URL has https:// in front.";
+  if (url.protocol !== "https:") return "A webhook's URL has https:// in front; plain HTTP goes to this machine only, in dev mode.";
   if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which no webhook may call.`;
   if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not an address of the public Internet.` : checkPort(url);
   if (!host.includes(".")) return `${host} is no name of the public Internet: it has no dot.`;

@@ -47,7 +47,7 @@ export const BrandSettings = Brand.extend({
 export type BrandSettings = z.infer<typeof BrandSettings>;
 
 const website = z
-  .url({ protocol: /^https?$/, error: "A website's address begins with https:// or http://" })
+  .url({ protocol: /^https?$/, error: "A website's address has https:// or http:// in front." })
   .max(2048)
   .nullable();
 

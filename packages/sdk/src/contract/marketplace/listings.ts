@@ -19,9 +19,9 @@ export const WebhookUrl = z
   .max(2048)
   .superRefine((text, ctx) => {
     const refuse = (message: string) => ctx.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
-    if (!URL.canParse(text)) return refuse("This is not a URL. Write it whole, such as https://agent.example.com/webhook");
+    if (!URL.canParse(text)) return refuse("This is not a URL: write it whole, with https:// in front.");
     const url = new URL(text);
-    if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook's URL begins with https://");
+    if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook's URL has https:// in front.");
     if (url.username !== "" || url.password !== "") return refuse("A webhook's URL holds no user name or password.");
     if (url.hash !== "") return refuse("A webhook's URL holds no fragment.");
   })

@@ -55,7 +55,9 @@ test("the key stands nowhere in clear: not in the database, not in any answer", 
   expect(everything).not.toContain(key);
   expect(everything).not.toContain(webhookSecret);
   expect(everything).toContain(`***${key.slice(-4)}`);
-  expect(JSON.stringify([await world.sdk.activations.get(activation.id), await world.sdk.listings.get("writer")])).not.toContain(key.slice(12));
+  expect(JSON.stringify([await world.sdk.activations.get(activation.id), await world.sdk.listings.get("writer")])).not.toContain(
+    key.slice(12),
+  );
 });
 
 describe("turning an agent on is refused", () => {
@@ -116,7 +118,10 @@ test("more scopes than the agent asks for are not granted", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url, { permissions: ["brand:read"] });
-  const activation = await world.sdk.activations.create({ agentSlug: "writer", acceptedPermissions: ["brand:read", "agent:post_messages"] });
+  const activation = await world.sdk.activations.create({
+    agentSlug: "writer",
+    acceptedPermissions: ["brand:read", "agent:post_messages"],
+  });
   expect(activation.scopes).toEqual(["brand:read"]);
 });
 
@@ -146,7 +151,11 @@ test("a paused agent's key is refused and works again afterwards; a deactivated 
   expect(await world.sdk.activations.deactivate(id)).toMatchObject({ status: "deactivated", deactivationReason: "user_deactivated" });
   expect(await codeOf(await self(world, id, key))).toEqual([401, "key_revoked"]);
   expect(await world.sdk.activations.deactivate(id)).toMatchObject({ status: "deactivated", deactivationReason: "user_deactivated" });
-  for (const call of [world.sdk.activations.pause(id), world.sdk.activations.resume(id), world.sdk.activations.update(id, { creditLimit: 5 })])
+  for (const call of [
+    world.sdk.activations.pause(id),
+    world.sdk.activations.resume(id),
+    world.sdk.activations.update(id, { creditLimit: 5 }),
+  ])
     await expect(call).rejects.toMatchObject({ code: "invalid_state", status: 409 });
   const events = await eventsOf(world, id);
   expect(events.map((e) => [e.sequence, e.type, "reason" in e ? e.reason : null])).toEqual([

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { ask } from "../../../test/scenario.ts";
+import { secondWorkspace } from "../../../test/tenant.ts";
+import { createWorld } from "../../testing.ts";
+
+const good = { slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/hook", permissions: [] };
+
+test("a checkout lists nothing until it is confirmed; confirming twice is harmless", async () => {
+  await using world = await createWorld();
+  await world.sdk.listings.create(good);
+  const payment = await world.sdk.listings.checkout("writer");
+  expect(payment).toMatchObject({
+    listingSlug: "writer",
+    provider: "local",
+    state: "PENDING",
+    amount: 2900,
+    currency: "usd",
+    paidAt: null,
+  });
+  expect(payment.checkoutUrl).toBe(`${world.url}/api/v1/marketplace/payments/${payment.id}/confirm`);
+  expect((await world.sdk.listings.get("writer")).state).toBe("DRAFT");
+  expect(await world.sdk.payments.confirm(payment.id)).toMatchObject({ state: "PAID", paidAt: "2026-01-01T00:00:00.000Z" });
+  const listed = await world.sdk.listings.get("writer");
+  expect(listed).toMatchObject({ state: "LISTED", expiresAt: "2026-02-01T00:00:00.000Z" });
+  await world.clock.advance("1d");
+  expect(await world.sdk.payments.confirm(payment.id)).toMatchObject({ state: "PAID", paidAt: "2026-01-01T00:00:00.000Z" });
+  expect(await world.sdk.listings.get("writer")).toEqual(listed);
+});
+
+test("of many confirmations at once, one counts", async () => {
+  await using world = await createWorld();
+  await world.sdk.listings.create(good);
+  const { id } = await world.sdk.listings.checkout("writer");
+  await Promise.all(Array.from({ length: 10 }, () => world.sdk.payments.confirm(id)));
+  expect((await world.sdk.listings.get("writer")).expiresAt).toBe("2026-02-01T00:00:00.000Z");
+});
+
+test("while a checkout is open it is the answer to the next one; after a day another one begins", async () => {
+  await using world = await createWorld();
+  await world.sdk.listings.create(good);
+  const first = await world.sdk.listings.checkout("writer");
+  expect(await world.sdk.listings.checkout("writer")).toEqual(first);
+  const opened = await Promise.all(Array.from({ length: 5 }, () => world.sdk.listings.checkout("writer")));
+  expect(new Set(opened.map((p) => p.id))).toEqual(new Set([first.id]));
+  await world.clock.advance("1d");
+  expect((await world.sdk.payments.get(first.id)).state).toBe("EXPIRED");
+  await expect(world.sdk.payments.confirm(first.id)).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+  const second = await world.sdk.listings.checkout("writer");
+  expect(second.id).not.toBe(first.id);
+  expect((await world.sdk.payments.list({ state: "PENDING" })).data.map((p) => p.id)).toEqual([second.id]);
+  expect((await world.sdk.payments.list({ state: "EXPIRED" })).data.map((p) => p.id)).toEqual([first.id]);
+  expect((await world.sdk.listings.get("writer")).state).toBe("DRAFT");
+});
+
+test("what is confirmed after the listing was cancelled lists nothing", async () => {
+  await using world = await createWorld();
+  await world.sdk.listings.create(good);
+  await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
+  const renewal = await world.sdk.listings.checkout("writer");
+  await world.sdk.listings.cancel("writer");
+  await expect(world.sdk.payments.confirm(renewal.id)).rejects.toMatchObject({ code: "invalid_state" });
+  expect((await world.sdk.listings.get("writer")).state).toBe("CANCELLED");
+});
+
+test("payments of another workspace are not to be seen or confirmed; nor is one that is nobody's", async () => {
+  await using world = await createWorld();
+  await world.sdk.listings.create(good);
+  const { id } = await world.sdk.listings.checkout("writer");
+  const { apiKey: key } = await secondWorkspace(world);
+  for (const payment of [id, "pay_nobody"]) {
+    const at = `/api/v1/marketplace/payments/${payment}`;
+    expect((await ask(world, { method: "GET", path: at, key })).status).toBe(404);
+    expect((await ask(world, { path: `${at}/confirm`, key })).status).toBe(404);
+  }
+  expect((await world.sdk.payments.get(id)).state).toBe("PENDING");
+});
+
+test("without Stripe there is nothing at its webhook", async () => {
+  await using world = await createWorld();
+  const response = await ask(world, { path: "/api/v1/marketplace/payments/stripe/webhook", key: null, body: {} });
+  expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
+});

@@ -1,0 +1,313 @@
+import type { Payment } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { agentPath, keyOf, receiver, SCOPES, turnOn } from "../../../test/marketplace.ts";
+import { ask } from "../../../test/scenario.ts";
+import { type StripeStandIn, stripeStandIn } from "../../../test/stripe-stand-in.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import { stripePayments } from "./stripe.ts";
+
+const START = Date.parse("2026-01-01T00:00:00.000Z");
+const DAY = 86_400;
+const WEBHOOK = "/api/v1/marketplace/payments/stripe/webhook";
+
+interface Setting extends AsyncDisposable {
+  readonly stripe: StripeStandIn;
+  readonly world: TestWorld;
+  readonly payment: Payment;
+}
+
+/** A world that takes payments through the stand-in, with a listing whose checkout is open. */
+const setting = async (webhookUrl = "http://127.0.0.1:9/hook"): Promise<Setting> => {
+  const stripe = await stripeStandIn(() => START);
+  const world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "https://mail.example.com" }) });
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl, permissions: SCOPES });
+  const payment = await world.sdk.listings.checkout("writer");
+  return {
+    stripe,
+    world,
+    payment,
+    [Symbol.asyncDispose]: async () => {
+      await world.dispose();
+      await stripe[Symbol.asyncDispose]();
+    },
+  };
+};
+
+let events = 0;
+const event = (type: string, object: object, more: object = {}) => {
+  events += 1;
+  return { id: `evt_${events}`, object: "event", type, created: START / 1000, data: { object }, ...more };
+};
+
+const session = (more: object = {}) => ({
+  id: "cs_1",
+  object: "checkout.session",
+  payment_status: "paid",
+  amount_total: 2900,
+  currency: "usd",
+  subscription: "sub_1",
+  ...more,
+});
+const paid = (more: object = {}) => event("checkout.session.completed", session(more));
+const invoice = (end: number, more: object = {}) =>
+  event("invoice.paid", {
+    object: "invoice",
+    parent: { subscription_details: { subscription: "sub_1" } },
+    lines: { data: [{ period: { end } }] },
+    ...more,
+  });
+const subscription = (type: string, status: string) =>
+  event(`customer.subscription.${type}`, { id: "sub_1", object: "subscription", status });
+
+const tell = async ({ stripe, world }: Setting, what: object, options: Parameters<StripeStandIn["sign"]>[1] = {}): Promise<Response> =>
+  ask(world, { path: WEBHOOK, key: null, ...stripe.sign(what, options) });
+
+const told = async (s: Setting, ...news: object[]): Promise<void> => {
+  for (const what of news) expect((await tell(s, what)).status).toBe(200);
+};
+
+const stateOf = async ({ world }: Setting): Promise<string> => (await world.sdk.listings.get("writer")).state;
+
+test("a checkout is a subscription of 29 a month, bound to the payment", async () => {
+  await using s = await setting();
+  expect(s.payment).toMatchObject({
+    provider: "stripe",
+    sessionId: "cs_1",
+    state: "PENDING",
+    checkoutUrl: "https://checkout.stripe.test/cs_1",
+    expiresAt: "2026-01-02T00:00:00.000Z",
+  });
+  expect(s.stripe.calls).toHaveLength(1);
+  expect(s.stripe.calls[0]).toMatchObject({
+    call: "POST /v1/checkout/sessions",
+    idempotencyKey: s.payment.id,
+    fields: {
+      mode: "subscription",
+      client_reference_id: s.payment.id,
+      "metadata[paymentId]": s.payment.id,
+      "line_items[0][price_data][unit_amount]": "2900",
+      "line_items[0][price_data][currency]": "usd",
+      "line_items[0][price_data][recurring][interval]": "month",
+      "line_items[0][quantity]": "1",
+    },
+  });
+  await expect(s.world.sdk.payments.confirm(s.payment.id)).rejects.toMatchObject({ code: "invalid_state" });
+});
+
+test("paid for, it is listed; while it renews by itself there is nothing more to pay", async () => {
+  await using s = await setting();
+  await told(s, paid());
+  expect(await stateOf(s)).toBe("LISTED");
+  expect((await s.world.sdk.payments.get(s.payment.id)).state).toBe("PAID");
+  await expect(s.world.sdk.listings.checkout("writer")).rejects.toMatchObject({ code: "invalid_state" });
+  // A month, and three days in which Stripe may settle the next invoice.
+  expect((await s.world.sdk.listings.get("writer")).expiresAt).toBe("2026-02-04T00:00:00.000Z");
+  await told(s, invoice(START / 1000 + 59 * DAY));
+  expect((await s.world.sdk.listings.get("writer")).expiresAt).toBe("2026-03-04T00:00:00.000Z");
+});
+
+describe("news and what becomes of the listing", () => {
+  const unpaid = () => paid({ payment_status: "unpaid" });
+  const rows: [what: string, news: () => object[], state: string, payment: string][] = [
+    ["completed, but not paid", () => [unpaid()], "DRAFT", "PENDING"],
+    ["completed without anything to pay", () => [paid({ payment_status: "no_payment_required" })], "DRAFT", "PENDING"],
+    ["completed, paid later", () => [unpaid(), event("checkout.session.async_payment_succeeded", session())], "LISTED", "PAID"],
+    [
+      "completed, and the payment failed",
+      () => [unpaid(), event("checkout.session.async_payment_failed", session({ payment_status: "unpaid" }))],
+      "DRAFT",
+      "FAILED",
+    ],
+    ["the checkout expired", () => [event("checkout.session.expired", session({ payment_status: "unpaid" }))], "DRAFT", "EXPIRED"],
+    [
+      "paid after the checkout expired",
+      () => [event("checkout.session.expired", session({ payment_status: "unpaid" })), paid()],
+      "DRAFT",
+      "EXPIRED",
+    ],
+    [
+      "expired and failed, told after paid",
+      () => [paid(), event("checkout.session.expired", session()), event("checkout.session.async_payment_failed", session())],
+      "LISTED",
+      "PAID",
+    ],
+    ["another amount", () => [paid({ amount_total: 100 })], "DRAFT", "PENDING"],
+    ["no amount", () => [paid({ amount_total: null })], "DRAFT", "PENDING"],
+    ["another currency", () => [paid({ currency: "jpy" })], "DRAFT", "PENDING"],
+    ["another checkout", () => [paid({ id: "cs_other" })], "DRAFT", "PENDING"],
+    ["the subscription ended", () => [paid(), subscription("deleted", "canceled")], "EXPIRED", "PAID"],
+    ["the subscription ended, told before paid", () => [subscription("deleted", "canceled"), paid()], "DRAFT", "PENDING"],
+    ["the card failed for good", () => [paid(), subscription("updated", "unpaid")], "EXPIRED", "PAID"],
+    ["the card failed once", () => [paid(), subscription("updated", "past_due")], "LISTED", "PAID"],
+    [
+      "an invoice of nobody",
+      () => [invoice(START / 1000 + DAY, { parent: { subscription_details: { subscription: "sub_x" } } })],
+      "DRAFT",
+      "PENDING",
+    ],
+    [
+      "an invoice of an older API",
+      () => [paid(), invoice(START / 1000 + 59 * DAY, { parent: null, subscription: { id: "sub_1" } })],
+      "LISTED",
+      "PAID",
+    ],
+    ["an invoice told before paid", () => [invoice(START / 1000 + 31 * DAY), paid()], "LISTED", "PAID"],
+    [
+      "an invoice told after the end",
+      () => [paid(), subscription("deleted", "canceled"), invoice(START / 1000 + 59 * DAY)],
+      "EXPIRED",
+      "PAID",
+    ],
+    ["something else", () => [event("charge.refunded", { id: "ch_1" })], "DRAFT", "PENDING"],
+  ];
+  test.each(rows)("%s", async (_what, news, state, payment) => {
+    await using s = await setting();
+    await told(s, ...news());
+    expect([await stateOf(s), (await s.world.sdk.payments.get(s.payment.id)).state]).toEqual([state, payment]);
+  });
+});
+
+test("the same news again changes nothing, one after another or at once", async () => {
+  await using s = await setting();
+  const news = paid();
+  await Promise.all(Array.from({ length: 8 }, () => told(s, news)));
+  await told(s, news);
+  const listed = await s.world.sdk.listings.get("writer");
+  expect(listed.state).toBe("LISTED");
+  await s.world.sdk.listings.cancel("writer");
+  await told(s, news, event("checkout.session.async_payment_succeeded", session()));
+  expect(await stateOf(s)).toBe("CANCELLED");
+});
+
+describe("what cannot be believed is refused, and changes nothing", () => {
+  const now = () => Math.floor(Date.now() / 1000);
+  const rows: [what: string, send: (s: Setting) => Promise<Response>, status: number, code: string][] = [
+    ["a signature by another secret", (s) => tell(s, paid(), { secret: "whsec_wrong" }), 401, "invalid_signature"],
+    ["a signature of six minutes ago", (s) => tell(s, paid(), { at: now() - 360 }), 401, "invalid_signature"],
+    ["no signature", ({ world }) => ask(world, { path: WEBHOOK, key: null, body: paid() }), 401, "invalid_signature"],
+    [
+      "a signature that is none",
+      ({ world }) => ask(world, { path: WEBHOOK, key: null, body: paid(), headers: { "stripe-signature": "t=1,v1=00" } }),
+      401,
+      "invalid_signature",
+    ],
+    [
+      "an empty signature",
+      ({ world }) => ask(world, { path: WEBHOOK, key: null, body: paid(), headers: { "stripe-signature": "" } }),
+      401,
+      "invalid_signature",
+    ],
+    ["an owner's key in place of a signature", ({ world }) => ask(world, { path: WEBHOOK, body: paid() }), 401, "invalid_signature"],
+    [
+      "a body that was changed on the way",
+      ({ stripe, world }) => {
+        const { body, headers } = stripe.sign(paid());
+        return ask(world, { path: WEBHOOK, key: null, body: body.replace("2900", "2901"), headers });
+      },
+      401,
+      "invalid_signature",
+    ],
+    [
+      "a body with one more space",
+      ({ stripe, world }) => {
+        const { body, headers } = stripe.sign(paid());
+        return ask(world, { path: WEBHOOK, key: null, body: `${body} `, headers });
+      },
+      401,
+      "invalid_signature",
+    ],
+    [
+      "no body",
+      ({ world }) => ask(world, { path: WEBHOOK, key: null, body: "", headers: { "stripe-signature": "t=1,v1=00" } }),
+      401,
+      "invalid_signature",
+    ],
+    ["a signed body that is no event", (s) => tell(s, { hello: "world" }), 400, "validation_error"],
+    ["a signed list", (s) => tell(s, []), 400, "validation_error"],
+    [
+      "a signed session without an id",
+      (s) => tell(s, event("checkout.session.completed", { payment_status: "paid" })),
+      400,
+      "validation_error",
+    ],
+    [
+      "a signed event without an object",
+      (s) => tell(s, { id: "evt_x", type: "invoice.paid", created: 1, data: {} }),
+      400,
+      "validation_error",
+    ],
+  ];
+  test.each(rows)("%s", async (_what, send, status, code) => {
+    await using s = await setting();
+    const response = await send(s);
+    const text = await response.text();
+    expect([response.status, JSON.parse(text)]).toMatchObject([status, { error: { code } }]);
+    expect(text).not.toContain(s.stripe.webhookSecret);
+    expect([await stateOf(s), (await s.world.sdk.payments.get(s.payment.id)).state]).toEqual(["DRAFT", "PENDING"]);
+  });
+});
+
+test("cancelling stops the subscription and closes what is open, even when Stripe fails at first", async () => {
+  await using s = await setting();
+  await told(s, paid());
+  s.stripe.failing = 500;
+  await s.world.sdk.listings.cancel("writer");
+  expect(await stateOf(s)).toBe("CANCELLED");
+  await s.world.settle();
+  s.stripe.failing = null;
+  await s.world.clock.advance("1h");
+  expect(s.stripe.calls.at(-1)?.call).toBe("DELETE /v1/subscriptions/sub_1");
+  expect((await s.world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+});
+
+test("a checkout paid after its listing was cancelled is stopped, so that nobody is charged on", async () => {
+  await using s = await setting();
+  await told(s, paid());
+  await s.world.sdk.listings.cancel("writer");
+  const second = await s.world.sdk.listings.checkout("writer");
+  await told(s, paid({ id: second.sessionId, subscription: "sub_2" }));
+  await s.world.sdk.listings.cancel("writer");
+  const third = await s.world.sdk.listings.checkout("writer");
+  await told(s, event("checkout.session.expired", session({ id: third.sessionId, payment_status: "unpaid" })));
+  await told(s, paid({ id: third.sessionId, subscription: "sub_3" }));
+  await s.world.settle();
+  expect(s.stripe.calls.map((c) => c.call).filter((c) => c.startsWith("DELETE"))).toEqual([
+    "DELETE /v1/subscriptions/sub_1",
+    "DELETE /v1/subscriptions/sub_2",
+    "DELETE /v1/subscriptions/sub_3",
+  ]);
+});
+
+test("when Stripe does not answer, nothing is stored, and its words are not repeated", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  stripe.failing = 402;
+  const response = await ask(world, { path: "/api/v1/marketplace/listings/writer/checkout" });
+  const text = await response.text();
+  expect([response.status, JSON.parse(text)]).toMatchObject([502, { error: { code: "payment_provider_error" } }]);
+  expect(text).not.toContain(stripe.key);
+  expect((await world.sdk.payments.list()).pagination.total).toBe(0);
+});
+
+test("what has ended at Stripe already is fine to end", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  const provider = stripePayments({ ...stripe, baseUrl: () => "" });
+  await expect(provider.stop("sub_gone")).resolves.toBeUndefined();
+  await expect(provider.close("cs_unknown")).resolves.toBeUndefined();
+  stripe.failing = 500;
+  await expect(provider.stop("sub_1")).rejects.toThrow("Stripe could not do this");
+});
+
+test("when the subscription ends, so does every activation", async () => {
+  await using hooks = await receiver();
+  await using s = await setting(hooks.url);
+  await told(s, paid());
+  const { id } = await turnOn(s.world.sdk);
+  const key = await keyOf(s.world, hooks, id);
+  await told(s, subscription("deleted", "canceled"));
+  expect((await ask(s.world, { method: "GET", path: agentPath(id), key })).status).toBe(401);
+  await s.world.settle();
+  expect(await s.world.sdk.activations.get(id)).toMatchObject({ status: "deactivated", deactivationReason: "admin_revoke" });
+  expect(s.stripe.calls.map((c) => c.call)).not.toContain("DELETE /v1/subscriptions/sub_1");
+});
