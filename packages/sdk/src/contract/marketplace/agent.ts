@@ -2,11 +2,9 @@ import { z } from "zod";
 import { type Contract, endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import { AGENT_BASE } from "./agent-base.ts";
 import { WebhookError } from "./failures.ts";
 import { ACTIVATION_STATUSES, PAUSE_REASONS } from "./states.ts";
-
-/** Where the endpoints of one activation begin. */
-export const AGENT_BASE = "/api/agents/activations/:activationId";
 
 /** An activation as its agent sees it. */
 export const AgentSelf = z

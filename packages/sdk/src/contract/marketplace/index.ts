@@ -1,5 +1,6 @@
 export * from "./activations.ts";
 export * from "./agent.ts";
+export * from "./agent-base.ts";
 export * from "./agent-events.ts";
 export * from "./brand.ts";
 export * from "./catalog.ts";
