@@ -8,11 +8,18 @@ const storable = (text: string): boolean => text.isWellFormed() && !text.include
 const unstorable = (value: unknown, path: (string | number)[]): (string | number)[] | undefined => {
   if (typeof value === "string") return storable(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const found = unstorable(value[i], path);
+      // The way is written down only where something is found: lists may be long.
+      if (found) return [...path, i, ...found.slice(path.length)];
+    }
+    return undefined;
+  }
   for (const [key, inner] of Object.entries(value)) {
     if (!storable(key)) return path;
-    if (typeof inner !== "string" && (typeof inner !== "object" || inner === null)) continue;
-    const found = unstorable(inner, [...path, Array.isArray(value) ? Number(key) : key]);
-    if (found) return found;
+    const found = unstorable(inner, path);
+    if (found) return [...path, key, ...found.slice(path.length)];
   }
   return undefined;
 };
@@ -54,13 +61,17 @@ const fields = {
 };
 
 /** Values for single recipients must be for recipients of this send. */
-const checkRecipients = (body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined }, ctx: z.RefinementCtx): void => {
+const checkRecipients = (
+  body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined },
+  ctx: z.RefinementCtx,
+): void => {
   if (!body.recipientVariables) return;
   const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(keyOf));
   const seen = new Set<string>();
   for (const address of Object.keys(body.recipientVariables)) {
     const key = keyOf(address);
-    if (key === null || !to.has(key)) issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
+    if (key === null || !to.has(key))
+      issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
     else if (seen.has(key)) issue(ctx, ["recipientVariables", address], "duplicate", `${address.slice(0, 100)} is given twice.`);
     else seen.add(key);
   }
@@ -78,7 +89,8 @@ export const SlugSendRequest = z
     ...fields,
   })
   .superRefine((body, ctx) => {
-    if (body.slug === undefined && body.template === undefined) issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
+    if (body.slug === undefined && body.template === undefined)
+      issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
     if (body.slug !== undefined && body.template !== undefined) issue(ctx, ["template"], "duplicate", "Give either slug or template.");
     checkRecipients(body, ctx);
   })

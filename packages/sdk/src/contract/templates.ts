@@ -470,14 +470,7 @@ export const templates = {
     body: TemplateSendRequest,
     output: TemplateSendResponse,
     bucket: "send",
-    errors: [
-      "template_not_found",
-      "template_error",
-      "missing_variables",
-      "sender_not_verified",
-      "recipient_suppressed",
-      "queue_failed",
-    ],
+    errors: ["template_not_found", "template_error", "missing_variables", "sender_not_verified", "recipient_suppressed", "queue_failed"],
     examples: [
       { summary: "One recipient", params: { slug: "order-shipped" }, body: { to: "ada@example.com", variables: { name: "Ada" } } },
       {

@@ -1,9 +1,9 @@
 import type { ErrorDetail } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { Content } from "./content.ts";
 import { type Bundle, BundleFaults, type Compiled, compileBundle, type FieldFault, type Part } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
-import type { Content } from "./content.ts";
 import { DRAFT, type TemplateRow, templateBySlug, versionOf } from "./store.ts";
 
 /** A layout or partial as it stands in the workspace: which version of it counts, and what that uses. */
@@ -67,8 +67,19 @@ const bundleOf = ({ slug, type, content }: Subject, loaded: ReadonlyMap<string, 
   if (type === "partial") partials.set(slug, { slug, html: content.html, text: content.text, variables: content.variables });
   const layout = content.layout === null ? undefined : loaded.get(content.layout);
   if (content.layout !== null && layout?.type !== "layout")
-    throw new BundleFaults([{ line: 1, column: 1, code: "unknown_layout", message: `There is no layout ${content.layout}.`, part: null, field: "layout" }]);
-  return { slug, subject: content.subject, html: content.html, text: content.text, variables: content.variables, isLayout: type === "layout", layout: layout ?? null, partials };
+    throw new BundleFaults([
+      { line: 1, column: 1, code: "unknown_layout", message: `There is no layout ${content.layout}.`, part: null, field: "layout" },
+    ]);
+  return {
+    slug,
+    subject: content.subject,
+    html: content.html,
+    text: content.text,
+    variables: content.variables,
+    isLayout: type === "layout",
+    layout: layout ?? null,
+    partials,
+  };
 };
 
 /** Slugs a source names as partials, before anything of it is checked: enough to find them. */

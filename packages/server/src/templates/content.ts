@@ -8,7 +8,16 @@ export type Content = Pick<VersionRow, "subject" | "from" | "replyTo" | "html" |
 
 type Given = { [F in keyof Content]?: Content[F] | undefined };
 
-export const EMPTY: Content = { subject: null, from: null, replyTo: null, html: null, text: null, blocks: null, layout: null, variables: [] };
+export const EMPTY: Content = {
+  subject: null,
+  from: null,
+  replyTo: null,
+  html: null,
+  text: null,
+  blocks: null,
+  layout: null,
+  variables: [],
+};
 
 /** The content with what a request changes of it. Nothing and an empty text are the same. */
 export const changed = (before: Content, given: Given): Content => {
@@ -33,9 +42,13 @@ export const hashOf = ({ subject, from, replyTo, html, text, blocks, layout, var
   hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
 
 const refuse = (details: ErrorDetail[]): never => {
-  throw new ApiError("validation_error", details.length === 1 ? (details[0] as ErrorDetail).message : `${details.length} fields are not valid.`, {
-    details,
-  });
+  throw new ApiError(
+    "validation_error",
+    details.length === 1 ? (details[0] as ErrorDetail).message : `${details.length} fields are not valid.`,
+    {
+      details,
+    },
+  );
 };
 
 /** Checks that a content has what its kind and type allow, and no more. Throws ApiError validation_error. */

@@ -23,14 +23,16 @@ export interface Sendable {
   readonly compiled: Compiled;
 }
 
-const missing = (message: string, hint?: string): ApiError => new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
+const missing = (message: string, hint?: string): ApiError =>
+  new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
 
 /** What is published under a slug. Throws ApiError template_not_found. */
 const publishedBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> => {
   const row = await templateBySlug(read, workspaceId, slug);
   if (!row) throw missing(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
   if (row.type !== "transactional") throw missing(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
-  if (row.status === "INACTIVE") throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
+  if (row.status === "INACTIVE")
+    throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
   const { version } = row;
   if (version === null) throw missing(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
   return { ...row, version };
@@ -38,7 +40,11 @@ const publishedBySlug = async (read: Reader, workspaceId: string, slug: string):
 
 const blocksError = (): ApiError => new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
 
-const compiledOf = async (read: Reader, row: TemplateRow, version: { version: number; hash: string; uses: readonly string[] }): Promise<Compiled> => {
+const compiledOf = async (
+  read: Reader,
+  row: TemplateRow,
+  version: { version: number; hash: string; uses: readonly string[] },
+): Promise<Compiled> => {
   if (row.kind === "JSON_BLOCKS") throw blocksError();
   try {
     return await compiledVersion(read, loadParser, row, version, version.version === DRAFT);
@@ -96,7 +102,9 @@ const renderError = (error: unknown, of: string): unknown => {
   if (error instanceof RenderError) {
     const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };
     const place = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
-    return new ApiError("template_error", error.message, { details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }] });
+    return new ApiError("template_error", error.message, {
+      details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }],
+    });
   }
   return error;
 };
@@ -119,9 +127,13 @@ export const ownSubject = async (source: string): Promise<readonly Op[]> => {
 export const renderFor = ({ compiled }: Sendable, values: Values, of: string, subject?: readonly Op[]): Rendered => {
   const details = misfits(compiled.declared, values, of);
   if (details.length > 0)
-    throw new ApiError("validation_error", details.length === 1 ? (details[0]?.message ?? "") : `${details.length} variables have the wrong type.`, {
-      details: details.slice(0, 20),
-    });
+    throw new ApiError(
+      "validation_error",
+      details.length === 1 ? (details[0]?.message ?? "") : `${details.length} variables have the wrong type.`,
+      {
+        details: details.slice(0, 20),
+      },
+    );
   try {
     return render(compiled, values, { subject });
   } catch (error) {

@@ -42,7 +42,10 @@ export const findTemplate = async (q: Tx | Reader, workspaceId: string, id: stri
 /** The draft of a template, or one of its published versions. Throws ApiError not_found. */
 export const findVersion = async (q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> => {
   const found = await versionOf(q, row.id, version);
-  if (!found) throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, { hint: `See: mailsvc templates versions ${row.id}` });
+  if (!found)
+    throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, {
+      hint: `See: mailsvc templates versions ${row.id}`,
+    });
   return found;
 };
 
@@ -276,7 +279,11 @@ export const listTemplates = (read: Reader, workspaceId: string, input: PageInpu
   );
 
 /** The published versions, newest first. Throws ApiError not_found. */
-export const listVersions = async (read: Reader, workspaceId: string, { id, ...page }: PageInput & { id: string }): Promise<Page<TemplateVersion>> => {
+export const listVersions = async (
+  read: Reader,
+  workspaceId: string,
+  { id, ...page }: PageInput & { id: string },
+): Promise<Page<TemplateVersion>> => {
   const row = await findTemplate(read, workspaceId, id);
   return pageOf(
     page,

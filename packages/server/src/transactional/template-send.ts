@@ -35,13 +35,17 @@ const subjectOf = (rendered: string | null): string => {
 const wordingsFor = async (request: Request, sendable: Sendable): Promise<Map<string, Wording>> => {
   const subject = request.subject === undefined ? undefined : await ownSubject(request.subject);
   const common = request.variables ?? {};
-  const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [addressKey(parseAddress(to).address), { to, values }]));
+  const personal = new Map(
+    Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [addressKey(parseAddress(to).address), { to, values }]),
+  );
   const seen = new Map<string, Wording>();
   const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
     const rendered = renderFor(sendable, values, of, subject);
     const wording = { subject: subjectOf(rendered.subject), html: rendered.html || null, text: rendered.text || null };
     if (wording.html === null && wording.text === null)
-      throw new ApiError("template_error", "With these variables the mail is empty.", { details: [{ path: "", code: "empty", message: "Neither HTML nor text is left." }] });
+      throw new ApiError("template_error", "With these variables the mail is empty.", {
+        details: [{ path: "", code: "empty", message: "Neither HTML nor text is left." }],
+      });
     const key = JSON.stringify(wording);
     const before = seen.get(key);
     if (before) return before;
@@ -106,16 +110,19 @@ export const acceptTemplate = (read: Reader, workspaceId: string, slug: string, 
   accepted(request, () => resolveBySlug(read, workspaceId, slug));
 
 /** Renders a test of one version. */
-export const acceptTest = (
-  request: Pick<Request, "to" | "variables" | "from">,
-  resolve: () => Promise<Sendable>,
-): Promise<Accepted> => accepted(request, resolve);
+export const acceptTest = (request: Pick<Request, "to" | "variables" | "from">, resolve: () => Promise<Sendable>): Promise<Accepted> =>
+  accepted(request, resolve);
 
 /**
  * Queues the mails of a template send, rendered as they will go out: what is published later does not change them. Throws
  * the error it came to, or what `send` throws.
  */
-export const sendAccepted = async ({ failure, ready }: Accepted, tx: Tx, deps: Deps, workspaceId: string): Promise<TemplateSendResponse> => {
+export const sendAccepted = async (
+  { failure, ready }: Accepted,
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+): Promise<TemplateSendResponse> => {
   if (failure) throw failure;
   if (!ready) throw new Error("Neither an error nor anything to send.");
   const { request, files, wordings, template } = ready;

@@ -1,3 +1,3 @@
 export { getEmail } from "./emails.ts";
-export { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";
 export { send } from "./send.ts";
+export { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";

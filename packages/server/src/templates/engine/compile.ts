@@ -138,7 +138,8 @@ const compileCall = (call: Call, lenientContext: boolean): Eval => {
     run.steps -= cost;
     if (run.steps < 0) tooMuch(call.at);
     // With an argument missing there is nothing to compute; that it is missing has been noted.
-    if (!helper.lenient && values.some((value) => value === undefined)) return run.missing.size > missing && run.lenient && !lenientContext ? `{{${what}}}` : "";
+    if (!helper.lenient && values.some((value) => value === undefined))
+      return run.missing.size > missing && run.lenient && !lenientContext ? `{{${what}}}` : "";
     try {
       const result = helper.run(values, options);
       run.steps -= weight(result);
@@ -182,7 +183,11 @@ const compilePut = (node: PutNode, role: Role): Op => {
     if (value === undefined && path) value = noteMissing(path, scope, run);
     const text = typeof value === "string" ? value : shown(value, node);
     if (checked && !isSafeUrl(text))
-      throw new RenderError("unsafe_url", `${path?.text ?? "This"} is no address a mail may link to; https, mailto, tel, sms and cid are.`, node.at);
+      throw new RenderError(
+        "unsafe_url",
+        `${path?.text ?? "This"} is no address a mail may link to; https, mailto, tel, sms and cid are.`,
+        node.at,
+      );
     run.out += asItIs ? text : escapeHtml(text);
     if (run.out.length > BUDGET.output) tooLong();
   };

@@ -123,7 +123,8 @@ class Assembly {
         seen.add(key);
         const used = this.#bundle.partials.get(slug);
         if (!used) wrong("unknown_partial", `There is no partial ${slug}.`);
-        else if ((tree.role === "html" ? used.html : used.text) === null) wrong("unknown_partial", `The partial ${slug} has no ${tree.role}.`);
+        else if ((tree.role === "html" ? used.html : used.text) === null)
+          wrong("unknown_partial", `The partial ${slug} has no ${tree.role}.`);
         else {
           const inner = this.partial(slug, tree.role);
           if (inner) this.checkPartials(inner, slug, [...trail, slug], seen);
@@ -168,7 +169,8 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
   if (layout && html && layout.html === null)
     assembly.add(null, "layout", [{ line: 1, column: 1, code: "unknown_layout", message: `The layout ${layout.slug} has no html.` }]);
   const trees = [subject, html, text, htmlFrame, textFrame].filter((tree) => tree !== null);
-  for (const tree of trees) assembly.checkPartials(tree, tree === htmlFrame || tree === textFrame ? (layout?.slug ?? null) : null, [], new Set());
+  for (const tree of trees)
+    assembly.checkPartials(tree, tree === htmlFrame || tree === textFrame ? (layout?.slug ?? null) : null, [], new Set());
   const refuse = (): void => {
     if (assembly.faults.length > 0) throw new BundleFaults(assembly.faults);
   };

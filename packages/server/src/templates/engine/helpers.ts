@@ -23,7 +23,8 @@ export interface Helper {
 /** Whether `{{#if}}` takes a value as true: as Handlebars does, so an empty list is not. */
 export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
-const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value);
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
 
 /** A value as text. Throws HelperError for lists and objects. */
 export const textOf = (value: unknown): string => {
@@ -156,7 +157,17 @@ const FORMAT_COST = 20;
 
 /** All helpers there are; a template that calls another one is refused. None reads a clock, so the same variables give the same mail. */
 export const HELPERS: ReadonlyMap<string, Helper> = new Map<string, Helper>([
-  ["default", { min: 2, max: 2, named: [], lenient: true, takes: "string", run: ([value, other]) => (value === undefined || value === null || value === "" ? other : value) }],
+  [
+    "default",
+    {
+      min: 2,
+      max: 2,
+      named: [],
+      lenient: true,
+      takes: "string",
+      run: ([value, other]) => (value === undefined || value === null || value === "" ? other : value),
+    },
+  ],
   ["upper", text((t) => t.toUpperCase())],
   ["lower", text((t) => t.toLowerCase())],
   ["capitalize", text((t) => t.replace(/^./u, (c) => c.toUpperCase()))],

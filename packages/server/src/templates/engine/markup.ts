@@ -152,9 +152,7 @@ const refusal = (s: State, node: PutNode): string | null => {
       return node.raw ? "stands in a comment, where three braces could end it." : null;
     case "quoted":
       if (node.raw) return "stands in an attribute, where three braces could end it; write two.";
-      return s.attribute.startsWith("on") || s.attribute === "srcdoc"
-        ? `stands in ${s.attribute}, where it would be run as code.`
-        : null;
+      return s.attribute.startsWith("on") || s.attribute === "srcdoc" ? `stands in ${s.attribute}, where it would be run as code.` : null;
     case "unquoted":
     case "before-value":
       return `is the value of ${s.attribute} without quotes; write ${s.attribute}="…".`;
@@ -205,13 +203,23 @@ class Walker {
       }
       case "if": {
         const then = this.walk(node.then, { ...s });
-        return this.#same(node.at, then, this.walk(node.otherwise, { ...s }), "Both ways through {{#if}} must end in the same place of the HTML");
+        return this.#same(
+          node.at,
+          then,
+          this.walk(node.otherwise, { ...s }),
+          "Both ways through {{#if}} must end in the same place of the HTML",
+        );
       }
       case "each":
       case "with": {
         const after = this.walk(node.body, { ...s });
         this.#same(node.at, after, s, `{{#${node.kind}}} must end where it began in the HTML`);
-        return this.#same(node.at, after, this.walk(node.otherwise, { ...s }), `{{#${node.kind}}} and its {{else}} must end in the same place`);
+        return this.#same(
+          node.at,
+          after,
+          this.walk(node.otherwise, { ...s }),
+          `{{#${node.kind}}} and its {{else}} must end in the same place`,
+        );
       }
       case "partial":
         return this.#enter(`${node.slug} ${keyOf(s)} ${s.fresh}`, this.#partial(node.slug), s);

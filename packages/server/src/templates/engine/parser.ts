@@ -15,7 +15,7 @@ export const loadParser = (): Promise<Parse> => {
 /** Placeholders and blocks in one source; more is no mail. */
 export const MAX_TAGS = 10_000;
 /** How deep blocks may nest, and how many parentheses may stand open in one source. */
-export const MAX_NESTING = 32;
+export const MAX_NESTING = 50;
 const MAX_OPEN_PARENTHESES = 1000;
 
 const placeOf = (source: string, offset: number): Place => {
@@ -31,33 +31,51 @@ const refuse = (source: string, offset: number, code: string, message: string): 
 interface Open {
   readonly name: string;
   readonly offset: number;
+  /** How many `{{else if}}` follow it: to the parser each of them nests one deeper. */
+  chained: number;
 }
 
-const BLOCK = /\{\{~?([#^/])[>*]?\s*([^\s}~)(|=]{0,100})/y;
+const BLOCK = /\{\{~?(?:([#^/])[>*]?\s*([^\s}~)(|=]{0,100})|\s*(else)\s+[^\s}~])/y;
+const LONG_COMMENT_END = /--~?\}\}/g;
+
+/** Where a comment that begins at `from` ends; -1 when it does not. */
+const endOfComment = (source: string, from: number): number => {
+  if (!/^\{\{~?!--/.test(source.slice(from, from + 6))) return source.indexOf("}}", from);
+  LONG_COMMENT_END.lastIndex = from + 5;
+  return LONG_COMMENT_END.exec(source) === null ? -1 : LONG_COMMENT_END.lastIndex - 2;
+};
 
 /**
- * Counts tags, nesting and parentheses before the parser sees them, since it and what walks its tree are recursive.
- * Answers the blocks that are left open.
+ * Counts tags, nesting and parentheses before the parser sees them, since it and what walks its tree are recursive, and
+ * slow where much is nested. Answers the blocks that are left open.
  */
 const scan = (source: string): Open[] => {
   const open: Open[] = [];
+  let depth = 0;
   let count = 0;
   let parentheses = 0;
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at)) {
     count += 1;
     if (count > MAX_TAGS) refuse(source, at, "too_many_tags", `A template holds at most ${MAX_TAGS} placeholders.`);
     if (/^\{\{~?!/.test(source.slice(at, at + 4))) {
-      const end = source.indexOf(/^\{\{~?!--/.test(source.slice(at, at + 6)) ? "--" : "}}", at + 4);
+      const end = endOfComment(source, at);
       if (end === -1) return open;
       at = end + 2;
       continue;
     }
     BLOCK.lastIndex = at;
-    const [, sign, name = ""] = BLOCK.exec(source) ?? [];
+    const [, sign, name = "", chain] = BLOCK.exec(source) ?? [];
     // `{{^}}` alone is an else.
-    if (sign === "#" || (sign === "^" && name !== "")) open.push({ name, offset: at });
-    else if (sign === "/") open.pop();
-    if (open.length > MAX_NESTING) refuse(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels.`);
+    if (sign === "#" || (sign === "^" && name !== "")) {
+      open.push({ name, offset: at, chained: 0 });
+      depth += 1;
+    } else if (sign === "/") depth -= (open.pop()?.chained ?? -1) + 1;
+    const last = open.at(-1);
+    if (chain && last) {
+      last.chained += 1;
+      depth += 1;
+    }
+    if (depth > MAX_NESTING) refuse(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels, each {{else if}} counted.`);
     const end = source.indexOf("}}", at + 2);
     const stop = end === -1 ? source.length : end;
     for (let i = at; i < stop; i += 1) {
@@ -117,7 +135,9 @@ const explain = (source: string, error: Error, open: readonly Open[]): Fault => 
   const offset = stopOf(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
   const found = /^(?:\}+|[^\s{}]{1,20}|\{+)/.exec(source.slice(offset, offset + 20))?.[0] ?? "";
   const message =
-    found === "" ? "The template breaks off inside a placeholder, or one holds what is no name." : `${JSON.stringify(found)} is not expected here.`;
+    found === ""
+      ? "The template breaks off inside a placeholder, or one holds what is no name."
+      : `${JSON.stringify(found)} is not expected here.`;
   return fault(source, offset, "syntax_error", message);
 };
 

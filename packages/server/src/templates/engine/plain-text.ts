@@ -104,7 +104,11 @@ class Writer {
 
   #endLink({ href, start }: Element): void {
     if (this.#hidden > 0 || !/^(?:https?|mailto|tel|sms):/i.test(href)) return;
-    const shown = this.#out.slice(start).join("").replace(/^[\s>]+/, "").trim();
+    const shown = this.#out
+      .slice(start)
+      .join("")
+      .replace(/^[\s>]+/, "")
+      .trim();
     const plain = href.replace(/^(?:mailto|tel|sms):/i, "").replace(/\/$/, "");
     if (shown === "") this.#emit(plain === "" ? href : href.replace(/^(?:mailto|tel|sms):/i, ""));
     else if (shown.replace(/\/$/, "") !== plain && shown.replace(/\/$/, "") !== plain.replace(/^https?:\/\//i, "")) {

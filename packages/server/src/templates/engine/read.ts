@@ -104,7 +104,8 @@ class Reader {
   #body(node: hbs.AST.MustacheStatement, raw: boolean): Node | null {
     this.bodies += 1;
     if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "The content stands in no loop: move {{{body}}} out of the block.");
-    if (!raw && this.#reading.role === "html") this.#fault(node, "escaped_body", "Write {{{body}}} with three braces: the content is HTML already.");
+    if (!raw && this.#reading.role === "html")
+      this.#fault(node, "escaped_body", "Write {{{body}}} with three braces: the content is HTML already.");
     return { kind: "body", at: placeOf(node) };
   }
 
@@ -112,7 +113,9 @@ class Reader {
     const at = placeOf(node);
     const name = node.path.original;
     if (!BLOCKS.has(name)) {
-      const known = HELPERS.has(name) ? `${name} is no block; write {{${name} …}}.` : `There is no block {{#${name}}}; there are if, unless, each and with.`;
+      const known = HELPERS.has(name)
+        ? `${name} is no block; write {{${name} …}}.`
+        : `There is no block {{#${name}}}; there are if, unless, each and with.`;
       this.#fault(node, "unknown_helper", known);
       return null;
     }
@@ -125,11 +128,14 @@ class Reader {
       const then = this.nodes(node.program);
       const otherwise = this.nodes(node.inverse);
       if (!value) return null;
-      return name === "if" ? { kind: "if", test: value, then, otherwise, at } : { kind: "if", test: value, then: otherwise, otherwise: then, at };
+      return name === "if"
+        ? { kind: "if", test: value, then, otherwise, at }
+        : { kind: "if", test: value, then: otherwise, otherwise: then, at };
     }
     const outer = this.#scopes;
     const names = node.program?.blockParams ?? [];
-    for (const one of names) if (REACHES.test(one) || one === "this") this.#fault(node, "not_allowed", `${one} cannot be the name of an item.`);
+    for (const one of names)
+      if (REACHES.test(one) || one === "this") this.#fault(node, "prototype", `${one} cannot be the name of an item.`);
     this.#scopes = [...outer, { block: name as "each" | "with", names }];
     const body = this.nodes(node.program);
     this.#scopes = outer;
@@ -149,7 +155,8 @@ class Reader {
       return null;
     }
     if (this.#reading.role === "subject") this.#fault(node, "not_allowed", "A subject uses no partials.");
-    if (node.params.length > 0) this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name: {{> ${slug} title=order.title}}.`);
+    if (node.params.length > 0)
+      this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name: {{> ${slug} title=order.title}}.`);
     this.partials.add(slug);
     return { kind: "partial", slug, named: this.#named(node.hash, 0), at };
   }
@@ -196,11 +203,19 @@ class Reader {
     }
     const { min, max } = helper;
     if (node.params.length < min || node.params.length > max)
-      this.#fault(node, "wrong_arguments", `${name} takes ${min === max ? min : `${min} to ${max}`} ${max === 1 ? "value" : "values"}, not ${node.params.length}.`);
+      this.#fault(
+        node,
+        "wrong_arguments",
+        `${name} takes ${min === max ? min : `${min} to ${max}`} ${max === 1 ? "value" : "values"}, not ${node.params.length}.`,
+      );
     const named = this.#named(node.hash, depth);
     for (const [key] of named)
       if (!helper.named.includes(key))
-        this.#fault(node, "wrong_arguments", `${name} takes no ${key}${helper.named.length > 0 ? `; it takes ${helper.named.join(", ")}` : ""}.`);
+        this.#fault(
+          node,
+          "wrong_arguments",
+          `${name} takes no ${key}${helper.named.length > 0 ? `; it takes ${helper.named.join(", ")}` : ""}.`,
+        );
     const args = node.params.flatMap((param) => this.#expression(param, depth) ?? []);
     return { kind: "call", helper: name, args, named, at: placeOf(node) };
   }

@@ -181,6 +181,8 @@ export const variablesOf = (
   const said = new Map(declared.map((one) => [one.name, one]));
   const names = [...new Set([...uses.keys(), ...said.keys()])];
   // `{{#with user}}{{name}}` asks for user.name; that user is an object needs no line of its own.
-  const shown = names.filter((name) => said.has(name) || uses.get(name)?.type === "array" || !names.some((other) => other.startsWith(`${name}.`)));
+  const shown = names.filter(
+    (name) => said.has(name) || uses.get(name)?.type === "array" || !names.some((other) => other.startsWith(`${name}.`)),
+  );
   return shown.map((name) => settled(name, uses.get(name), said.get(name)));
 };

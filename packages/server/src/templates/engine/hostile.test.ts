@@ -1,0 +1,263 @@
+import { describe, expect, test } from "vitest";
+import { RenderError } from "./compile.ts";
+import { type Bundle, BundleFaults, compileBundle, type Part, render } from "./engine.ts";
+import { loadParser, MAX_TAGS } from "./parser.ts";
+
+const parse = await loadParser();
+
+const bundle = (html: string, more: Partial<Bundle> = {}): Bundle => ({
+  slug: "x",
+  subject: null,
+  html,
+  text: null,
+  variables: [],
+  isLayout: false,
+  layout: null,
+  partials: new Map(),
+  ...more,
+});
+const part = (slug: string, html: string): [string, Part] => [slug, { slug, html, text: null, variables: [] }];
+
+const faultsOf = (html: string, more: Partial<Bundle> = {}) => {
+  try {
+    compileBundle(parse, bundle(html, more));
+  } catch (error) {
+    if (error instanceof BundleFaults) return error.faults;
+    throw error;
+  }
+  return [];
+};
+const codes = (html: string, more: Partial<Bundle> = {}): string[] => faultsOf(html, more).map((f) => f.code);
+const out = (html: string, values: Record<string, unknown> = {}, more: Partial<Bundle> = {}) =>
+  render(compileBundle(parse, bundle(html, more)), values, { lenient: true }).html;
+const failure = (html: string, values: Record<string, unknown>, more: Partial<Bundle> = {}): string => {
+  const compiled = compileBundle(parse, bundle(html, more));
+  try {
+    render(compiled, values);
+  } catch (error) {
+    return error instanceof RenderError ? error.code : (error as Error).name;
+  }
+  return "";
+};
+
+describe("a template that reaches behind its values is refused", () => {
+  test.each([
+    "{{__proto__}}",
+    "{{a.__proto__.b}}",
+    "{{constructor.constructor}}",
+    "{{a.constructor}}",
+    "{{this.constructor}}",
+    "{{this/constructor}}",
+    "{{./constructor}}",
+    "{{[constructor]}}",
+    "{{a.[__proto__]}}",
+    "{{a.[constructor].[constructor]}}",
+    "{{@root.constructor}}",
+    "{{@root.a.__proto__}}",
+    "{{#with constructor}}{{/with}}",
+    "{{#each __proto__}}{{/each}}",
+    "{{#if a.prototype}}{{/if}}",
+    "{{#with a as |constructor|}}{{/with}}",
+    "{{upper constructor.name}}",
+    "{{date d style=__proto__}}",
+    "{{#if (eq a.constructor b)}}{{/if}}",
+    "{{a.__defineGetter__}}",
+    "{{a.__lookupGetter__}}",
+    "{{> x constructor=a}}",
+    "{{> x a=b.__proto__}}",
+  ])("%s", (source) => {
+    expect(codes(source, { partials: new Map([part("x", "x")]) })).toContain("prototype" satisfies string);
+  });
+
+  test.each([
+    ["{{lookup a 'constructor'}}", "unknown_helper"],
+    ["{{#if (lookup a 'b')}}{{/if}}", "unknown_helper"],
+    ["{{log a}}", "unknown_helper"],
+    ["{{helperMissing a}}", "unknown_helper"],
+    ["{{blockHelperMissing a}}", "unknown_helper"],
+    ["{{#blockHelperMissing a}}{{/blockHelperMissing}}", "unknown_helper"],
+    ["{{a.b.c d}}", "unknown_helper"],
+    ["{{toString x}}", "unknown_helper"],
+    ["{{hasOwnProperty 'a'}}", "unknown_helper"],
+    ["{{#a}}{{/a}}", "unknown_helper"],
+    ["{{^a}}{{/a}}", "unknown_helper"],
+    ["{{{{raw}}}}{{{{/raw}}}}", "unknown_helper"],
+    ["{{@root}}", "not_allowed"],
+    ["{{@level}}", "not_allowed"],
+    ["{{@index}}", "not_allowed"],
+    ["{{@partial-block}}", "not_allowed"],
+    ["{{> @partial-block}}", "not_allowed"],
+    ["{{> (lookup . 'a')}}", "not_allowed"],
+    ["{{> ../x}}", "not_allowed"],
+    ["{{> [../../etc/passwd]}}", "not_allowed"],
+    ["{{#> x}}{{/x}}", "not_allowed"],
+    ["{{* inline}}", "not_allowed"],
+    ["{{#*inline 'a'}}{{/inline}}", "not_allowed"],
+    ["{{../a}}", "leads_out"],
+    ["{{#each a}}{{../../b}}{{/each}}", "leads_out"],
+    ["{{{a}}}", "unescaped"],
+    ["{{&a}}", "unescaped"],
+    ["{{{upper a}}}", "unescaped"],
+    ["{{#each a b}}{{/each}}", "wrong_arguments"],
+    ["{{#if}}{{/if}}", "wrong_arguments"],
+    ["{{upper a b}}", "wrong_arguments"],
+    ["{{upper a x=1}}", "wrong_arguments"],
+    ["{{'text'}}", "not_allowed"],
+    ["{{5}}", "not_allowed"],
+  ])("%s: %s", (source, code) => expect(codes(source, { partials: new Map([part("x", "x")]) })).toContain(code));
+
+  test.each(["toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "length", "push", "then"])(
+    "what values inherit is not there: %s",
+    (name) => {
+      expect(out(`[{{${name}}}{{a.${name}}}{{#if b.${name}}}yes{{/if}}]`, { a: {}, b: [] })).toBe(`[{{${name}}}{{a.${name}}}]`);
+    },
+  );
+
+  test("a value called like machinery is a value and nothing more", () => {
+    const values = JSON.parse('{"a":{"__proto__":{"polluted":"yes"}},"__proto__":{"b":"yes"}}') as Record<string, unknown>;
+    expect(out("[{{a.polluted}}{{b}}]", values)).toBe("[{{a.polluted}}{{b}}]");
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  test("values passed to a partial under any name do not reach prototypes", () => {
+    const values = JSON.parse('{"__proto__":{"b":"inherited"},"a":"x"}') as Record<string, unknown>;
+    expect(out("{{> p c=a}}", values, { partials: new Map([part("p", "[{{b}}{{c}}]")]) })).toBe("[{{b}}x]");
+  });
+});
+
+describe("values stay where they are put", () => {
+  test.each([
+    ["an attribute without quotes", "<a href={{a}}>"],
+    ["part of one", "<a href=/x/{{a}}>"],
+    ["a tag name", "<{{a}}>"],
+    ["an end tag", "</{{a}}>"],
+    ["an attribute name", "<p {{a}}>"],
+    ["after an attribute", '<p class="x" {{a}}>'],
+    ["a script", "<script>var a = '{{a}}'</script>"],
+    ["a script in capitals", "<SCRIPT type='x'>{{a}}</SCRIPT>"],
+    ["a handler", '<p onclick="f({{a}})">'],
+    ["srcdoc", '<iframe srcdoc="{{a}}">'],
+    ["an attribute, with three braces", '<p title="{{{h}}}">'],
+    ["a comment, with three braces", "<!-- {{{h}}} -->"],
+    ["a tag that opens in one branch", "{{#if a}}<p title={{/if}}{{b}}"],
+    ["quotes opened in one branch", '<p {{#if a}}title="{{/if}}{{b}}">'],
+    ["a loop that leaves a tag open", "{{#each a}}<p {{/each}}"],
+    ["a tag opened in a partial", "{{> open}}{{a}}"],
+    ["a conditional comment", "<!--[if mso]><a href={{a}}></a><![endif]-->"],
+  ])("%s is no place for one", (_where, source) => {
+    const more = { partials: new Map([part("open", "<p title=")]), variables: [{ name: "h", type: "html" as const }] };
+    expect(codes(source, more)).toContain("unsafe_place");
+  });
+
+  test.each([
+    "<p title=\"{{a}}\" class='x {{b}}'>{{c}}</p>",
+    '<a href="{{url}}">{{{h}}}</a>',
+    "<style>p { color: {{a}} }</style>",
+    "<!-- {{a}} -->",
+    '<!--[if mso]><v:rect href="{{url}}"></v:rect><![endif]-->',
+    "a < b {{c}} <3 {{d}}",
+    '<p {{#if a}}class="b"{{/if}} {{#each l}}data-x="{{this}}"{{/each}}>x</p>',
+    '<td width="{{#if a}}1{{else}}{{b}}{{/if}}">',
+    "<title>{{a}}</title><textarea>{{b}}</textarea>",
+    "<!DOCTYPE html><html><body>{{a}}</body></html>",
+  ])("%s is fine", (source) => expect(faultsOf(source, { variables: [{ name: "h", type: "html" }] })).toEqual([]));
+
+  test.each([
+    "javascript:alert(1)",
+    " JaVaScRiPt:alert(1)",
+    "java\tscript:alert(1)",
+    "java\nscript:x",
+    "\u0001javascript:x",
+    "vbscript:x",
+    "data:text/html,<script>",
+    "data:image/svg+xml,<svg>",
+    "file:///etc/passwd",
+    "blob:x",
+    "x-custom:y",
+    "\u200bjavascript:x",
+  ])("a link to %j is refused", (url) => {
+    expect(failure('<a href="{{url}}">x</a>', { url })).toBe("unsafe_url");
+    expect(failure("<img src='{{#if on}}{{url}}{{/if}}'>", { url, on: true })).toBe("unsafe_url");
+    expect(failure('<a href="{{> p}}">x</a>', { url }, { partials: new Map([part("p", "{{url}}")]) })).toBe("unsafe_url");
+  });
+
+  test.each([
+    "https://acme.test/a?b=c:d",
+    "http://x",
+    "mailto:a@b.c",
+    "tel:+49",
+    "cid:logo",
+    "/path:x",
+    "#top",
+    "?a=b:c",
+    "page",
+    "data:image/png;base64,AA",
+  ])("a link to %j is followed", (url) => expect(failure('<a href="{{url}}">x</a>', { url })).toBe(""));
+
+  test("an address behind a fixed beginning may be anything", () => {
+    expect(failure('<a href="https://acme.test/?next={{urlEncode url}}">x</a>', { url: "javascript:x" })).toBe("");
+  });
+});
+
+describe("nothing keeps the server busy", () => {
+  const under = (ms: number, work: () => void): void => {
+    const from = performance.now();
+    work();
+    expect(performance.now() - from).toBeLessThan(ms);
+  };
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ["a list of a million", "{{#each a}}x{{/each}}", { a: new Array(1_000_000).fill(0) }],
+    ["loops in loops in loops", "{{#each a}}{{#each ../a}}{{#each ../../a}}{{/each}}{{/each}}{{/each}}", { a: new Array(2000).fill(0) }],
+    ["a loop of empty values", `{{#each a}}${"{{b}}".repeat(500)}{{/each}}`, { a: new Array(100_000).fill({ b: "" }) }],
+    ["helpers over a long text", "{{#if (eq (upper a) 'x')}}{{/if}}".repeat(2000), { a: "a".repeat(5_000_000) }],
+    ["comparing long texts", "{{#if (eq a b)}}{{/if}}".repeat(5000), { a: "a".repeat(5_000_000), b: `${"a".repeat(4_999_999)}b` }],
+    ["joining a long list", "{{#if (eq (join a) 'x')}}{{/if}}".repeat(2000), { a: new Array(500_000).fill("abc") }],
+  ])("%s fails soon and clearly", (_what, source, values) => under(2000, () => expect(failure(source, values)).toBe("too_much_work")));
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ["a long value many times", "{{a}}".repeat(5000), { a: "a".repeat(1_000_000) }],
+    ["long text in a loop", `{{#each a}}${"x".repeat(100_000)}{{/each}}`, { a: new Array(1000).fill(0) }],
+    ["values that grow by escaping", "{{a}}", { a: '"'.repeat(1_000_000) }],
+  ])("%s is too long", (_what, source, values) => under(1000, () => expect(failure(source, values)).toBe("output_too_large")));
+
+  test("partials that multiply", () => {
+    const partials = new Map(Array.from({ length: 9 }, (_, i) => part(`p${i}`, i === 8 ? "ha" : `{{> p${i + 1}}}`.repeat(10))));
+    under(3000, () =>
+      expect(["too_large", "too_much_work", "output_too_large"]).toContain(
+        faultsOf("{{> p0}}", { partials })[0]?.code ?? failure("{{> p0}}", {}, { partials }),
+      ),
+    );
+  });
+
+  test("partials in a circle, or too deep", () => {
+    const circle = new Map([part("a", "{{> b}}"), part("b", "{{> c}}"), part("c", "{{> a}}")]);
+    expect(faultsOf("{{> a}}", { partials: circle })).toMatchObject([
+      { code: "cycle", message: expect.stringContaining("a > b > c > a"), part: "c" },
+    ]);
+    expect(codes("{{> a}}", { partials: new Map([part("a", "{{> a}}")]) })).toEqual(["cycle"]);
+    const deep = new Map(Array.from({ length: 20 }, (_, i) => part(`p${i}`, `{{> p${i + 1}}}`)));
+    expect(codes("{{> p0}}", { partials: deep })).toEqual(["too_deep"]);
+  });
+
+  test.each([
+    ["blocks 10,000 deep", "{{#if a}}".repeat(10_000) + "{{/if}}".repeat(10_000), "too_deep"],
+    ["blocks that are never closed", "{{#if a}}".repeat(100_000), "too_deep"],
+    ["a thousand parentheses", `{{upper ${"(lower ".repeat(5000)}a${")".repeat(5000)}}}`, "too_deep"],
+    ["helpers nested nine deep", `{{upper ${"(lower ".repeat(9)}a${")".repeat(9)}}}`, "too_deep"],
+    ["a path of a hundred parts", `{{${"a.".repeat(100)}a}}`, "too_deep"],
+    ["too many placeholders", "{{a}}".repeat(MAX_TAGS + 1), "too_many_tags"],
+    ["a megabyte of opening braces", "{".repeat(1_000_000), "syntax_error"],
+    ["comments that are never closed", "{{!--".repeat(200_000), "syntax_error"],
+    ["strings that are never closed", `{{upper "${'\\"'.repeat(400_000)}`, "syntax_error"],
+    ["segments that are never closed", "{{[".repeat(9000), "syntax_error"],
+    ["else after else", `{{#if a}}${"{{else}}".repeat(5000)}{{/if}}`, "syntax_error"],
+    ["thousands of blocks side by side, then a fault", `${"{{#if a}}{{/if}}".repeat(4999)}{{`, "syntax_error"],
+    ["a long chain of else if", `{{#if a}}${"{{else if a}}".repeat(9000)}{{/if}}`, "too_deep"],
+  ])("%s", (_what, source, code) => under(5000, () => expect(codes(source)[0]).toBe(code)));
+
+  test("a megabyte without a single placeholder is a template like any other", () => {
+    const html = "<p>x</p>".repeat(125_000);
+    under(3000, () => expect(out(html)).toBe(html));
+  });
+});

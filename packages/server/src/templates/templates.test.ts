@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { secondWorkspace } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const WELCOME = {
+  name: "Welcome",
+  slug: "welcome",
+  subject: "Hello {{ name }}",
+  from: "Acme <hello@acme.test>",
+  html: "<p>Hi {{ name }}</p>",
+} as const;
+
+const create = (world: TestWorld, more: Record<string, unknown> = {}) =>
+  world.sdk.templates.create({ ...WELCOME, ...more } as Parameters<TestWorld["sdk"]["templates"]["create"]>[0]);
+
+describe("a template's life", () => {
+  test("begins as a draft with a slug made of its name, and is sent only once it is published", async () => {
+    await using world = await createWorld();
+    const made = await create(world, { name: "Größe & Maß: Übersicht!", slug: undefined });
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^tpl_/),
+      slug: "gro-e-ma-ubersicht",
+      type: "transactional",
+      kind: "HTML",
+      status: "ACTIVE",
+      version: null,
+      hasUnpublishedChanges: true,
+      revision: 1,
+      publishedAt: null,
+      html: "<p>Hi {{name}}</p>",
+      text: "Hi {{name}}",
+      renderError: null,
+      variables: [{ name: "name", type: "string", required: true, default: null, description: null }],
+      source: { subject: "Hello {{ name }}", html: "<p>Hi {{ name }}</p>", text: null, blocks: null, variables: [] },
+    });
+    await expect(world.sdk.templates.send(made.slug, { to: "ada@example.com" })).rejects.toMatchObject({
+      code: "template_not_found",
+      status: 404,
+    });
+    expect(await world.sdk.templates.publish(made.id, {})).toMatchObject({ version: 1, hasUnpublishedChanges: false, revision: 2 });
+    await expect(world.sdk.templates.send(made.slug, { to: "ada@example.com", variables: { name: "Ada" } })).resolves.toMatchObject({
+      status: "queued",
+      template: made.slug,
+    });
+  });
+
+  test("publishing what is published changes nothing, and makes no version", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    const first = await world.sdk.templates.get(id);
+    expect(first).toMatchObject({ version: 1, revision: 1, hasUnpublishedChanges: false });
+    await world.sdk.templates.publish(id, {});
+    await world.sdk.templates.update(id, { publish: true });
+    expect(await world.sdk.templates.get(id)).toMatchObject({ version: 1 });
+    expect((await world.sdk.templates.versions(id)).data).toHaveLength(1);
+  });
+
+  test("a draft is changed without changing what is sent", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    const changed = await world.sdk.templates.update(id, { html: "<p>Dear {{ name }}</p>", category: "onboarding" });
+    expect(changed).toMatchObject({
+      version: 1,
+      hasUnpublishedChanges: true,
+      category: "onboarding",
+      html: "<p>Dear {{name}}</p>",
+      name: "Welcome",
+    });
+    await world.sdk.templates.send("welcome", { to: "ada@example.com", variables: { name: "Ada" } });
+    const [mail] = await world.inbox.all();
+    expect(mail).toMatchObject({ subject: "Hello Ada" });
+    expect((await world.sdk.templates.get(id, { version: 1 })).source.html).toBe(WELCOME.html);
+    await world.sdk.templates.publish(id, {});
+    expect((await world.sdk.templates.get(id, { version: 2 })).source.html).toBe("<p>Dear {{ name }}</p>");
+    await expect(world.sdk.templates.get(id, { version: 3 })).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("a rollback publishes the earlier content as a new version, and the draft follows", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    await world.sdk.templates.update(id, { html: "<p>Two</p>", publish: true });
+    expect(await world.sdk.templates.rollback(id, { version: 1 })).toMatchObject({ version: 3, hasUnpublishedChanges: false });
+    expect((await world.sdk.templates.get(id)).source.html).toBe(WELCOME.html);
+    expect((await world.sdk.templates.versions(id)).data).toMatchObject([
+      { version: 3, current: true, restoredFrom: 1 },
+      { version: 2, current: false, restoredFrom: null },
+      { version: 1, current: false, restoredFrom: null },
+    ]);
+    expect(await world.sdk.templates.rollback(id, { version: 1 })).toMatchObject({ version: 3 });
+    await world.sdk.templates.update(id, { html: "<p>Mine</p>" });
+    expect(await world.sdk.templates.rollback(id, { version: 2 })).toMatchObject({ version: 4, hasUnpublishedChanges: true });
+    expect((await world.sdk.templates.get(id)).source.html).toBe("<p>Mine</p>");
+    await expect(world.sdk.templates.rollback(id, { version: 9 })).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("an archived one is kept and not sent, until it is active again", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    expect(await world.sdk.templates.archive(id)).toMatchObject({ status: "INACTIVE" });
+    expect(await world.sdk.templates.archive(id)).toMatchObject({ status: "INACTIVE", revision: 2 });
+    const send = () => world.sdk.templates.send("welcome", { to: "ada@example.com", variables: { name: "Ada" } });
+    await expect(send()).rejects.toMatchObject({ code: "template_not_found", message: expect.stringContaining("inactive") });
+    await expect(world.sdk.templates.getBySlug("welcome")).rejects.toMatchObject({ code: "template_not_found" });
+    expect(await world.sdk.templates.get(id)).toMatchObject({ status: "INACTIVE" });
+    expect((await world.sdk.templates.list({ status: "ACTIVE" })).data).toEqual([]);
+    await world.sdk.templates.unarchive(id);
+    await expect(send()).resolves.toMatchObject({ status: "queued" });
+  });
+
+  test("is gone when it is deleted, and its slug is free; what was queued goes out", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    const queued = (await world.sdk.templates.send("welcome", {
+      to: "ada@example.com",
+      variables: { name: "Ada" },
+      scheduledAt: "2026-01-01T01:00:00Z",
+    })) as { id: string };
+    expect(await world.sdk.templates.delete(id)).toMatchObject({ id, slug: "welcome" });
+    await expect(world.sdk.templates.get(id)).rejects.toMatchObject({ code: "not_found" });
+    await create(world);
+    await world.clock.advance("1h");
+    expect(await world.sdk.emails.get(queued.id)).toMatchObject({ status: "delivered", html: "<p>Hi Ada</p>" });
+  });
+});
+
+describe("lists", () => {
+  const fill = async (world: TestWorld): Promise<void> => {
+    await create(world, { slug: "a-order", name: "Order shipped", category: "orders", description: "100%_sure" });
+    await create(world, { slug: "b-news", name: "News", type: "marketing" });
+    await create(world, { slug: "c-foot", name: "Footer", type: "partial", subject: undefined, from: undefined, html: "<p>x</p>" });
+    await create(world, { slug: "d-reset", name: "Reset", description: "Password of an ORDER", publish: true });
+  };
+
+  test("show metadata and nothing of the content, newest first, by search, category, type and status", async () => {
+    await using world = await createWorld();
+    await fill(world);
+    const slugs = async (query: object): Promise<string[]> => (await world.sdk.templates.list(query)).data.map((t) => t.slug);
+    expect(await slugs({})).toEqual(["d-reset", "c-foot", "b-news", "a-order"]);
+    expect(await slugs({ search: "order" })).toEqual(["d-reset", "a-order"]);
+    expect(await slugs({ search: "%_" })).toEqual(["a-order"]);
+    expect(await slugs({ category: "orders" })).toEqual(["a-order"]);
+    expect(await slugs({ category: "none" })).toEqual([]);
+    expect(await slugs({ type: "partial" })).toEqual(["c-foot"]);
+    const text = await (await ask(world, { method: "GET", path: "/api/v1/templates" })).text();
+    for (const hidden of ["html", "<p>", "text", "source", "Hello"]) expect(text).not.toContain(hidden);
+  });
+
+  test("go on by page and by cursor", async () => {
+    await using world = await createWorld();
+    await fill(world);
+    const first = await world.sdk.templates.list({ limit: 3 });
+    expect(first.pagination).toMatchObject({ total: 4, totalPages: 2, hasMore: true });
+    const rest = await world.sdk.templates.list({ limit: 3, cursor: first.pagination.nextCursor ?? "" });
+    expect(rest.data.map((t) => t.slug)).toEqual(["a-order"]);
+    expect((await world.sdk.templates.list({ limit: 3, page: 2 })).data.map((t) => t.slug)).toEqual(["a-order"]);
+    expect((await world.sdk.templates.list({ limit: 2 }).toArray()).map((t) => t.slug)).toHaveLength(4);
+  });
+
+  test("of Set B hold transactional templates only; a slug answers its variables", async () => {
+    await using world = await createWorld();
+    await fill(world);
+    expect((await world.sdk.templates.listTransactional({})).data.map((t) => t.slug)).toEqual(["d-reset", "a-order"]);
+    expect(await world.sdk.templates.getBySlug("d-reset")).toMatchObject({
+      slug: "d-reset",
+      version: 1,
+      subject: "Hello {{ name }}",
+      variables: [{ name: "name", type: "string", required: true, default: null, description: null }],
+    });
+    for (const slug of ["a-order", "b-news", "c-foot", "nothing"])
+      await expect(world.sdk.templates.getBySlug(slug)).rejects.toMatchObject({ code: "template_not_found", status: 404 });
+  });
+
+  test("a workspace sees nothing of another one", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world, { publish: true });
+    const other = await secondWorkspace(world);
+    const as = (method: string, path: string, body?: unknown) => ask(world, { method, path, body, key: other.apiKey });
+    expect(await (await as("GET", "/api/v1/templates")).json()).toMatchObject({ data: [], pagination: { total: 0 } });
+    for (const [method, path, body] of [
+      ["GET", `/api/v1/templates/${id}`],
+      ["PATCH", `/api/v1/templates/${id}`, { name: "x" }],
+      ["DELETE", `/api/v1/templates/${id}`],
+      ["POST", `/api/v1/templates/${id}/publish`, {}],
+      ["POST", `/api/v1/templates/${id}/rollback`, { version: 1 }],
+      ["POST", `/api/v1/templates/${id}/archive`],
+      ["POST", `/api/v1/templates/${id}/preview`, {}],
+      ["POST", `/api/v1/templates/${id}/test`, { to: "a@b.test" }],
+      ["GET", `/api/v1/templates/${id}/versions`],
+      ["GET", "/api/v1/v1/templates/welcome"],
+      ["POST", "/api/v1/send/welcome", { to: "a@b.test", variables: { name: "x" } }],
+    ] as const)
+      expect([path, (await as(method, path, body)).status]).toEqual([path, 404]);
+    expect((await as("POST", "/api/v1/templates", WELCOME)).status).toBe(201);
+  });
+});
+
+describe("two at once", () => {
+  test("of 20 creates with one slug one succeeds, the others answer 409 that names the field", async () => {
+    await using world = await createWorld();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(world, { path: "/api/v1/templates", body: WELCOME })));
+    expect(answers.filter((a) => a.status === 201)).toHaveLength(1);
+    const refused = answers.filter((a) => a.status === 409);
+    expect(refused).toHaveLength(19);
+    expect(await refused[0]?.json()).toMatchObject({ error: { code: "conflict", details: [{ path: "slug", code: "taken" }] } });
+    expect((await world.sdk.templates.list()).pagination.total).toBe(1);
+  });
+
+  test("20 publishes of one draft make one version", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.sdk.templates.publish(id, {})));
+    expect(new Set(answers.map((a) => a.version))).toEqual(new Set([1]));
+    expect((await world.sdk.templates.versions(id)).pagination.total).toBe(1);
+  });
+
+  test("of 10 updates of the same revision one succeeds", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        ask(world, { method: "PATCH", path: `/api/v1/templates/${id}`, body: { name: `n${i}`, revision: 1 } }),
+      ),
+    );
+    expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
+    const conflicts = await Promise.all(answers.filter((a) => a.status === 409).map((a) => a.json()));
+    expect(conflicts).toHaveLength(9);
+    for (const body of conflicts)
+      expect(body).toMatchObject({ error: { code: "conflict", details: [{ path: "revision", code: "outdated" }] } });
+    expect((await world.sdk.templates.get(id)).revision).toBe(2);
+  });
+
+  test("updates without a revision all take effect, one after the other", async () => {
+    await using world = await createWorld();
+    const { id } = await create(world);
+    await Promise.all(Array.from({ length: 10 }, (_, i) => world.sdk.templates.update(id, { html: `<p>${i}</p>`, publish: true })));
+    const { version, revision } = await world.sdk.templates.get(id);
+    expect([version, revision]).toEqual([10, 11]);
+    expect((await world.sdk.templates.versions(id)).data.map((v) => v.version)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test("two templates cannot come to the same slug by renaming", async () => {
+    await using world = await createWorld();
+    const a = await create(world, { slug: "a" });
+    const b = await create(world, { slug: "b" });
+    const answers = await Promise.all(
+      [a.id, b.id].map((id) => ask(world, { method: "PATCH", path: `/api/v1/templates/${id}`, body: { slug: "c" } })),
+    );
+    expect(answers.map((r) => r.status).sort()).toEqual([200, 409]);
+  });
+});
+
+test("only the newest hundred versions are kept", async () => {
+  await using world = await createWorld();
+  const { id } = await create(world, { publish: true });
+  for (let i = 0; i < 103; i += 1) await world.sdk.templates.update(id, { html: `<p>${i}</p>`, publish: true });
+  const { pagination } = await world.sdk.templates.versions(id);
+  expect(pagination.total).toBe(100);
+  await expect(world.sdk.templates.get(id, { version: 4 })).rejects.toMatchObject({ code: "not_found" });
+  expect(await world.sdk.templates.get(id, { version: 5 })).toMatchObject({ shownVersion: 5 });
+  expect(await world.sdk.templates.get(id)).toMatchObject({ shownVersion: null, html: "<p>102</p>" });
+});
