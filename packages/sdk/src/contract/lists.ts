@@ -97,7 +97,9 @@ export type ListRemoval = z.infer<typeof ListRemoval>;
 const settings = {
   description: ListDescription.optional(),
   doubleOptIn: z.boolean().optional().meta({ description: "Contacts become members by confirming a mail" }),
-  confirmationFrom: MailboxText.nullable().optional().meta({ description: "Verified sender of the confirmation mail; needed for double opt-in" }),
+  confirmationFrom: MailboxText.nullable()
+    .optional()
+    .meta({ description: "Verified sender of the confirmation mail; needed for double opt-in" }),
   confirmationSubject: line(LIST_LIMITS.subject).nullable().optional().meta({ description: "Subject of the confirmation mail" }),
 };
 
@@ -116,7 +118,10 @@ export const lists = {
     path: "/api/v1/lists",
     access: { permission: "lists:read" },
     summary: "List lists with the numbers of their members, newest first",
-    query: z.object({ ...pageQuery, search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name holds this" }) }),
+    query: z.object({
+      ...pageQuery,
+      search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name holds this" }),
+    }),
     output: pageOf(List),
     examples: [{ summary: "All" }],
   }),
@@ -125,7 +130,8 @@ export const lists = {
     path: "/api/v1/lists",
     access: { permission: "lists:write" },
     summary: "Create a list",
-    description: "With doubleOptIn, contacts that are added get a mail from confirmationFrom and are members once they confirm on the page it leads to.",
+    description:
+      "With doubleOptIn, contacts that are added get a mail from confirmationFrom and are members once they confirm on the page it leads to.",
     body: z.strictObject({ name: ListName, ...settings }),
     status: 201,
     output: List,

@@ -109,7 +109,10 @@ const wanted = (kind: FieldKind, operator: RuleOperator, value: unknown): string
     case "withinLast":
     case "notWithinLast":
     case "withinNext":
-      return typeof value === "string" && /^(?:\d{1,9}(?:s|m|h|d))+$/.test(value) && durationMs(value) > 0 && durationMs(value) <= MAX_DURATION
+      return typeof value === "string" &&
+        /^(?:\d{1,9}(?:s|m|h|d))+$/.test(value) &&
+        durationMs(value) > 0 &&
+        durationMs(value) <= MAX_DURATION
         ? null
         : "a duration such as 30d or 12h, of 100 years at most";
     default:
@@ -122,11 +125,22 @@ const wanted = (kind: FieldKind, operator: RuleOperator, value: unknown): string
   }
 };
 
-const checkValue = (kind: FieldKind, operator: RuleOperator, value: unknown, path: (string | number)[], report: (f: Fault) => void): void => {
+const checkValue = (
+  kind: FieldKind,
+  operator: RuleOperator,
+  value: unknown,
+  path: (string | number)[],
+  report: (f: Fault) => void,
+): void => {
   const one = (v: unknown, at: (string | number)[]): void => {
     const needed = wanted(kind, operator, v);
     const name = at.slice(path.length - 1).join(".");
-    if (needed !== null) report({ path: at, code: v === undefined ? "required" : "invalid_value", message: `${operator} takes ${needed}; ${name} is ${quote(v)}.` });
+    if (needed !== null)
+      report({
+        path: at,
+        code: v === undefined ? "required" : "invalid_value",
+        message: `${operator} takes ${needed}; ${name} is ${quote(v)}.`,
+      });
     else if (typeof v === "string" && unstorable(v))
       report({ path: at, code: "invalid_characters", message: "A value holds no U+0000 and no halves of characters." });
   };
@@ -148,7 +162,11 @@ const checkValue = (kind: FieldKind, operator: RuleOperator, value: unknown, pat
 const checkCondition = (rule: Plain, path: (string | number)[], report: (f: Fault) => void): void => {
   for (const key of Object.keys(rule))
     if (key !== "field" && key !== "operator" && key !== "value")
-      report({ path: [...path, key.slice(0, 60)], code: "unknown_field", message: `A condition has field, operator and value, and no ${quote(key)}.` });
+      report({
+        path: [...path, key.slice(0, 60)],
+        code: "unknown_field",
+        message: `A condition has field, operator and value, and no ${quote(key)}.`,
+      });
   const { field, operator } = rule;
   const kind = typeof field === "string" ? kindOfField(field) : null;
   if (typeof field !== "string" || kind === null) {
@@ -191,20 +209,32 @@ export const ruleFaults = (root: unknown): Fault[] => {
   const visit = (rule: unknown, path: (string | number)[], depth: number): void => {
     if (conditions > RULE_LIMITS.conditions || faults.length > MAX_FAULTS) return;
     if (!isPlain(rule)) {
-      report({ path, code: "invalid_type", message: `A rule is an object: { all }, { any }, { not } or { field, operator, value }; not ${quote(rule)}.` });
+      report({
+        path,
+        code: rule === undefined ? "required" : "invalid_type",
+        message: `A rule is an object: { all }, { any }, { not } or { field, operator, value }; not ${quote(rule)}.`,
+      });
       return;
     }
     const group = GROUPS.find((name) => Object.hasOwn(rule, name));
     if (group === undefined) {
       conditions += 1;
       if (conditions > RULE_LIMITS.conditions)
-        report({ path: [], code: "too_many_conditions", message: `A rule tree holds at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.` });
+        report({
+          path: [],
+          code: "too_many_conditions",
+          message: `A rule tree holds at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.`,
+        });
       else checkCondition(rule, path, report);
       return;
     }
     for (const key of Object.keys(rule))
       if (key !== group)
-        report({ path: [...path, key.slice(0, 60)], code: "unknown_field", message: `Beside ${group} there stands nothing else; put ${quote(key)} into a rule of its own.` });
+        report({
+          path: [...path, key.slice(0, 60)],
+          code: "unknown_field",
+          message: `Beside ${group} there stands nothing else; put ${quote(key)} into a rule of its own.`,
+        });
     if (depth >= RULE_LIMITS.depth) {
       report({ path, code: "too_deep", message: `Groups may stand at most ${RULE_LIMITS.depth} deep inside each other.` });
       return;
@@ -212,7 +242,11 @@ export const ruleFaults = (root: unknown): Fault[] => {
     const inner = rule[group];
     if (group === "not") visit(inner, [...path, "not"], depth + 1);
     else if (!Array.isArray(inner) || inner.length === 0)
-      report({ path: [...path, group], code: Array.isArray(inner) ? "too_small" : "invalid_type", message: `${group} takes an array of at least one rule.` });
+      report({
+        path: [...path, group],
+        code: Array.isArray(inner) ? "too_small" : "invalid_type",
+        message: `${group} takes an array of at least one rule.`,
+      });
     else for (let i = 0; i < inner.length && conditions <= RULE_LIMITS.conditions; i += 1) visit(inner[i], [...path, group, i], depth + 1);
   };
   visit(root, [], 0);
@@ -223,7 +257,12 @@ const ref = { $ref: "#/$defs/SegmentRule" };
 const example: SegmentRule = {
   all: [
     { field: "status", operator: "equals", value: "SUBSCRIBED" },
-    { any: [{ field: "tags", operator: "contains", value: "vip" }, { field: "customFields.orders", operator: "gte", value: 5 }] },
+    {
+      any: [
+        { field: "tags", operator: "contains", value: "vip" },
+        { field: "customFields.orders", operator: "gte", value: 5 },
+      ],
+    },
     { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
   ],
 };
@@ -248,7 +287,9 @@ export const SegmentRuleSchema = z
         properties: {
           field: { type: "string", description: `${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>` },
           operator: { type: "string", enum: ALL_OPERATORS },
-          value: { description: "What the operator takes: a text, number, true or false, an array for in and notIn, a duration for withinLast" },
+          value: {
+            description: "What the operator takes: a text, number, true or false, an array for in and notIn, a duration for withinLast",
+          },
         },
         required: ["field", "operator"],
         additionalProperties: false,

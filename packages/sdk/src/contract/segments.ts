@@ -55,7 +55,10 @@ export const segments = {
     path: "/api/v1/segments",
     access: { permission: "segments:read" },
     summary: "List segments, newest first",
-    query: z.object({ ...pageQuery, search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name holds this" }) }),
+    query: z.object({
+      ...pageQuery,
+      search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name holds this" }),
+    }),
     output: pageOf(Segment),
     examples: [{ summary: "All" }],
   }),

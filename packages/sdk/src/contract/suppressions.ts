@@ -46,7 +46,10 @@ const reason = z.enum(SUPPRESSION_REASONS).default("manual").meta({ description:
 export const SuppressionRow = z
   .strictObject({
     // Addresses are checked one by one, so that one that is none spoils no others.
-    email: z.string().max(1000).meta({ description: "Email address", examples: ["ada@example.com"] }),
+    email: z
+      .string()
+      .max(1000)
+      .meta({ description: "Email address", examples: ["ada@example.com"] }),
     scope,
     reason,
     note: Note.optional(),
@@ -114,7 +117,11 @@ export const suppressions = {
     description:
       "Rows with an address that is none are reported in failed, with their index; all others are taken. With dryRun nothing is stored, and the answer says what would be.",
     body: z.strictObject({
-      entries: z.array(SuppressionRow).min(1).max(SUPPRESSION_BATCH).meta({ description: "Up to 1,000 rows: [{ email, scope, reason, note }]" }),
+      entries: z
+        .array(SuppressionRow)
+        .min(1)
+        .max(SUPPRESSION_BATCH)
+        .meta({ description: "Up to 1,000 rows: [{ email, scope, reason, note }]" }),
       dryRun: z.boolean().default(false).meta({ description: "Only say what would happen" }),
     }),
     output: SuppressionImport,

@@ -1,15 +1,16 @@
 import { sql } from "drizzle-orm";
-import { characters, type Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 // Types are said aloud: a bare parameter could be anything to the planner.
 export const words: Words = {
   // The root of all languages, whatever the database was created with.
   fold: (text) => sql`upper(lower(normalize(${text}, NFC) collate "und-x-icu"))`,
-  holds: (text, part) => sql`strpos(${text}, ${part}::text) > 0`,
-  starts: (text, part) => sql`left(${text}, ${characters(part)}::int) = ${part}::text`,
+  text: (value) => sql`${value}::text`,
+  holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
+  starts: (text, part) => sql`left(${text}, length(${part})) = ${part}`,
   // Its texts are in the order of a language, so that a range would not be a prefix.
   startsKey: (column, part) => sql`starts_with(${column}, ${part}::text)`,
-  ends: (text, part) => sql`right(${text}, ${characters(part)}::int) = ${part}::text`,
+  ends: (text, part) => sql`right(${text}, length(${part})) = ${part}`,
   jsonText: (object, key) => sql`case when json_typeof(${object} -> ${key}::text) = 'string' then ${object} ->> ${key}::text end`,
   jsonNumber: (object, key) =>
     sql`case when json_typeof(${object} -> ${key}::text) = 'number' then (${object} ->> ${key}::text)::double precision end`,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { fold } from "../lib/fold.ts";
-import { characters, type Words } from "./words.ts";
+import type { Words } from "./words.ts";
 
 /** The name of the function that folds texts; SQLite's own `upper` knows ASCII only. */
 export const FOLD = "mailsvc_fold";
@@ -17,10 +17,11 @@ const TIME = "T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]";
 export const words: Words = {
   // Leaving SQL for JavaScript costs a microsecond; most texts are ASCII and need not.
   fold: (text) => sql`case when ${text} glob '*[^ -~]*' then ${sql.raw(FOLD)}(${text}) else upper(${text}) end`,
+  text: (value) => sql`${value}`,
   holds: (text, part) => sql`instr(${text}, ${part}) > 0`,
-  starts: (text, part) => sql`substr(${text}, 1, ${characters(part)}) = ${part}`,
+  starts: (text, part) => sql`substr(${text}, 1, length(${part})) = ${part}`,
   startsKey: (column, part) => sql`(${column} >= ${part} and ${column} < ${`${part}\u{10ffff}`})`,
-  ends: (text, part) => sql`substr(${text}, ${-characters(part)}) = ${part}`,
+  ends: (text, part) => sql`substr(${text}, -length(${part})) = ${part}`,
   jsonText: (object, key) => sql`case when json_type(${object}, ${path(key)}) = 'text' then json_extract(${object}, ${path(key)}) end`,
   jsonNumber: (object, key) =>
     sql`case when json_type(${object}, ${path(key)}) in ('integer', 'real') then cast(json_extract(${object}, ${path(key)}) as real) end`,

@@ -5,14 +5,19 @@ import type { SQL, SQLWrapper } from "drizzle-orm";
  * of them is true of what is not there.
  */
 export interface Words {
-  /** A text in the form of `lib/fold.ts`, in all scripts. */
+  /** A bound text. */
+  text(value: string): SQL;
+  /**
+   * A text in the form of `lib/fold.ts`, in all scripts. Fold both sides of a comparison here: a Postgres may know the
+   * capitals of another year's Unicode than we do.
+   */
   fold(text: SQLWrapper): SQL;
   /** True of texts that hold, start with or end with a part; no character of it has a meaning of its own. */
-  holds(text: SQLWrapper, part: string): SQL;
-  starts(text: SQLWrapper, part: string): SQL;
+  holds(text: SQLWrapper, part: SQLWrapper): SQL;
+  starts(text: SQLWrapper, part: SQLWrapper): SQL;
   /** `starts` of an indexed column whose texts are compared by their code points. */
   startsKey(column: SQLWrapper, part: string): SQL;
-  ends(text: SQLWrapper, part: string): SQL;
+  ends(text: SQLWrapper, part: SQLWrapper): SQL;
   /** What a JSON object holds under a key, if it is a text, a number, true or false; null for everything else. */
   jsonText(object: SQLWrapper, key: string): SQL;
   jsonNumber(object: SQLWrapper, key: string): SQL;
@@ -27,6 +32,3 @@ export interface Words {
   /** `expression is not true`: of true and false, and of null, it makes true and false. */
   notTrue(expression: SQLWrapper): SQL;
 }
-
-/** How many characters a text has for SQL, which counts code points. */
-export const characters = (text: string): number => [...text].length;

@@ -73,7 +73,10 @@ export const confirmPage = ({ list, contact, member }: Invitation): string =>
       );
 
 const confirmedPage = ({ list, contact }: Pick<Invitation, "list" | "contact">): string =>
-  simplePage("Confirmed", `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`);
+  simplePage(
+    "Confirmed",
+    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`,
+  );
 
 /** Makes a member of a pending one; one who is a member already stays it. Answers with the page that says so. */
 export const confirm = async (tx: Tx, deps: Deps, token: string): Promise<string> => {

@@ -39,12 +39,7 @@ export const clearList =
   async ({ payload }) => {
     const seq = Number(payload.seq);
     const { listMembers: t } = deps.db.read.t;
-    const rows = await deps.db.read
-      .select({ seq: t.contactSeq })
-      .from(t)
-      .where(eq(t.listSeq, seq))
-      .orderBy(asc(t.contactSeq))
-      .limit(CHUNK);
+    const rows = await deps.db.read.select({ seq: t.contactSeq }).from(t).where(eq(t.listSeq, seq)).orderBy(asc(t.contactSeq)).limit(CHUNK);
     const seqs = rows.map((row) => row.seq);
     return {
       ...(seqs.length === CHUNK && { again: deps.clock.now() }),

@@ -35,7 +35,13 @@ scenarios("lists refuse", [
   { name: "to delete it", method: "DELETE", path: `${at}/${NOBODY}`, status: 404, code: "not_found" },
   { name: "to show its members", method: "GET", path: `${at}/${NOBODY}/contacts`, status: 404, code: "not_found" },
   { name: "to add to it", path: `${at}/${NOBODY}/contacts`, body: { contacts: ["a@example.com"] }, status: 404, code: "not_found" },
-  { name: "to remove from it", path: `${at}/${NOBODY}/contacts/remove`, body: { contacts: ["a@example.com"] }, status: 404, code: "not_found" },
+  {
+    name: "to remove from it",
+    path: `${at}/${NOBODY}/contacts/remove`,
+    body: { contacts: ["a@example.com"] },
+    status: 404,
+    code: "not_found",
+  },
   { name: "to ask again", path: `${at}/${NOBODY}/contacts/a@example.com/resend`, status: 404, code: "not_found" },
   { name: "to add nobody", path: `${at}/${NOBODY}/contacts`, body: { contacts: [] }, status: 400, details: ["contacts too_small"] },
   {
@@ -45,7 +51,13 @@ scenarios("lists refuse", [
     status: 400,
     details: ["contacts too_big"],
   },
-  { name: "to add what is no text", path: `${at}/${NOBODY}/contacts`, body: { contacts: [5] }, status: 400, details: ["contacts[0] invalid_type"] },
+  {
+    name: "to add what is no text",
+    path: `${at}/${NOBODY}/contacts`,
+    body: { contacts: [5] },
+    status: 400,
+    details: ["contacts[0] invalid_type"],
+  },
   { name: "a confirmation nobody was sent", method: "GET", path: "/lists/confirm/abc", key: null, status: 404, code: "not_found" },
   { name: "to act on it", path: "/lists/confirm/abc", key: null, status: 404, code: "not_found" },
 ]);
@@ -266,7 +278,9 @@ describe("double opt-in", () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     await sdk.lists.add(list.id, { contacts: ["p0@example.com", "p1@example.com"] });
-    const [one, two] = await Promise.all((await world.inbox.all()).map(async (m) => ({ to: m.to, link: linkIn((await sdk.inbox.get(m.id)).text) })));
+    const [one, two] = await Promise.all(
+      (await world.inbox.all()).map(async (m) => ({ to: m.to, link: linkIn((await sdk.inbox.get(m.id)).text) })),
+    );
     const [contact] = (await sdk.contacts.list({ search: one?.to as string })).data;
     await sdk.contacts.delete(contact?.id as string);
     expect((await open(one?.link as string, "POST")).status).toBe(404);

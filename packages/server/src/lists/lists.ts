@@ -67,9 +67,14 @@ interface Settings {
 
 /** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */
 const checkSender = async (tx: Tx, deps: Deps, row: ListRow): Promise<void> => {
-  if (row.confirmationFrom !== null) await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
+  if (row.confirmationFrom !== null)
+    await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
   else if (row.doubleOptIn)
-    throw invalid("confirmationFrom", "required", "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.");
+    throw invalid(
+      "confirmationFrom",
+      "required",
+      "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.",
+    );
 };
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
@@ -123,7 +128,11 @@ export const listLists = async (
   input: PageInput & { search?: string | undefined },
 ): Promise<Page<List>> => {
   const { lists: t } = read.t;
-  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), input.search === undefined ? undefined : contains(t.name, input.search));
+  const where = and(
+    eq(t.workspaceId, workspaceId),
+    isNull(t.deletedAt),
+    input.search === undefined ? undefined : contains(t.name, input.search),
+  );
   const page = await pageOf(
     input,
     ({ before, limit, offset }) =>

@@ -92,7 +92,12 @@ export const noteMembers = async (
 };
 
 type Failure = ListAddition["failed"][number];
-const failure = (index: number, contact: string, code: string, message: string): Failure => ({ index, contact: contact.slice(0, 254), code, message });
+const failure = (index: number, contact: string, code: string, message: string): Failure => ({
+  index,
+  contact: contact.slice(0, 254),
+  code,
+  message,
+});
 
 // Confirmation mails that are made in one transaction.
 const INVITES = 50;
@@ -101,7 +106,13 @@ const INVITES = 50;
  * Adds contacts to a list; with double opt-in they are pending until they confirm. Those that do not exist, or may get no
  * mail that asks them, are reported. Throws ApiError not_found or sender_not_verified.
  */
-export const addMembers = async (tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListAddition> => {
+export const addMembers = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  listId: string,
+  refs: readonly string[],
+): Promise<ListAddition> => {
   const list = await findList(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
@@ -135,7 +146,9 @@ export const addMembers = async (tx: Tx, deps: Deps, workspaceId: string, listId
       return;
     }
     if (suppressed.has(contact.emailKey)) {
-      outcome.failed.push(failure(index, ref, "recipient_suppressed", "This address is on the suppression list: it cannot be asked to confirm."));
+      outcome.failed.push(
+        failure(index, ref, "recipient_suppressed", "This address is on the suppression list: it cannot be asked to confirm."),
+      );
       return;
     }
     const status: ListMemberStatus = list.doubleOptIn ? "PENDING" : "MEMBER";
@@ -187,7 +200,13 @@ const putMembers = async (tx: Tx, list: ListRow, rows: readonly MemberRow[]): Pr
 };
 
 /** Takes contacts off a list. Throws ApiError not_found for the list. */
-export const removeMembers = async (tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListRemoval> => {
+export const removeMembers = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  listId: string,
+  refs: readonly string[],
+): Promise<ListRemoval> => {
   const list = await findList(tx, workspaceId, listId);
   const contacts = await resolve(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
@@ -241,7 +260,9 @@ export const findMember = async (
   const [contact] = await resolve(q, workspaceId, [ref]);
   const member = contact ? (await membersOf(q, list, [contact.seq])).get(contact.seq) : undefined;
   if (!contact || !member)
-    throw new ApiError("not_found", `${JSON.stringify(ref.slice(0, 100))} is not on this list.`, { hint: "See: mailsvc lists contacts <list>" });
+    throw new ApiError("not_found", `${JSON.stringify(ref.slice(0, 100))} is not on this list.`, {
+      hint: "See: mailsvc lists contacts <list>",
+    });
   return { list, contact, member };
 };
 
@@ -262,7 +283,7 @@ export const listMembers = async (read: Reader, workspaceId: string, listId: str
   const list = await findList(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
   const part = input.search === undefined ? "" : fold(input.search.trim());
-  const searched = part === "" ? undefined : read.words.holds(c.searchText, part);
+  const searched = part === "" ? undefined : read.words.holds(c.searchText, read.words.text(part));
   const where = and(eq(m.listSeq, list.seq), input.status && eq(m.status, input.status));
   const count = async (): Promise<number> => {
     if (!searched) {

@@ -9,9 +9,8 @@ import {
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
 import { and, eq, exists, gt, gte, inArray, lt, lte, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
 import { tagKey } from "../contacts/contacts.ts";
-import { fold } from "../lib/fold.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { dateTextOf, POSITIVE } from "./evaluate.ts";
 
 /** What a rule is compiled for. */
@@ -32,7 +31,13 @@ const list = (value: Value): (string | number)[] => value as (string | number)[]
 // Every condition is written so that it is true, false or null, and null where the contact lacks what it asks for. Of
 // such conditions `and` and `or` are true exactly where they should be; only turning one round must make false of null.
 
-const ofText = ({ q: { words } }: RuleContext, have: SQLWrapper, operator: RuleOperator, value: Value, form: (text: string) => string): SQL => {
+const ofText = (
+  { q: { words } }: RuleContext,
+  have: SQLWrapper,
+  operator: RuleOperator,
+  value: Value,
+  form: (text: string) => SQL,
+): SQL => {
   switch (operator) {
     case "equals":
       return sql`${have} = ${form(String(value))}`;
@@ -43,23 +48,34 @@ const ofText = ({ q: { words } }: RuleContext, have: SQLWrapper, operator: RuleO
     case "endsWith":
       return words.ends(have, form(String(value)));
     case "in":
-      return sql`${have} in ${list(value).map((v) => form(String(v)))}`;
+      return sql`${have} in (${sql.join(
+        list(value).map((v) => form(String(v))),
+        sql`, `,
+      )})`;
     default:
       return sql`${have} is not null`;
   }
 };
 
 const ofFolded = (context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL =>
-  operator === "exists" ? sql`${text} is not null` : ofText(context, context.q.words.fold(text), operator, value, fold);
+  operator === "exists"
+    ? sql`${text} is not null`
+    : ofText(context, context.q.words.fold(text), operator, value, (v) => context.q.words.fold(context.q.words.text(v)));
 
 /** Addresses are stored in the form they are compared in, and an index has them. */
 const ofEmail = (context: RuleContext, operator: RuleOperator, value: Value): SQL => {
   const { emailKey } = context.q.t.contacts;
   if (operator === "startsWith") return context.q.words.startsKey(emailKey, addressKey(String(value)));
-  return ofText(context, emailKey, operator, value, addressKey);
+  return ofText(context, emailKey, operator, value, (v) => context.q.words.text(addressKey(v)));
 };
 
-const ofInstant = ({ now }: RuleContext, column: SQLWrapper, operator: RuleOperator, value: Value, at: (ms: number) => string | number): SQL => {
+const ofInstant = (
+  { now }: RuleContext,
+  column: SQLWrapper,
+  operator: RuleOperator,
+  value: Value,
+  at: (ms: number) => string | number,
+): SQL => {
   switch (operator) {
     case "before":
       return sql`${column} < ${at(instantMs(String(value)))}`;
@@ -93,8 +109,11 @@ const ofCustom = (context: RuleContext, name: string, operator: RuleOperator, va
     case "withinNext":
       return ofInstant(context, words.dateText(words.jsonText(fields, name)), operator, value, dateTextOf);
     case "equals":
-      if (typeof value === "boolean") return value ? sql`(${words.jsonFlag(fields, name)}) is true` : sql`(${words.jsonFlag(fields, name)}) is false`;
-      return typeof value === "number" ? eq(words.jsonNumber(fields, name), value) : ofFolded(context, words.jsonText(fields, name), operator, value);
+      if (typeof value === "boolean")
+        return value ? sql`(${words.jsonFlag(fields, name)}) is true` : sql`(${words.jsonFlag(fields, name)}) is false`;
+      return typeof value === "number"
+        ? eq(words.jsonNumber(fields, name), value)
+        : ofFolded(context, words.jsonText(fields, name), operator, value);
     case "in": {
       const texts = list(value).filter((v) => typeof v === "string");
       const numbers = list(value).filter((v) => typeof v === "number");
@@ -145,7 +164,12 @@ const ofEngagement = (context: RuleContext, field: EngagementField, operator: Ru
     q
       .select({ one: sql`1` })
       .from(t)
-      .where(and(eq(t.contactSeq, contacts.seq), ofInstant(context, t[field], operator, value, (ms) => ms))),
+      .where(
+        and(
+          eq(t.contactSeq, contacts.seq),
+          ofInstant(context, t[field], operator, value, (ms) => ms),
+        ),
+      ),
   );
 };
 

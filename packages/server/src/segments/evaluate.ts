@@ -71,7 +71,13 @@ const ofText = (text: string | null, operator: RuleOperator, value: Value, form 
   }
 };
 
-const compare = <T extends number | string>(have: T, operator: RuleOperator, wanted: (value: Value) => T, value: Value, ago: (ms: number) => T): boolean => {
+const compare = <T extends number | string>(
+  have: T,
+  operator: RuleOperator,
+  wanted: (value: Value) => T,
+  value: Value,
+  ago: (ms: number) => T,
+): boolean => {
   switch (operator) {
     case "before":
       return have < wanted(value);
@@ -87,7 +93,14 @@ const compare = <T extends number | string>(have: T, operator: RuleOperator, wan
 };
 
 const ofInstant = (at: number | null, operator: RuleOperator, value: Value, now: number): boolean =>
-  at !== null && compare(at, operator, (v) => instantMs(String(v)), value, (ms) => now - ms);
+  at !== null &&
+  compare(
+    at,
+    operator,
+    (v) => instantMs(String(v)),
+    value,
+    (ms) => now - ms,
+  );
 
 const ofSet = (set: readonly string[], operator: RuleOperator, value: Value): boolean => {
   if (operator === "contains") return set.includes(String(value));
@@ -117,7 +130,16 @@ const ofCustom = (have: unknown, operator: RuleOperator, value: Value, now: numb
     case "withinLast":
     case "withinNext": {
       const text = typeof have === "string" ? dateText(have) : null;
-      return text !== null && compare(text, operator, (v) => dateTextOf(instantMs(String(v))), value, (ms) => dateTextOf(now - ms));
+      return (
+        text !== null &&
+        compare(
+          text,
+          operator,
+          (v) => dateTextOf(instantMs(String(v))),
+          value,
+          (ms) => dateTextOf(now - ms),
+        )
+      );
     }
     case "in":
       return (value as (string | number)[]).some((v) => ofCustom(have, "equals", v, now));
@@ -133,7 +155,8 @@ const ofCondition = (facts: ContactFacts, { field, operator, value }: SegmentCon
   if (positive) return !ofCondition(facts, { field, operator: positive, value }, now);
   if (operator === "exists" && value === false) return !ofCondition(facts, { field, operator }, now);
   const custom = customName(field);
-  if (custom !== null) return ofCustom(Object.hasOwn(facts.customFields, custom) ? facts.customFields[custom] : undefined, operator, value, now);
+  if (custom !== null)
+    return ofCustom(Object.hasOwn(facts.customFields, custom) ? facts.customFields[custom] : undefined, operator, value, now);
   const have = facts[field as keyof ContactFacts];
   switch (field === "email" ? "email" : kindOfField(field)) {
     case "email":

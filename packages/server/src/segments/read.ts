@@ -45,8 +45,7 @@ const sourceOf = (rule: SegmentRule, context: RuleContext): Source => {
   const { contacts: c, contactTags: t, listMembers: m } = q.t;
   const rules = "all" in rule ? rule.all : [rule];
   const at = rules.findIndex(
-    (r) =>
-      "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
+    (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
   );
   const found = rules[at];
   const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compile(context, r)));
@@ -102,7 +101,12 @@ const windows = async (
 };
 
 /** The numbers of contacts that fulfil a rule, newest first: some of those below a number. */
-const numbersOf = async (context: RuleContext, source: Source, { below, limit, offset }: SeqSlice, deps: Pick<Deps, "clock">): Promise<number[]> => {
+const numbersOf = async (
+  context: RuleContext,
+  source: Source,
+  { below, limit, offset }: SeqSlice,
+  deps: Pick<Deps, "clock">,
+): Promise<number[]> => {
   const found: number[] = [];
   const wanted = offset + limit;
   await windows(context, source, below, deps, async (range) => {
@@ -144,19 +148,33 @@ const contactsOf = async (read: Reader, seqs: readonly number[]): Promise<Contac
 };
 
 /** Counts the contacts that fulfil rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
-export const preview = async (read: Reader, deps: Deps, workspaceId: string, { rules, limit }: { rules: SegmentRule; limit: number }): Promise<SegmentPreview> => {
+export const preview = async (
+  read: Reader,
+  deps: Deps,
+  workspaceId: string,
+  { rules, limit }: { rules: SegmentRule; limit: number },
+): Promise<SegmentPreview> => {
   await checkLists(read, workspaceId, rules);
   const context = await contextOf(read, deps, workspaceId);
   const source = sourceOf(rules, context);
   const seqs = limit === 0 ? [] : await numbersOf(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
-  return { count: seqs.length < limit ? seqs.length : await count(context, source, deps), contacts: (await contactsOf(read, seqs)).map(showContact) };
+  return {
+    count: seqs.length < limit ? seqs.length : await count(context, source, deps),
+    contacts: (await contactsOf(read, seqs)).map(showContact),
+  };
 };
 
 /**
  * A page of the contacts of a segment, newest first. Where the members are known and no rule depends on time, they are
  * read from their index; otherwise the rules are asked, so that a page is right at any moment. Throws ApiError not_found.
  */
-export const segmentContacts = async (read: Reader, deps: Deps, workspaceId: string, id: string, input: PageInput): Promise<Page<Contact>> => {
+export const segmentContacts = async (
+  read: Reader,
+  deps: Deps,
+  workspaceId: string,
+  id: string,
+  input: PageInput,
+): Promise<Page<Contact>> => {
   const segment = await findSegment(read, workspaceId, id);
   const { contacts: c, segmentMembers: m } = read.t;
   if (segment.state === "READY" && !segment.timed)

@@ -1,7 +1,14 @@
-import { CONTACT_STATUSES, type ContactStatus, type SegmentCondition, type SegmentRule } from "@mailsvc/sdk/contract";
-import { RULE_FIELDS, RULE_OPERATORS, ruleFaults } from "@mailsvc/sdk/contract";
-import fc from "fast-check";
+import {
+  CONTACT_STATUSES,
+  type ContactStatus,
+  RULE_FIELDS,
+  RULE_OPERATORS,
+  ruleFaults,
+  type SegmentCondition,
+  type SegmentRule,
+} from "@mailsvc/sdk/contract";
 import { and, asc, eq } from "drizzle-orm";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { compile } from "./compile.ts";
@@ -10,17 +17,51 @@ import { factsOf } from "./facts.ts";
 import { contextOf } from "./read.ts";
 
 // Words that are hard for one of the two: other scripts and cases, what LIKE and GLOB take for signs, quotes, nothing.
-const WORDS = ["Ada", "ADA", "ada", "Straße", "STRASSE", "İzmir", "é", "e\u0301", "ΣΑΣ", "σας", "100%", "a_c", "abc", "[a]", "*", "'; --", '"q"', "\\", "ß", "K", "😀", "0", "5", "2026-01-10", "2026-01-10T12:00:00Z", "2026-01-10T12:00:00.000Z", "2025-12-31", "2026-02-31", "not-a-date"];
+const WORDS = [
+  "Ada",
+  "ADA",
+  "ada",
+  "Straße",
+  "STRASSE",
+  "İzmir",
+  "é",
+  "e\u0301",
+  "ΣΑΣ",
+  "σας",
+  "100%",
+  "a_c",
+  "abc",
+  "[a]",
+  "*",
+  "'; --",
+  '"q"',
+  "\\",
+  "ß",
+  "K",
+  "😀",
+  "0",
+  "5",
+  "2026-01-10",
+  "2026-01-10T12:00:00Z",
+  "2026-01-10T12:00:00.000Z",
+  "2025-12-31",
+  "2026-02-31",
+  "not-a-date",
+];
 const KEYS = ["plan", "n", "when", "flag", "hasOwnProperty", "a.b", "$", "[0]", "toString", "sp ace"];
 const NUMBERS = [0, -0, 1, 5, -1.5, 0.1, 0.30000000000000004, 1e21, 1e308, 5e-324, 9007199254740993, 123456789.123];
 const DURATIONS = ["1h", "1d", "30d", "36500d"];
 const DATES = ["2026-01-10", "2026-01-10T12:00:00Z", "2026-01-10T13:00:00+01:00", "1999-01-01"];
 
 const word = fc.constantFrom(...WORDS);
-const custom = fc.dictionary(fc.constantFrom(...KEYS), fc.oneof(word, fc.constantFrom(...NUMBERS), fc.boolean(), fc.constant(null), fc.constant([1]), fc.constant({ x: "Ada" })), {
-  maxKeys: 5,
-  noNullPrototype: true,
-});
+const custom = fc.dictionary(
+  fc.constantFrom(...KEYS),
+  fc.oneof(word, fc.constantFrom(...NUMBERS), fc.boolean(), fc.constant(null), fc.constant([1]), fc.constant({ x: "Ada" })),
+  {
+    maxKeys: 5,
+    noNullPrototype: true,
+  },
+);
 const person = fc.record({
   firstName: fc.option(word),
   lastName: fc.option(word),
@@ -54,7 +95,8 @@ const condition = (listIds: readonly string[]): fc.Arbitrary<SegmentCondition> =
       if (operator === "in" || operator === "notIn") return make(fc.array(single, { minLength: 1, maxLength: 4 }));
       if (operator === "gt" || operator === "gte" || operator === "lt" || operator === "lte") return make(fc.constantFrom(...NUMBERS));
       if (operator === "before" || operator === "after") return make(fc.constantFrom(...DATES));
-      if (operator === "withinLast" || operator === "notWithinLast" || operator === "withinNext") return make(fc.constantFrom(...DURATIONS));
+      if (operator === "withinLast" || operator === "notWithinLast" || operator === "withinNext")
+        return make(fc.constantFrom(...DURATIONS));
       return make(kind === "custom" && (operator === "equals" || operator === "notEquals") ? fc.oneof(single, fc.boolean()) : one);
     });
   });
@@ -76,7 +118,14 @@ const fill = async (world: TestWorld): Promise<{ listIds: string[]; seqs: number
   const lists = [await world.sdk.lists.create({ name: "one" }), await world.sdk.lists.create({ name: "two" })];
   const people = fc.sample(person, { numRuns: 60, seed: 7 });
   for (const [i, { firstName, lastName, phone, tags, customFields }] of people.entries())
-    await world.sdk.contacts.create({ email: `p${i}@example.com`, firstName, lastName, phone, tags, customFields: customFields as Record<string, string> });
+    await world.sdk.contacts.create({
+      email: `p${i}@example.com`,
+      firstName,
+      lastName,
+      phone,
+      tags,
+      customFields: customFields as Record<string, string>,
+    });
   for (const [k, list] of lists.entries()) {
     const contacts = people.flatMap((p, i) => (p.lists.includes(k) ? [`p${i}@example.com`] : []));
     await world.sdk.lists.add(list.id, { contacts });
@@ -87,11 +136,20 @@ const fill = async (world: TestWorld): Promise<{ listIds: string[]; seqs: number
   await deps.db.tx(async (tx) => {
     for (const [i, { status, engaged }] of people.entries()) {
       const seq = rows[i]?.seq as number;
-      await tx.update(tx.t.contacts).set({ status: status as ContactStatus, createdAt: deps.clock.now() - i * 43_200_000 }).where(eq(tx.t.contacts.seq, seq));
+      await tx
+        .update(tx.t.contacts)
+        .set({ status: status as ContactStatus, createdAt: deps.clock.now() - i * 43_200_000 })
+        .where(eq(tx.t.contacts.seq, seq));
       if (engaged)
         await tx
           .insert(tx.t.engagement)
-          .values({ contactSeq: seq, lastSentAt: day(engaged.sent), lastDeliveredAt: null, lastOpenedAt: day(engaged.opened), lastClickedAt: null });
+          .values({
+            contactSeq: seq,
+            lastSentAt: day(engaged.sent),
+            lastDeliveredAt: null,
+            lastOpenedAt: day(engaged.opened),
+            lastClickedAt: null,
+          });
     }
   });
   return { listIds: lists.map((l) => l.id), seqs: rows.map((r) => r.seq) };

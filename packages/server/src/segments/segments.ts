@@ -56,11 +56,15 @@ export const getSegment = async (q: Tx | Reader, workspaceId: string, id: string
 /** Refuses rules that name lists this workspace does not have. Throws ApiError validation_error. */
 export const checkLists = async (q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> => {
   const details = unknownLists(rules, await listSeqsOf(q, workspaceId));
-  if (details.length > 0) throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
+  if (details.length > 0)
+    throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
 };
 
 const startWalk = (tx: Tx, deps: Deps, row: SegmentRow): Promise<void> =>
-  deps.queue.enqueue(tx, { kind: WALK_JOB, payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: 1 } });
+  deps.queue.enqueue(tx, {
+    kind: WALK_JOB,
+    payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: 1 },
+  });
 
 /** Creates a segment; a job compares all contacts with its rules. Throws ApiError validation_error or conflict. */
 export const createSegment = async (
@@ -133,7 +137,11 @@ export const listSegments = async (
   input: PageInput & { search?: string | undefined },
 ): Promise<Page<Segment>> => {
   const { segments: t } = read.t;
-  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), input.search === undefined ? undefined : contains(t.name, input.search));
+  const where = and(
+    eq(t.workspaceId, workspaceId),
+    isNull(t.deletedAt),
+    input.search === undefined ? undefined : contains(t.name, input.search),
+  );
   const page = await pageOf(
     input,
     ({ before, limit, offset }) =>

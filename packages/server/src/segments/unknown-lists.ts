@@ -10,7 +10,13 @@ export const unknownLists = (rules: SegmentRule, known: ReadonlyMap<string, unkn
     const check = (id: string, at: string): ErrorDetail[] =>
       known.has(id)
         ? []
-        : [{ path: at, code: "unknown_list", message: `There is no list ${JSON.stringify(id.slice(0, 60))} in this workspace. See: mailsvc lists list` }];
+        : [
+            {
+              path: at,
+              code: "unknown_list",
+              message: `There is no list ${JSON.stringify(id.slice(0, 60))} in this workspace; mailsvc lists list shows them.`,
+            },
+          ];
     return Array.isArray(rule.value)
       ? rule.value.flatMap((id, i) => check(String(id), `${path}.value[${i}]`))
       : check(String(rule.value), `${path}.value`);

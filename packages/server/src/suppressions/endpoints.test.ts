@@ -5,39 +5,61 @@ import { createWorld } from "../testing.ts";
 
 const at = "/api/v1/suppressions";
 
-scenarios("suppressions refuse", [
-  { name: "nobody in particular", path: at, key: null, body: { email: "a@example.com" }, status: 401, code: "unauthorized" },
-  { name: "no address", path: at, body: {}, status: 400, code: "validation_error", details: ["email required"] },
-  { name: "what is no address", path: at, body: { email: "ada" }, status: 400, details: ["email invalid_email"], contains: ["has no @"] },
-  { name: "an unknown scope", path: at, body: { email: "a@example.com", scope: "some" }, status: 400, details: ["scope invalid_value"] },
-  { name: "an unknown reason", path: at, body: { email: "a@example.com", reason: "whim" }, status: 400, details: ["reason invalid_value"] },
-  { name: "a field that does not exist", path: at, body: { email: "a@example.com", sope: "all" }, status: 400, details: ["sope unknown_field"] },
-  { name: "a note too long", path: at, body: { email: "a@example.com", note: "x".repeat(501) }, status: 400, details: ["note too_big"] },
-  { name: "a note with U+0000", path: at, body: { email: "a@example.com", note: "a\0b" }, status: 400, details: ["note invalid_characters"] },
-  { name: "an import of nothing", path: `${at}/import`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+scenarios(
+  "suppressions refuse",
+  [
+    { name: "nobody in particular", path: at, key: null, body: { email: "a@example.com" }, status: 401, code: "unauthorized" },
+    { name: "no address", path: at, body: {}, status: 400, code: "validation_error", details: ["email required"] },
+    { name: "what is no address", path: at, body: { email: "ada" }, status: 400, details: ["email invalid_email"], contains: ["has no @"] },
+    { name: "an unknown scope", path: at, body: { email: "a@example.com", scope: "some" }, status: 400, details: ["scope invalid_value"] },
+    {
+      name: "an unknown reason",
+      path: at,
+      body: { email: "a@example.com", reason: "whim" },
+      status: 400,
+      details: ["reason invalid_value"],
+    },
+    {
+      name: "a field that does not exist",
+      path: at,
+      body: { email: "a@example.com", sope: "all" },
+      status: 400,
+      details: ["sope unknown_field"],
+    },
+    { name: "a note too long", path: at, body: { email: "a@example.com", note: "x".repeat(501) }, status: 400, details: ["note too_big"] },
+    {
+      name: "a note with U+0000",
+      path: at,
+      body: { email: "a@example.com", note: "a\0b" },
+      status: 400,
+      details: ["note invalid_characters"],
+    },
+    { name: "an import of nothing", path: `${at}/import`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+    {
+      name: "an import of too much",
+      path: `${at}/import`,
+      body: { entries: Array.from({ length: 1001 }, (_, i) => ({ email: `a${i}@example.com` })) },
+      status: 400,
+      details: ["entries too_big"],
+    },
+    {
+      name: "an import whose row has an unknown field",
+      path: `${at}/import`,
+      body: { entries: [{ email: "a@example.com" }, { email: "b@example.com", mail: 1 }] },
+      status: 400,
+      details: ["entries[1].mail unknown_field"],
+    },
+    { name: "a removal of nothing", path: `${at}/remove`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+    { name: "to show what is not there", method: "GET", path: `${at}/nobody@example.com`, status: 404, code: "not_found" },
+    { name: "to lift what is not there", method: "DELETE", path: `${at}/sup_00000000000000000000000000`, status: 404, code: "not_found" },
+    { name: "a time that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
+    { name: "a cursor of another list", method: "GET", path: `${at}?cursor=xyz`, status: 400, details: ["cursor invalid_cursor"] },
+    { name: "a page beyond all", method: "GET", path: `${at}?limit=101`, status: 400, details: ["limit too_big"] },
+  ],
   {
-    name: "an import of too much",
-    path: `${at}/import`,
-    body: { entries: Array.from({ length: 1001 }, (_, i) => ({ email: `a${i}@example.com` })) },
-    status: 400,
-    details: ["entries too_big"],
+    afterwards: async ({ sdk }) => expect((await sdk.suppressions.list()).pagination.total).toBe(0),
   },
-  {
-    name: "an import whose row has an unknown field",
-    path: `${at}/import`,
-    body: { entries: [{ email: "a@example.com" }, { email: "b@example.com", mail: 1 }] },
-    status: 400,
-    details: ["entries[1].mail unknown_field"],
-  },
-  { name: "a removal of nothing", path: `${at}/remove`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
-  { name: "to show what is not there", method: "GET", path: `${at}/nobody@example.com`, status: 404, code: "not_found" },
-  { name: "to lift what is not there", method: "DELETE", path: `${at}/sup_00000000000000000000000000`, status: 404, code: "not_found" },
-  { name: "a time that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
-  { name: "a cursor of another list", method: "GET", path: `${at}?cursor=xyz`, status: 400, details: ["cursor invalid_cursor"] },
-  { name: "a page beyond all", method: "GET", path: `${at}?limit=101`, status: 400, details: ["limit too_big"] },
-], {
-  afterwards: async ({ sdk }) => expect((await sdk.suppressions.list()).pagination.total).toBe(0),
-});
+);
 
 test("an entry says where it came from and what was noted, and is found by all of it", async () => {
   await using world = await createWorld();
@@ -109,10 +131,21 @@ test("a contact moves with the suppression of its address, in whatever way it co
   await sdk.suppressions.create({ email: "MANUAL@example.com" });
   await sdk.suppressions.create({ email: "marketing@example.com", scope: "marketing", reason: "unsubscribe" });
   await sdk.suppressions.import({ entries: [{ email: "import@example.com", reason: "complaint" }] });
-  await sdk.emails.send({ from: "a@acme.test", subject: "Hi", text: "x", to: ["bounced@simulator.mailsvc.test", "complained@simulator.mailsvc.test"] });
+  await sdk.emails.send({
+    from: "a@acme.test",
+    subject: "Hi",
+    text: "x",
+    to: ["bounced@simulator.mailsvc.test", "complained@simulator.mailsvc.test"],
+  });
   await world.clock.advance("1h");
   const statuses = Object.fromEntries((await sdk.contacts.list()).data.map((c) => [c.email.split("@")[0], c.status]));
-  expect(statuses).toEqual({ manual: "UNSUBSCRIBED", marketing: "UNSUBSCRIBED", import: "COMPLAINED", bounced: "BOUNCED", complained: "COMPLAINED" });
+  expect(statuses).toEqual({
+    manual: "UNSUBSCRIBED",
+    marketing: "UNSUBSCRIBED",
+    import: "COMPLAINED",
+    bounced: "BOUNCED",
+    complained: "COMPLAINED",
+  });
   await sdk.suppressions.delete("manual@example.com");
   expect((await sdk.contacts.list({ search: "manual" })).data[0]?.status).toBe("UNSUBSCRIBED");
 });

@@ -36,7 +36,13 @@ export interface NewSuppression {
 }
 
 /** What a wish makes of the entry there is: the entry as it will stand, or null when nothing changes. */
-export const merged = (before: SuppressionEntry | undefined, wanted: NewSuppression, id: () => string, workspaceId: string, now: number): SuppressionEntry | null =>
+export const merged = (
+  before: SuppressionEntry | undefined,
+  wanted: NewSuppression,
+  id: () => string,
+  workspaceId: string,
+  now: number,
+): SuppressionEntry | null =>
   before && (before.scope === "all" || wanted.scope === "marketing")
     ? null
     : {
@@ -74,7 +80,11 @@ export const putSuppressions = async (tx: Tx, rows: readonly SuppressionEntry[])
 };
 
 /** The entries of these addresses, in their compared form. */
-export const suppressionsOf = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Map<string, SuppressionEntry>> => {
+export const suppressionsOf = async (
+  q: Tx | Reader,
+  workspaceId: string,
+  emails: readonly string[],
+): Promise<Map<string, SuppressionEntry>> => {
   const { suppressions: t } = q.t;
   const rows = await q
     .select()
@@ -154,14 +164,20 @@ const named = async (q: Tx | Reader, workspaceId: string, idOrEmail: string) => 
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
 export const getSuppression = async (read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
-  const [row] = await read.select().from(read.t.suppressions).where(await named(read, workspaceId, idOrEmail));
+  const [row] = await read
+    .select()
+    .from(read.t.suppressions)
+    .where(await named(read, workspaceId, idOrEmail));
   if (!row) throw notFound("suppression", idOrEmail);
   return showSuppression(row);
 };
 
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
 export const unsuppress = async (tx: Tx, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
-  const [gone] = await tx.delete(tx.t.suppressions).where(await named(tx, workspaceId, idOrEmail)).returning();
+  const [gone] = await tx
+    .delete(tx.t.suppressions)
+    .where(await named(tx, workspaceId, idOrEmail))
+    .returning();
   if (!gone) throw notFound("suppression", idOrEmail);
   return showSuppression(gone);
 };
@@ -180,7 +196,9 @@ export const listSuppressions = async (read: Reader, workspaceId: string, input:
   const where = and(
     eq(t.workspaceId, workspaceId),
     ne(t.email, SOME_ERASED),
-    input.email === undefined ? undefined : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
+    input.email === undefined
+      ? undefined
+      : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
     input.search === undefined ? undefined : contains(t.email, input.search),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),

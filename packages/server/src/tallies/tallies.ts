@@ -22,7 +22,9 @@ export const tally = async (tx: Tx, owner: string, changes: readonly TallyChange
     sums.set(key, sum);
   }
   // In one order for all, so that two who count the same rows cannot wait for each other.
-  const rows = [...sums.values()].filter((r) => r.count !== 0).sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.part - b.part));
+  const rows = [...sums.values()]
+    .filter((r) => r.count !== 0)
+    .sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.part - b.part));
   if (rows.length === 0) return;
   const { tallies: t } = tx.t;
   await tx
