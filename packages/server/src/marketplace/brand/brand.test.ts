@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { ask, type Scenario, scenarios } from "../../../test/scenario.ts";
+import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
+import { createWorld } from "../../testing.ts";
+
+const path = "/api/v1/marketplace/brand";
+const EMPTY = { primary: null, secondary: null, accent: null, background: null, text: null };
+
+test("a brand begins with its workspace's name and nothing else", async () => {
+  await using world = await createWorld();
+  expect(await world.sdk.brand.get()).toEqual({
+    name: "dev",
+    website: null,
+    logo: null,
+    colors: EMPTY,
+    fonts: { heading: null, body: null },
+    voice: { tone: [], description: "", dos: [], donts: [] },
+    locale: "en",
+    timezone: "UTC",
+    updatedAt: "2026-01-01T00:00:00.000Z",
+    logoAssetId: null,
+    publishNeedsApproval: false,
+  });
+});
+
+test("only what is sent changes, down to single colors", async () => {
+  await using world = await createWorld();
+  await world.sdk.brand.update({ name: "Acme", colors: { primary: "#AABBCC", text: "#000000" }, voice: { tone: ["calm"] } });
+  await world.clock.advance("1m");
+  const changed = await world.sdk.brand.update({
+    colors: { text: null, accent: "#123456" },
+    voice: { description: "Short.\nPlain." },
+    fonts: { heading: "Inter" },
+    locale: "de-CH",
+    timezone: "Europe/Zurich",
+    website: "https://acme.example",
+    publishNeedsApproval: true,
+  });
+  expect(changed).toEqual({
+    name: "Acme",
+    website: "https://acme.example",
+    logo: null,
+    colors: { ...EMPTY, primary: "#aabbcc", accent: "#123456" },
+    fonts: { heading: "Inter", body: null },
+    voice: { tone: ["calm"], description: "Short.\nPlain.", dos: [], donts: [] },
+    locale: "de-CH",
+    timezone: "Europe/Zurich",
+    updatedAt: "2026-01-01T00:01:00.000Z",
+    logoAssetId: null,
+    publishNeedsApproval: true,
+  });
+  expect(await world.sdk.brand.get()).toEqual(changed);
+});
+
+const refused = (name: string, body: unknown, ...details: string[]): Scenario => ({
+  name,
+  method: "PATCH",
+  path,
+  body,
+  status: 400,
+  code: "validation_error",
+  details,
+});
+
+scenarios(
+  "a brand cannot have",
+  [
+    refused("a color by name", { colors: { primary: "red" } }, "colors.primary invalid_format"),
+    refused("a color that ends in code", { colors: { primary: "#112233;}" } }, "colors.primary invalid_format"),
+    refused("a color nobody knows", { colors: { border: "#112233" } }, "colors.border unknown_field"),
+    refused("a blank name", { name: " " }, "name too_small"),
+    refused("a website that runs code", { website: "javascript:alert(1)" }, "website invalid_format"),
+    refused("a locale that is none", { locale: "not a locale" }, "locale invalid_locale"),
+    refused("a time zone that is none", { timezone: "Mars/Base" }, "timezone invalid_timezone"),
+    refused("eleven tones", { voice: { tone: Array.from({ length: 11 }, () => "calm") } }, "voice.tone too_big"),
+    refused("U+0000 in its voice", { voice: { description: "a\0" } }, "voice.description invalid_characters"),
+    refused("an address of people", { email: "a@b.example" }, "email unknown_field"),
+    { name: "a logo that is not there", method: "PATCH", path, body: { logoAssetId: "ast_nobody" }, status: 404, code: "not_found" },
+  ],
+  { afterwards: async (world) => expect((await world.sdk.brand.get()).name).toBe("dev") },
+);
+
+test("brands are apart, and reading is apart from writing", async () => {
+  await using world = await createWorld();
+  const second = await secondWorkspace(world);
+  await world.sdk.brand.update({ name: "Acme" });
+  expect(await (await ask(world, { method: "GET", path, key: second.apiKey })).json()).toMatchObject({ name: "other" });
+  const key = await keyFor(world, "brand:read");
+  expect((await ask(world, { method: "GET", path, key })).status).toBe(200);
+  expect((await ask(world, { method: "PATCH", path, key, body: { name: "x" } })).status).toBe(403);
+});

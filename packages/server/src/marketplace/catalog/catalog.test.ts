@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { ask } from "../../../test/scenario.ts";
+import { secondWorkspace } from "../../../test/tenant.ts";
+import { createWorld } from "../../testing.ts";
+
+test("every brand sees what is listed, with what it asks for, and nothing of the builder's side", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  const listing = await listAgent(world.sdk, hooks.url, { permissions: ["brand:read"] });
+  const { apiKey: key, workspaceId } = await secondWorkspace(world);
+  const response = await ask(world, { method: "GET", path: "/api/v1/marketplace/catalog", key });
+  const text = await response.text();
+  expect(JSON.parse(text)).toMatchObject({
+    data: [
+      {
+        slug: "writer",
+        name: "The writer",
+        description: "It writes.",
+        permissions: [{ scope: "brand:read", grants: "Read brand colors, logo and voice" }],
+        listedAt: "2026-01-01T00:00:00.000Z",
+        activationId: null,
+      },
+    ],
+    pagination: { total: 1 },
+  });
+  for (const hidden of [hooks.url, listing.id, listing.webhookSecret, world.workspaceId, workspaceId]) expect(text).not.toContain(hidden);
+});
+
+test("it is searched whatever the case, paged, and shows whose agents are on", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  for (const slug of ["alpha", "beta", "gamma"]) await listAgent(world.sdk, hooks.url, { slug });
+  const { id } = await turnOn(world.sdk, "beta");
+  expect((await world.sdk.catalog.list({ limit: 2 }).toArray()).map((a) => [a.slug, a.activationId])).toEqual([
+    ["gamma", null],
+    ["beta", id],
+    ["alpha", null],
+  ]);
+  expect((await world.sdk.catalog.list({ search: "the BETA" })).data.map((a) => a.slug)).toEqual(["beta"]);
+  expect((await world.sdk.catalog.list({ search: "%" })).data).toEqual([]);
+  await world.sdk.activations.deactivate(id);
+  expect((await world.sdk.catalog.get("beta")).activationId).toBeNull();
+  await expect(world.sdk.catalog.get("delta")).rejects.toMatchObject({ code: "not_found" });
+});
