@@ -105,12 +105,24 @@ export const forgetVersions = async (tx: Tx, templateId: string, oldest: number)
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
 };
 
+export type Use = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
+
 /** Every template of a workspace with the slugs it uses: to find who uses a layout or partial. */
-export const usesOf = (q: Tx | Reader, workspaceId: string): Promise<Pick<TemplateRow, "slug" | "draftUses" | "publishedUses">[]> => {
+export const usesOf = async (q: Tx | Reader, workspaceId: string): Promise<Use[]> => {
   const { templates: t } = q.t;
-  return Promise.resolve(
-    q.select({ slug: t.slug, draftUses: t.draftUses, publishedUses: t.publishedUses }).from(t).where(eq(t.workspaceId, workspaceId)),
-  );
+  return q
+    .select({
+      id: t.id,
+      slug: t.slug,
+      type: t.type,
+      kind: t.kind,
+      status: t.status,
+      version: t.version,
+      draftUses: t.draftUses,
+      publishedUses: t.publishedUses,
+    })
+    .from(t)
+    .where(eq(t.workspaceId, workspaceId));
 };
 
 export interface TemplateFilter {

@@ -260,3 +260,95 @@ test("only the newest hundred versions are kept", async () => {
   expect(await world.sdk.templates.get(id, { version: 5 })).toMatchObject({ shownVersion: 5 });
   expect(await world.sdk.templates.get(id)).toMatchObject({ shownVersion: null, html: "<p>102</p>" });
 });
+
+describe("layouts and partials", () => {
+  const part = (world: TestWorld, slug: string, html: string, more: object = {}) =>
+    world.sdk.templates.create({ name: slug, slug, type: "partial", html, publish: true, ...more });
+
+  test("are kept while others use them: not deleted, archived, renamed or made into something else", async () => {
+    await using world = await createWorld();
+    const foot = await part(world, "foot", "<p>x</p>");
+    const { id } = await create(world, { html: "<p>x</p>{{> foot}}", publish: true });
+    const inUse = { code: "conflict", status: 409, details: [{ path: "welcome", code: "in_use" }] };
+    await expect(world.sdk.templates.delete(foot.id)).rejects.toMatchObject(inUse);
+    await expect(world.sdk.templates.archive(foot.id)).rejects.toMatchObject(inUse);
+    await expect(world.sdk.templates.update(foot.id, { slug: "feet" })).rejects.toMatchObject(inUse);
+    await expect(world.sdk.templates.update(foot.id, { type: "transactional" })).rejects.toMatchObject(inUse);
+    await world.sdk.templates.update(id, { html: "<p>x</p>" });
+    await expect(world.sdk.templates.delete(foot.id)).rejects.toMatchObject(inUse);
+    await world.sdk.templates.publish(id, {});
+    await expect(world.sdk.templates.delete(foot.id)).resolves.toMatchObject({ slug: "foot" });
+  });
+
+  test("must be published before what uses them is", async () => {
+    await using world = await createWorld();
+    const foot = await part(world, "foot", "<p>x</p>", { publish: false });
+    const { id } = await create(world, { html: "<p>y</p>{{> foot}}" });
+    expect((await world.sdk.templates.get(id)).html).toBe("<p>y</p><p>x</p>");
+    await expect(world.sdk.templates.publish(id, {})).rejects.toMatchObject({
+      code: "validation_error",
+      details: [{ path: "html", code: "unknown_partial" }],
+    });
+    await world.sdk.templates.publish(foot.id, {});
+    await expect(world.sdk.templates.publish(id, {})).resolves.toMatchObject({ version: 1 });
+  });
+
+  test("are not published when a template that uses them could no longer be sent", async () => {
+    await using world = await createWorld();
+    const inner = await part(world, "inner", "<b>x</b>", { text: "x" });
+    await part(world, "outer", "{{> inner}}", { text: "{{> inner}}" });
+    const frame = await world.sdk.templates.create({ name: "frame", type: "layout", html: "<i>{{{body}}}</i>", publish: true });
+    await create(world, { html: '<p title="{{> outer}}"></p>', text: "{{> outer}}", layout: "frame", publish: true });
+    const breaks = { code: "conflict", details: [{ path: "welcome", code: "would_break" }] };
+    await expect(world.sdk.templates.update(inner.id, { text: null, publish: true })).rejects.toMatchObject(breaks);
+    await expect(world.sdk.templates.update(inner.id, { html: "<b onclick={{ x }}>", publish: true })).rejects.toMatchObject({
+      code: "validation_error",
+    });
+    await expect(world.sdk.templates.update(frame.id, { html: "<p title='{{{body}}}'>", publish: true })).rejects.toMatchObject({
+      code: "validation_error",
+    });
+    await expect(world.sdk.templates.update(frame.id, { html: null, text: "{{{body}}}", publish: true })).rejects.toMatchObject(breaks);
+    expect(await world.sdk.templates.get(inner.id)).toMatchObject({ version: 1, source: { text: "x" } });
+    await expect(world.sdk.templates.update(inner.id, { html: "<b>y</b>", publish: true })).resolves.toMatchObject({ version: 2 });
+  });
+
+  test("do not use each other in a circle", async () => {
+    await using world = await createWorld();
+    const a = await part(world, "a", "a");
+    await part(world, "b", "{{> a}}");
+    await part(world, "c", "{{> b}}");
+    for (const html of ["{{> a}}", "{{> b}}", "x{{> c}}"])
+      await expect(world.sdk.templates.update(a.id, { html })).rejects.toMatchObject({
+        code: "validation_error",
+        details: [{ code: "cycle" }],
+      });
+    const parts = Array.from({ length: 10 }, (_, i) => `d${i}`);
+    for (const [i, slug] of parts.entries()) await part(world, slug, i === 0 ? "x" : `{{> d${i - 1}}}`);
+    await expect(part(world, "e", "{{> d9}}")).resolves.toMatchObject({ html: "x" });
+    await expect(create(world, { html: "{{> e}}" })).rejects.toMatchObject({ details: [{ code: "too_deep" }] });
+  });
+
+  test("bring their variables and defaults along", async () => {
+    await using world = await createWorld();
+    await part(world, "button", '<a href="{{ url }}">{{ label }}</a>', { variables: [{ name: "label", default: "Open" }] });
+    await create(world, { subject: "S", html: "{{> button url=order.url}}", publish: true });
+    expect((await world.sdk.templates.getBySlug("welcome")).variables).toEqual([
+      { name: "order.url", type: "string", required: true, default: null, description: null },
+      { name: "label", type: "string", required: false, default: "Open", description: null },
+    ]);
+    await expect(world.sdk.templates.send("welcome", { to: "a@x.test" })).rejects.toMatchObject({
+      code: "missing_variables",
+      details: [{ path: "variables.order.url" }],
+    });
+  });
+
+  test("of one workspace are not those of another", async () => {
+    await using world = await createWorld();
+    await part(world, "foot", "<p>secret</p>");
+    const { apiKey } = await secondWorkspace(world);
+    const answer = await ask(world, { path: "/api/v1/templates", key: apiKey, body: { name: "x", html: "{{> foot}}" } });
+    expect(answer.status).toBe(400);
+    const rendered = await ask(world, { path: "/api/v1/templates/render", key: apiKey, body: { html: "{{> foot}}" } });
+    expect([rendered.status, (await rendered.text()).includes("secret")]).toEqual([400, false]);
+  });
+});

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { compileContent, faultError } from "./bundles.ts";
 import { assertComplete, assertFits, type Content, changed, EMPTY, hashOf, slugOf } from "./content.ts";
+import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { detailOf, showTemplate, showVersion } from "./show.ts";
@@ -24,7 +25,6 @@ import {
   templateById,
   templateRows,
   updateTemplate,
-  usesOf,
   type VersionRow,
   versionOf,
   versionRows,
@@ -59,19 +59,6 @@ const assertRevision = (row: TemplateRow, revision: number | undefined): void =>
     throw new ApiError("conflict", `The template is at revision ${row.revision}, not ${revision}: it has been changed meanwhile.`, {
       details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
     });
-};
-
-/** Refuses what would take a layout or partial away from those that use it. Throws ApiError conflict. */
-const assertUnused = async (tx: Tx, row: TemplateRow, what: string): Promise<void> => {
-  if (row.type !== "layout" && row.type !== "partial") return;
-  const all = await usesOf(tx, row.workspaceId);
-  const users = all.filter((t) => t.slug !== row.slug && (t.draftUses.includes(row.slug) || t.publishedUses?.includes(row.slug)));
-  if (users.length === 0) return;
-  const names = users.slice(0, 5).map((t) => t.slug);
-  throw new ApiError("conflict", `${row.slug} cannot be ${what}: ${names.join(", ")}${users.length > 5 ? ", …" : ""} use it.`, {
-    details: users.slice(0, 20).map((t) => ({ path: t.slug, code: "in_use", message: `${t.slug} uses ${row.slug}.` })),
-    hint: "Take it out of these templates first, and publish them.",
-  });
 };
 
 /** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
@@ -111,6 +98,7 @@ const publishContent = async (
 ): Promise<Partial<TemplateRow>> => {
   assertComplete(row, content);
   const { uses } = await check(tx, parse, row, content, false);
+  await assertNoneBreaks(tx, parse, row, content);
   const version = (row.version ?? 0) + 1;
   const written = versionRow(deps, row.id, version, content, restoredFrom);
   await insertVersion(tx, written);

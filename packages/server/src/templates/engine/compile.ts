@@ -279,7 +279,7 @@ const compileNode = (node: Node, role: Role, parts: Parts): Op => {
       return compilePut(node, role);
     case "if": {
       const test = compileExpression(node.test, true);
-      const then = compileNodes(node.then, role, parts);
+      const then = compileNodes(node.body, role, parts);
       const otherwise = compileNodes(node.otherwise, role, parts);
       return (scope, run) => runAll(isTrue(test(scope, run)) ? then : otherwise, scope, run);
     }

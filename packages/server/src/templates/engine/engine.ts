@@ -138,7 +138,7 @@ const placeOfPartial = (tree: Tree, slug: string): { line: number; column: numbe
   const stack = [...tree.nodes];
   for (let node = stack.pop(); node; node = stack.pop()) {
     if (node.kind === "partial" && node.slug === slug) return { line: node.at.line, column: node.at.column };
-    if (node.kind === "if") stack.push(...node.then, ...node.otherwise);
+    if (node.kind === "if") stack.push(...node.body, ...node.otherwise);
     if (node.kind === "each" || node.kind === "with") stack.push(...node.body, ...node.otherwise);
   }
   return { line: 1, column: 1 };

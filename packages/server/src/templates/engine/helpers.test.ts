@@ -34,7 +34,7 @@ describe("helpers", () => {
     ],
     ["{{#if (and a (not b))}}1{{/if}}{{#if (or b c)}}2{{else}}3{{/if}}{{#unless (or b c)}}4{{/unless}}", { a: 1, b: 0, c: [] }, "134"],
     ["{{upper (default a 'x')}}{{#each (default l m)}}{{this}}{{/each}}", { m: [1, 2] }, "X12"],
-  ])("%s", (source, values, expected) => expect(out(source, values).replaceAll("\u202f", " ")).toBe(expected));
+  ])("%s", (source, values, expected) => expect((out(source, values) ?? "").replaceAll("\u202f", " ")).toBe(expected));
 
   test.each<[string, Record<string, unknown>, string]>([
     ["{{date a}}", { a: "soon" }, "a is not a date"],

@@ -202,7 +202,7 @@ class Walker {
         return s;
       }
       case "if": {
-        const then = this.walk(node.then, { ...s });
+        const then = this.walk(node.body, { ...s });
         return this.#same(
           node.at,
           then,

@@ -14,6 +14,9 @@ const RAW = words("style script iframe");
 const VOID = words("br hr img input meta link area base col embed source track wbr");
 const MAX_OPEN = 200;
 
+// Invisible characters in a row, spaces between them: soft hyphens, joiners and the like.
+const PADDING = /(?:(?:\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff)[\s\u00a0]*){3,}/g;
+
 const ATTRIBUTES = /([^\s=/>"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/g;
 
 const attributesOf = (tag: string): Map<string, string> => {
@@ -82,9 +85,12 @@ class Writer {
   text(source: string): void {
     if (this.#hidden > 0) return;
     const text = decodeEntities(source);
-    if (this.#pre > 0) return this.#emit(text.replace(/\r\n?/g, "\n"));
+    if (this.#pre > 0) {
+      this.#emit(text.replace(/\r\n?/g, "\n"));
+      return;
+    }
     // Spaces that keep a client from showing the body after the preview line.
-    const shown = text.replace(/(?:[\u00ad\u034f\u200b\u200c\u200d\ufeff][\s\u00a0]*){3,}/g, " ").replace(/[\s\u00a0]+/g, " ");
+    const shown = text.replace(PADDING, " ").replace(/[\s\u00a0]+/g, " ");
     if (shown.startsWith(" ") && this.#breaks === 0) this.#space = true;
     const words = shown.trim();
     if (words === "") return;

@@ -125,12 +125,12 @@ class Reader {
     }
     const value = this.#expression(node.params[0] as hbs.AST.Expression, 0);
     if (name === "if" || name === "unless") {
-      const then = this.nodes(node.program);
+      const body = this.nodes(node.program);
       const otherwise = this.nodes(node.inverse);
       if (!value) return null;
       return name === "if"
-        ? { kind: "if", test: value, then, otherwise, at }
-        : { kind: "if", test: value, then: otherwise, otherwise: then, at };
+        ? { kind: "if", test: value, body, otherwise, at }
+        : { kind: "if", test: value, body: otherwise, otherwise: body, at };
     }
     const outer = this.#scopes;
     const names = node.program?.blockParams ?? [];

@@ -67,7 +67,7 @@ export interface PutNode {
 export interface IfNode {
   readonly kind: "if";
   readonly test: Expression;
-  readonly then: readonly Node[];
+  readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
   readonly at: Place;
 }

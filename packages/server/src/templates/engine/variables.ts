@@ -110,7 +110,7 @@ class Collector {
         return;
       case "if":
         this.#expression(node.test, scope, { type: "boolean", required: false });
-        this.walk(node.then, scope, false);
+        this.walk(node.body, scope, false);
         this.walk(node.otherwise, scope, false);
         return;
       case "each":
@@ -127,13 +127,17 @@ class Collector {
       case "partial": {
         const tree = this.#partial(node.slug);
         if (!tree) return;
-        if (node.named.length === 0) return this.walk(tree.nodes, scope, sure);
+        if (node.named.length === 0) {
+          this.walk(tree.nodes, scope, sure);
+          return;
+        }
         const given = new Map(scope.given);
         for (const [name, value] of node.named) {
           given.set(name, value.kind === "path" ? this.#nameOf(value, scope) : null);
           if (value.kind === "call") this.#expression(value, scope, { type: "any", required: false });
         }
-        return this.walk(tree.nodes, { ...scope, given }, sure);
+        this.walk(tree.nodes, { ...scope, given }, sure);
+        return;
       }
       default:
         return;
