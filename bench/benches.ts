@@ -1,6 +1,7 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
 import { cli } from "./figures/cli.ts";
+import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
 import { drain } from "./figures/drain.ts";
 import { fsync } from "./figures/fsync.ts";
 import { memory } from "./figures/memory.ts";
@@ -10,4 +11,4 @@ import { tail } from "./figures/tail.ts";
 import { world } from "./figures/world.ts";
 
 /** All benchmarks, in the order they are run. */
-export const benches: readonly Bench[] = [accept, fsync, tail, start, memory, drain, postgres, world, cli];
+export const benches: readonly Bench[] = [accept, fsync, tail, start, memory, drain, postgres, world, cli, contacts, contactsOnPostgres];

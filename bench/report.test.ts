@@ -55,11 +55,13 @@ test("--list names every benchmark, and an unknown name is refused with the know
     "postgres",
     "world",
     "cli",
+    "contacts",
+    "contacts-postgres",
     "",
   ]);
   expect(listed.status).toBe(0);
   const unknown = run("acept");
   expect(unknown.status).toBe(2);
-  expect(unknown.stderr).toBe("There is no benchmark acept. There are: accept, fsync, tail, start, memory, drain, postgres, world, cli.\n");
+  expect(unknown.stderr).toBe("There is no benchmark acept. There are: accept, fsync, tail, start, memory, drain, postgres, world, cli, contacts, contacts-postgres.\n");
   expect(run("--jsn").status).toBe(2);
 });

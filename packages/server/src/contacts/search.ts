@@ -1,6 +1,7 @@
 import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
 import type { Scope } from "./counted.ts";
+import { ALL } from "./counts.ts";
 import { byIndex, byReading, type Found, numberAt, type Slice } from "./rows.ts";
 import type { ContactRow } from "./store.ts";
 
@@ -9,6 +10,8 @@ const READ_FIRST = 2000;
 // Hits are counted to the last one among so many contacts; among more, counting stops early.
 const COUNTED_WHOLE = 20_000;
 const COUNTED = 200;
+// Hits beyond which reading some thousand contacts is cheaper than looking at each hit.
+const MANY = 500;
 // How deep into the hits of a large audience a page number may lead; a cursor goes on from there.
 const MAX_SKIP = 10_000;
 
@@ -49,7 +52,10 @@ export const searchContacts = async (read: Reader, scope: Scope, part: string, s
       return large ? result(rows, slice.before === TOP ? found : (await near(TOP)).found, false) : result(rows, whole, true);
   }
   const hits = await read.parts.hits(scope.workspaceId, part);
-  const found = hits ? byIndex(read, scope, part, hits) : whole;
+  // Few have the tag or status, and many hold the part: those few are read.
+  const few = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
+  const many = few && (await byIndex(read, { workspaceId: scope.workspaceId, tagKey: ALL }, part, hits).count(MANY)) === MANY;
+  const found = hits && !many ? byIndex(read, scope, part, hits) : whole;
   const rows = await found.rows(slice);
   return hits || !large ? result(rows, found, true) : result(rows, (await near(TOP)).found, false);
 };

@@ -114,7 +114,8 @@ const session = (connection: Database.Database, guard: () => Scope | null) => {
     }
     return statement as S;
   };
-  return Object.assign(queries, { t: tables, words, parts: partsOf(queries), prepared }, insertsOf(Object.assign(queries, { prepared })));
+  const made = Object.assign(queries, { t: tables, words, prepared });
+  return Object.assign(made, { parts: partsOf(made, tables) }, insertsOf(made));
 };
 
 const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {
