@@ -1,0 +1,46 @@
+import { describe, expectTypeOf, test } from "vitest";
+import type { AgentTables } from "../db/agent-tables.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Tables } from "../db/tables.ts";
+import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
+import type { AgentReadContext, AgentWriteContext } from "../http/handler.ts";
+import type { Queue } from "../queue/queue.ts";
+
+// Checked by the compiler: a handler of the agent API that reaches for people or mail is not a bug to find, it does not build.
+describe("what an agent's handlers are given", () => {
+  test("has no table of people or mail", () => {
+    type People =
+      | "contacts"
+      | "emails"
+      | "contents"
+      | "attachments"
+      | "events"
+      | "suppressions"
+      | "senders"
+      | "keys"
+      | "inbox"
+      | "idempotency";
+    expectTypeOf<Extract<keyof AgentTables, People>>().toEqualTypeOf<never>();
+    expectTypeOf<Extract<keyof Tables, People>>().not.toEqualTypeOf<never>();
+    expectTypeOf<AgentWriteContext["tx"]>().toEqualTypeOf<AgentTx>();
+    expectTypeOf<AgentReadContext["read"]>().toEqualTypeOf<Reader<AgentTables>>();
+    expectTypeOf<AgentTx["t"]>().toEqualTypeOf<AgentTables>();
+  });
+
+  test("has no database beside its transaction, no mailer, no keys, and no jobs but its own", () => {
+    type Reach = "db" | "mailer" | "keyRing" | "dns" | "payments";
+    expectTypeOf<Extract<keyof AgentDeps, Reach>>().toEqualTypeOf<never>();
+    expectTypeOf<Extract<keyof Deps, Reach>>().toEqualTypeOf<Reach>();
+    expectTypeOf<Parameters<AgentDeps["queue"]["enqueue"]>[1]["kind"]>().toEqualTypeOf<`agent.${string}`>();
+    expectTypeOf<keyof AgentDeps["queue"]>().toEqualTypeOf<"enqueue">();
+    expectTypeOf<keyof Queue>().not.toEqualTypeOf<"enqueue">();
+  });
+
+  test("does not fit where more is asked for, while more fits where it is", () => {
+    expectTypeOf<AgentTx>().not.toExtend<Tx>();
+    expectTypeOf<AgentReadContext["read"]>().not.toExtend<Reader>();
+    expectTypeOf<AgentDeps>().not.toExtend<Deps>();
+    expectTypeOf<Tx>().toExtend<AgentTx>();
+    expectTypeOf<Deps>().toExtend<AgentDeps>();
+  });
+});
