@@ -13,13 +13,22 @@ export interface GateConnection {
   rollbackToSavepoint(): void;
 }
 
+/** What is written once for all transactions that commit together. */
+export interface Gathering<T> {
+  write(scope: Scope, items: T[]): Promise<void>;
+}
+
 /** Marks one open transaction; queries made after its end are refused by it. */
 export interface Scope {
   open: boolean;
   /** True once it has changed a row. */
   wrote: boolean;
   readonly afterCommit: (() => void)[];
+  /** What it leaves to be written with that of its neighbours. */
+  readonly gathered: [gathering: Gathering<unknown>, item: unknown][];
 }
+
+export const newScope = (): Scope => ({ open: true, wrote: false, afterCommit: [], gathered: [] });
 
 /** The transaction a piece of code runs in, if any. */
 export const currentScope = new AsyncLocalStorage<Scope>();
@@ -170,7 +179,7 @@ export class Gate {
     for (const waiting of group) {
       if (waiting.told) continue;
       if (savepoints) this.#connection.savepoint();
-      const scope: Scope = { open: true, wrote: false, afterCommit: [] };
+      const scope = newScope();
       try {
         done.push({ waiting, value: await this.#runOne(waiting, scope), scope });
         if (savepoints) this.#connection.release();
@@ -194,12 +203,28 @@ export class Gate {
         this.#stall = null;
       }
     }
+    await this.#writeGathered(done);
     if (!this.#connection.active) throw new StorageUnavailable("The database gave up the transaction.");
     this.#connection.commit();
     return done;
   }
 
-  #runOne(waiting: Waiting, scope: Scope): Promise<unknown> {
+  async #writeGathered(done: readonly Done[]): Promise<void> {
+    const all = new Map<Gathering<unknown>, unknown[]>();
+    for (const { scope } of done)
+      for (const [gathering, item] of scope.gathered) {
+        const items = all.get(gathering);
+        if (items) items.push(item);
+        else all.set(gathering, [item]);
+      }
+    for (const [gathering, items] of all) {
+      const scope = newScope();
+      await this.#runOne({ run: () => gathering.write(scope, items) }, scope);
+      scope.open = false;
+    }
+  }
+
+  #runOne(waiting: Pick<Waiting, "run">, scope: Scope): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#stall = reject;
       // `then` is called inside the scope: a query that is returned rather than awaited runs only there.

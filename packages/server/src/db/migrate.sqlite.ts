@@ -8,11 +8,12 @@ export const migrateSqlite = (connection: Database.Database): void => {
   migrate(drizzle(connection), { migrationsFolder: migrationsFolder("sqlite") });
 };
 
-/** Brings a database file up to date that nobody has opened. */
-export const migrateFile = (file: string): void => {
+/** Brings a database file up to date that nobody has opened, then runs `also` on it, as one transaction. */
+export const migrateFile = (file: string, also: string): void => {
   const connection = new Database(file, { fileMustExist: true });
   try {
     migrateSqlite(connection);
+    connection.transaction(() => void connection.exec(also))();
   } finally {
     connection.close();
   }

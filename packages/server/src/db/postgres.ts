@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Db, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
-import { afterwards, currentScope, type Scope } from "./gate.ts";
+import { afterwards, currentScope, newScope, type Scope } from "./gate.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.pg.ts";
 import { MOVE_TABLE, migratePostgres } from "./migrate.pg.ts";
 import { type PgSession, sessionOf } from "./session.pg.ts";
@@ -147,7 +147,7 @@ export const openPostgres = async (url: string, options: PostgresOptions = {}): 
   const once = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<{ value: T; scope: Scope } | "again"> => {
     const client = await pool.connect();
     const connection = connectionOf(client);
-    const scope: Scope = { open: true, wrote: false, afterCommit: [] };
+    const scope: Scope = newScope();
     const last = new Map<string, () => Promise<void>>();
     connection.scope = scope;
     connection.contended = false;

@@ -5,7 +5,7 @@ import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3"
 import { bindOnce } from "./bind.sqlite.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
-import { currentScope, Gate, type GateOptions, type Scope } from "./gate.ts";
+import { currentScope, Gate, type Gathering, type GateOptions, type Scope } from "./gate.ts";
 import { insertsOf } from "./insert.sqlite.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";
@@ -32,8 +32,18 @@ export interface SqliteDb extends Db {
   readonly file: string;
   /** The jobs table, which only SQLite has. */
   readonly jobs: typeof schema.jobs;
+  /**
+   * Leaves `item` to be written at the end of the open transaction, together with those of all others that commit with it:
+   * one row for a hundred callers.
+   */
+  gather<T>(gathering: Gather<T>, item: T): void;
   /** Runs `work` on the raw writer connection while no transaction is open: snapshots, integrity checks. */
   alone<T>(work: (connection: RawConnection) => T): Promise<T>;
+}
+
+/** How items of many transactions become rows. */
+export interface Gather<T> {
+  write(tx: Tx, items: T[]): Promise<void>;
 }
 
 type Run = (...params: unknown[]) => unknown;
@@ -188,6 +198,16 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
   const begin = (scope: Scope): Tx =>
     Object.assign(Object.create(write) as typeof write, { afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
 
+  const gatherings = new Map<Gather<unknown>, Gathering<unknown>>();
+  const gatheringOf = (gather: Gather<unknown>): Gathering<unknown> => {
+    let known = gatherings.get(gather);
+    if (!known) {
+      known = { write: (scope, items) => gather.write(begin(scope), items) };
+      gatherings.set(gather, known);
+    }
+    return known;
+  };
+
   return {
     dialect: "sqlite",
     gate,
@@ -195,6 +215,11 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     jobs: schema.jobs,
     read,
     tx: (fn) => gate.run((scope) => fn(begin(scope))),
+    gather: (gathering, item) => {
+      const scope = currentScope.getStore();
+      if (!scope?.open) throw new MisplacedQuery("Nothing can be left to a transaction that has ended.");
+      scope.gathered.push([gatheringOf(gathering as Gather<unknown>), item]);
+    },
     alone: async (work) => {
       await gate.idle();
       // Nothing can slip in between: work is synchronous, and the gate only moves in turns of its own.

@@ -7,6 +7,7 @@ import { openSource } from "../db/move/source.ts";
 import { RowSum, type Value } from "../db/move/sum.ts";
 import { openTarget } from "../db/move/target.ts";
 import { openPostgres } from "../db/postgres.ts";
+import { OPEN_ALL } from "../queue/bundles.sqlite.ts";
 import { migrateQueue } from "../queue/graphile-schema.ts";
 import { FIRST } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
@@ -24,7 +25,7 @@ export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOp
   if (!existsSync(file)) throw new MoveRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
-    migrateFile(file);
+    migrateFile(file, OPEN_ALL);
     const source = openSource(file);
     const db = await openPostgres(to, { moving: true, also: migrateQueue }).catch((error: unknown) => {
       source.close();

@@ -30,6 +30,7 @@ const open = async (
 };
 
 queueLaws("the queue on SQLite", open);
+queueLaws("the queue on SQLite while requests wait", () => open({ pressed: () => true }));
 
 test("a full disk loses no job and leaves none behind as running: once there is room it goes on by itself", async () => {
   const h = await open();
@@ -111,5 +112,57 @@ test("a queue that has been stopped leaves no timer behind", async () => {
   expect(h.clock.timers).toBe(1);
   await h.queue.stop();
   expect(h.clock.timers).toBe(0);
+  await h.close();
+});
+
+const many = async (h: QueueHarness & { db: Awaited<ReturnType<typeof openSqlite>> }, n: number): Promise<PromiseSettledResult<void>[]> =>
+  Promise.allSettled(
+    Array.from({ length: n }, (_, i) =>
+      h.db.tx(async (tx) => {
+        await h.queue.enqueue(tx, { kind: i % 10 === 3 ? "other" : "work", payload: { i } });
+        if (i % 10 === 7) {
+          await tx.insert(tx.t.meta).values({ name: `effect ${i}`, value: "x" });
+          throw new Error("refused");
+        }
+      }),
+    ),
+  );
+
+test("jobs added while requests wait are a row a commit, and all run once but those of refused callers", async () => {
+  const h = await open({ pressed: () => true });
+  const ran: unknown[] = [];
+  const work = async ({ payload }: { payload: Record<string, unknown> }) => {
+    ran.push(payload.i);
+    return {};
+  };
+  await h.queue.start({ work, other: work }, 4);
+  const added = await many(h, 100);
+  expect(added.filter(({ status }) => status === "rejected")).toHaveLength(10);
+  await h.queue.idle();
+  expect(ran.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 100 }, (_, i) => i).filter((i) => i % 10 !== 7));
+  expect((await h.queue.list(h.db.read, { limit: 10, offset: 0 })).rows).toEqual([]);
+  await h.queue.stop();
+  await h.close();
+});
+
+test("a bundle that a dead process left is opened by the next one", async () => {
+  const h = await open({ pressed: () => true });
+  await h.queue.start({}, 0);
+  await many(h, 40);
+  await h.queue.stop();
+  const { rows, total } = await h.queue.list(h.db.read, { limit: 10, offset: 0 });
+  expect(total).toBeLessThan(10);
+  expect(rows.every(({ state, payload }) => state === "ready" && typeof payload.i === "number")).toBe(true);
+  const ran: unknown[] = [];
+  const next = h.reborn();
+  const work = async ({ payload }: { payload: Record<string, unknown> }) => {
+    ran.push(payload.i);
+    return {};
+  };
+  await next.start({ work, other: work }, 4);
+  await next.idle();
+  expect(ran).toHaveLength(36);
+  expect(new Set(ran).size).toBe(36);
+  await next.stop();
   await h.close();
 });

@@ -4,6 +4,7 @@ import type { SqliteDb } from "../db/sqlite.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
+import { bundles } from "./bundles.sqlite.ts";
 import { backoff, type ClaimedJob, type JobHandler, type JobRow, type NewJob, type Outcome, type Queue } from "./queue.ts";
 import type { queueTables } from "./tables.ts";
 
@@ -36,7 +37,11 @@ interface Held extends ClaimedJob {
 
 const ph = sql.placeholder;
 
-const row = (r: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id) });
+// A bundle that nobody has opened yet shows the first of its jobs.
+const payloadOf = ({ payload }: Pick<Jobs["$inferSelect"], "payload">): JobRow["payload"] =>
+  Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
+
+const row = ({ bundle: _, ...r }: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id), payload: payloadOf(r) });
 
 /**
  * The queue of a single machine: jobs in the same SQLite file as everything else, run in this process. Woken by the
@@ -44,6 +49,7 @@ const row = (r: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id) });
  */
 export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue => {
   const jobs = db.jobs as unknown as Jobs;
+  const bundled = bundles(db);
   const running = new Map<number, Promise<void>>();
   let handlers: Readonly<Record<string, JobHandler>> = {};
   let concurrency = 0;
@@ -57,6 +63,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     q.insert(jobs).values({
       kind: ph("kind"),
       payload: ph("payload"),
+      bundle: false,
       state: "ready",
       runAt: ph("runAt"),
       attempts: 0,
@@ -67,20 +74,29 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   const insertJob = (q: Queries) => newJob(q).prepare("enqueue");
   const insertKeyed = (q: Queries) => newJob(q).onConflictDoNothing().prepare("enqueue_keyed");
 
+  const dueJobs = (tx: Tx, now: number, limit: number) =>
+    tx
+      .prepared("claim_due", (q) =>
+        q
+          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, bundle: jobs.bundle })
+          .from(jobs)
+          .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
+          .orderBy(asc(jobs.runAt), asc(jobs.id))
+          .limit(ph("limit"))
+          .prepare("claim_due"),
+      )
+      .execute({ now, limit });
+
   const claim = (limit: number): Promise<Held[]> =>
     db.tx(async (tx) => {
       const now = clock.now();
-      const due = await tx
-        .prepared("claim_due", (q) =>
-          q
-            .select({ id: jobs.id, dedupeKey: jobs.dedupeKey })
-            .from(jobs)
-            .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
-            .orderBy(asc(jobs.runAt), asc(jobs.id))
-            .limit(ph("limit"))
-            .prepare("claim_due"),
-        )
-        .execute({ now, limit });
+      let due = await dueJobs(tx, now, limit);
+      const closed = due.find(({ bundle }) => bundle);
+      if (closed) {
+        // One at a time: a hundred rows are enough work for one transaction.
+        await bundled.open(tx, closed.id);
+        due = (await dueJobs(tx, now, limit)).filter(({ bundle }) => !bundle);
+      }
       const claimed: Held[] = [];
       for (const { id, dedupeKey } of due) {
         const [job] = await tx
@@ -97,7 +113,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
           claimed.push({
             id: String(job.id),
             kind: job.kind,
-            payload: job.payload,
+            payload: payloadOf(job),
             attempt: job.attempts,
             maxAttempts: job.maxAttempts,
             dedupeKey,
@@ -221,10 +237,11 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   const trickle = async (): Promise<boolean> => {
     const since = clock.real.now();
     await Promise.all(running.values());
-    const claimed = await claim(TRICKLE);
+    const few = Math.min(TRICKLE, concurrency);
+    const claimed = await claim(few);
     await Promise.all(claimed.map(begin));
     await clock.real.sleep(Math.min((clock.real.now() - since) * 19, 200));
-    return claimed.length === TRICKLE;
+    return claimed.length === few;
   };
 
   const drain = async (): Promise<void> => {
@@ -266,6 +283,9 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   return {
     enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
       const now = clock.now();
+      tx.afterCommit(pump);
+      if (dedupeKey === undefined && (runAt ?? now) <= now && started && pressed())
+        return bundled.add({ kind, payload, maxAttempts, createdAt: now });
       const values: Record<string, unknown> = {
         kind,
         payload,
@@ -275,7 +295,6 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
         createdAt: now,
       };
       await (dedupeKey === undefined ? tx.prepared("enqueue", insertJob) : tx.prepared("enqueue_keyed", insertKeyed)).execute(values);
-      tx.afterCommit(pump);
     },
     start: async (byKind, limit) => {
       handlers = byKind;

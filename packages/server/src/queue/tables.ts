@@ -10,7 +10,9 @@ export const queueTables = (k: Kit) => ({
     {
       id: k.counter("id"),
       kind: k.text("kind").notNull(),
-      payload: k.json<Record<string, unknown>>("payload").notNull(),
+      payload: k.json<Record<string, unknown> | Record<string, unknown>[]>("payload").notNull(),
+      /** Jobs of one kind that were added by one commit, as one row: `payload` lists theirs. */
+      bundle: k.flag("bundle").notNull(),
       state: k.text("state").$type<JobState>().notNull(),
       runAt: k.instant("run_at").notNull(),
       attempts: k.int("attempts").notNull(),
