@@ -1,22 +1,9 @@
-import {
-  AGENT_SCOPES,
-  agentContract,
-  type Contract,
-  contract,
-  type Endpoint,
-  ERRORS,
-  isForAgents,
-  PERMISSIONS,
-  paramNames,
-  requirementOf,
-} from "@mailsvc/sdk/contract";
+import { AGENT_SCOPES, type Endpoint, ERRORS, isForAgents, PERMISSIONS, paramNames, requirementOf, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 
-const endpointsOf = (nouns: Contract, prefix: string): [string, Endpoint][] =>
-  Object.entries(nouns).flatMap(([noun, verbs]) =>
-    Object.entries(verbs).map(([verb, e]): [string, Endpoint] => [`${prefix}${noun}.${verb}`, e]),
-  );
-const endpoints = [...endpointsOf(contract, ""), ...endpointsOf(agentContract, "agent.")];
+const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
+  Object.entries(verbs).map(([verb, e]): [string, Endpoint] => [`${noun}.${verb}`, e]),
+);
 const pathsOf = (e: Endpoint): string[] => [e.path, ...(e.aliases ?? [])];
 
 test("no two endpoints answer the same method and path, whatever their parameters are called", () => {

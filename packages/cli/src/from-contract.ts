@@ -9,7 +9,7 @@ import { addField } from "./flags.ts";
 import { applyPositional, fillMissing, gather } from "./gather.ts";
 import { assertSure, isLongPoll, perform, withIdempotency, withPollTime } from "./perform.ts";
 import type { Placed } from "./places.ts";
-import { callOf, isWrite } from "./request.ts";
+import { callOf, isDestructive, isWrite } from "./request.ts";
 import { safeText } from "./safe-text.ts";
 import { showAll } from "./views/show.ts";
 
@@ -40,7 +40,7 @@ export const commandOf = (place: Placed, run: Run): Command => {
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
     const ids = args.slice(0, params) as string[];
     const plain = callOf(endpoint, ids, gathered.query, gathered.body);
-    if (endpoint.method === "DELETE" && endpoint.access !== "dev") await assertSure(session, words.join(" "), safeText(ids.join(" ")));
+    if (isDestructive(endpoint) && endpoint.access !== "dev") await assertSure(session, words.join(" "), safeText(ids.join(" ")));
     const keyed = withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
     if (list && flags["all"] === true && !session.globals.dryRun) return showAll(session, place, call);

@@ -39,6 +39,9 @@ export const callOf = (endpoint: Endpoint, params: readonly string[], query: Rec
 /** True when a call changes something. */
 export const isWrite = (method: string): boolean => method !== "GET" && method !== "HEAD";
 
+/** Whether what it does cannot be taken back. */
+export const isDestructive = ({ method, irreversible }: Endpoint): boolean => method === "DELETE" || irreversible === true;
+
 /** The whole address of a call. */
 export const fullUrl = (base: string, call: Pick<Call, "path" | "query">): string => {
   const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, String(value)])).toString();

@@ -2,7 +2,7 @@ import { requirementOf } from "@mailsvc/sdk/contract";
 import type { Command, Option } from "commander";
 import { factsOfCommand, factsOfOption } from "./about.ts";
 import { isGlobal } from "./globals.ts";
-import { isWrite } from "./request.ts";
+import { isDestructive, isWrite } from "./request.ts";
 
 /** A flag, as data. */
 export interface OptionNode {
@@ -68,7 +68,7 @@ export const treeOf = (command: Command, before = ""): CommandNode => {
             access: requirementOf(facts.endpoint.access) ?? String(facts.endpoint.access),
           },
           writes: isWrite(facts.endpoint.method),
-          destructive: facts.endpoint.method === "DELETE",
+          destructive: isDestructive(facts.endpoint),
         }
       : {}),
     commands: command.commands.filter((c) => !isHidden(c)).map((c) => treeOf(c, whole)),

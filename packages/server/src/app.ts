@@ -1,11 +1,11 @@
-import { agentNouns, contract } from "@mailsvc/sdk/contract";
+import { served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { agentNounHandlers, audience, CLEANUP_JOB, devHandlers, handlers, jobsOf } from "./features.ts";
+import { audience, CLEANUP_JOB, devHandlers, jobsOf, servedHandlers } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import type { Flight } from "./http/flight.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
@@ -97,8 +97,8 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new Faults(clock.real, ids), startWorkers, forget })
       : null;
   const http = mount({
-    contract: { ...contract, ...agentNouns },
-    handlers: { ...handlers, ...agentNounHandlers, ...(world && devHandlers(world, arrivals)) },
+    contract: served,
+    handlers: { ...servedHandlers, ...(world && devHandlers(world, arrivals)) },
     deps,
     flight,
     limiter,

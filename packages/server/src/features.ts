@@ -12,7 +12,7 @@ import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers, meHandlers } from "./keys/handlers.ts";
-import { agentHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
+import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
@@ -63,8 +63,12 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   health: healthHandlers,
 };
 
-/** The handlers of the agent API, by the nouns of `agentNouns`. */
-export const agentNounHandlers = Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs]));
+/** The handlers of all that is served, by the nouns of `served`; those of dev mode aside. */
+export const servedHandlers = {
+  ...handlers,
+  ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
+  ...callbackHandlers,
+};
 
 /** The handlers of dev mode. */
 export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNoun> => ({

@@ -51,6 +51,8 @@ export interface Endpoint {
   readonly raw?: true;
   /** The answer holds a secret, shown this once: what is kept of it for an Idempotency-Key is encrypted. */
   readonly confidential?: true;
+  /** It cannot be taken back: the command asks first. A DELETE is so without saying it. */
+  readonly irreversible?: true;
   /** The success status; 200 when absent. Of several, the handler says which one it is. */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus];
   readonly output: z.ZodType;

@@ -7,6 +7,8 @@ import { inbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
 import { lists } from "./lists.ts";
+import { agentNouns } from "./marketplace/agent.ts";
+import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { segments } from "./segments.ts";
 import { people } from "./people.ts";
@@ -17,6 +19,9 @@ import { templates } from "./templates.ts";
 /** Every endpoint of the service, by noun and verb. */
 export const contract = { emails, templates, senders, suppressions, contacts, people, lists, segments, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
+
+/** The same with what agents and callbacks use: all that a server answers. */
+export const served: Contract = { ...contract, ...agentNouns, ...callbacks };
 
 export * from "./address.ts";
 export * from "./contacts.ts";

@@ -1,4 +1,4 @@
-import { agentNouns, contract } from "@mailsvc/sdk/contract";
+import { type contract, served } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { openApi } from "../http/openapi.ts";
 
@@ -11,7 +11,7 @@ export const healthHandlers: Handlers<typeof contract.health> = {
     return { status: "ready", version: deps.version };
   },
   openapi: async () => {
-    document ??= openApi({ ...contract, ...agentNouns }) as Record<string, unknown>;
+    document ??= openApi(served) as Record<string, unknown>;
     return document;
   },
 };

@@ -1,16 +1,15 @@
-import { agentContract, agentNouns, type Contract, contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorsOf, openApi } from "./openapi.ts";
 import { schemaCollector } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
-const whole: Contract = { ...contract, ...agentNouns };
-const document = openApi(whole) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+const document = openApi(served) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
-const endpoints = Object.entries(whole).flatMap(([noun, verbs]) =>
+const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
   Object.entries(verbs).map(([verb, e]) => ({ id: `${noun}.${verb}`, e })),
 );
 const braces = (path: string) => path.replace(/:([A-Za-z]+)/g, "{$1}");

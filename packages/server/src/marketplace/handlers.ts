@@ -1,11 +1,11 @@
-import type { AgentContract, marketplace } from "@mailsvc/sdk/contract";
+import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { selfHandlers } from "./activations/agent-handlers.ts";
 import { activationHandlers } from "./activations/handlers.ts";
 import { brandHandlers } from "./brand/handlers.ts";
 import { catalogHandlers } from "./catalog/handlers.ts";
 import { listingHandlers } from "./listings/handlers.ts";
-import { paymentHandlers } from "./payments/handlers.ts";
+import { paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
 import { planHandlers } from "./plans/handlers.ts";
 
 type MarketplaceContract = typeof marketplace;
@@ -18,6 +18,11 @@ export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: H
   activations: activationHandlers,
   plans: planHandlers,
   brand: brandHandlers,
+};
+
+/** What others call on their own terms. */
+export const callbackHandlers: { readonly [G in keyof typeof callbacks]: Handlers<(typeof callbacks)[G]> } = {
+  stripe: stripeHandlers,
 };
 
 /** The one list of what agents may call. A missing handler does not compile. */

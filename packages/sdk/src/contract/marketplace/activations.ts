@@ -121,6 +121,7 @@ export const activations = {
     description: "Its key is revoked and never comes back; its runs are cancelled. Deactivating twice is harmless.",
     output: Activation,
     errors: ["not_found"],
+    irreversible: true,
     examples: [{ summary: "Deactivate", params }],
   }),
 };

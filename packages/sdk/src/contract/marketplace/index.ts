@@ -3,6 +3,7 @@ export * from "./agent.ts";
 export * from "./agent-base.ts";
 export * from "./agent-events.ts";
 export * from "./brand.ts";
+export * from "./callbacks.ts";
 export * from "./catalog.ts";
 export * from "./failures.ts";
 export * from "./listings.ts";

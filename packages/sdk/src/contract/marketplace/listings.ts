@@ -156,6 +156,7 @@ export const listings = {
       "Every key of the agent is dead when this answers; every activation is told with agent.deactivated (admin_revoke). There is no grace period. Cancelling twice is harmless.",
     output: Listing,
     errors: ["not_found", "invalid_state"],
+    irreversible: true,
     examples: [{ summary: "Cancel", params }],
   }),
   rotateSecret: endpoint({

@@ -57,15 +57,4 @@ export const payments = {
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Confirm", params }],
   }),
-  stripeWebhook: endpoint({
-    method: "POST",
-    path: "/api/v1/marketplace/payments/stripe/webhook",
-    access: "public",
-    summary: "Take an event of Stripe",
-    description:
-      "Stripe calls this. The Stripe-Signature header is checked over the raw body; an event that was taken before changes nothing.",
-    raw: true,
-    output: z.object({ received: z.literal(true) }),
-    errors: ["invalid_signature", "not_found", "payload_too_large"],
-  }),
 };

@@ -1,4 +1,4 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { callbacks, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { readNews, takeNews } from "./news.ts";
 import { confirmPayment } from "./payments.ts";
@@ -11,7 +11,10 @@ export const paymentHandlers: Handlers<typeof contract.payments> = {
     return showPayment(payment, slug, deps.clock.now());
   },
   confirm: ({ id }, { tx, deps, workspaceId }) => confirmPayment(tx, deps, workspaceId, id),
-  stripeWebhook: async (_input, { deps, bytes, headers }) => {
+};
+
+export const stripeHandlers: Handlers<(typeof callbacks)["stripe"]> = {
+  webhook: async (_input, { deps, bytes, headers }) => {
     const news = readNews(deps, bytes, headers.get("stripe-signature"));
     await deps.db.tx((tx) => takeNews(tx, deps, news));
     return { received: true };
