@@ -1,18 +1,27 @@
 import { sql } from "drizzle-orm";
-import { type Parts, trigramsOf } from "./parts.ts";
+import type { Queries } from "./db.ts";
+import type { Parts } from "./parts.ts";
+import type { Tables } from "./tables.ts";
+import { rarestOf } from "./trigrams.ts";
+
+// After the rarest few there is hardly anything left to rule out.
+const ASKED = 4;
 
 const lexeme = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
 /** A GIN index of trigrams gives all hits at once, in no order: the newest rows are read first, which finds what is common. */
-export const parts: Parts = {
-  walksFirst: () => true,
-  hits: async (workspaceId, part) => {
-    const trigrams = trigramsOf(part);
-    const query = trigrams.length > 0 ? trigrams.map(lexeme).join(" & ") : `${lexeme(part)}:*`;
-    return {
-      // The fence keeps the planner from walking through all contacts in the hope of an early hit.
-      from: sql`(select seq as rowid from contacts where contact_trigrams(search_text) @@ ${query}::tsquery and workspace_id = ${workspaceId} offset 0) as hits`,
-      where: undefined,
-    };
-  },
+export const partsOf = (q: Pick<Queries, "select">, tables: Tables): Parts => {
+  const rarest = rarestOf(q, tables);
+  return {
+    walksFirst: () => true,
+    hits: async (workspaceId, part) => {
+      const trigrams = await rarest(part, ASKED);
+      const query = trigrams.length > 0 ? trigrams.map(lexeme).join(" & ") : `${lexeme(part)}:*`;
+      return {
+        // The fence keeps the planner from walking through all contacts in the hope of an early hit.
+        from: sql`(select seq as rowid from contacts where contact_trigrams(search_text) @@ ${query}::tsquery and workspace_id = ${workspaceId} offset 0) as hits`,
+        where: undefined,
+      };
+    },
+  };
 };

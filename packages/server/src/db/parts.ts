@@ -16,9 +16,3 @@ export interface Parts {
   /** Finds by the index; null when it cannot help with so short a part, so that only reading row by row is left. */
   hits(workspaceId: string, part: string): Promise<Hits | null>;
 }
-
-/** The pieces of three characters a text is made of. */
-export const trigramsOf = (text: string): string[] => {
-  const characters = [...text];
-  return [...new Set(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")))];
-};

@@ -5,7 +5,7 @@ import { storageError } from "./errors.ts";
 import { insertsOf } from "./insert.pg.ts";
 import * as schema from "./schema.pg.ts";
 import type { Tables } from "./tables.ts";
-import { parts } from "./parts.pg.ts";
+import { partsOf } from "./parts.pg.ts";
 import { words } from "./words.pg.ts";
 
 /** What drizzle uses of a connection, or of a pool of them. */
@@ -52,7 +52,7 @@ export const sessionOf = (connection: Queryable, guard: () => void, onError: (er
   return Object.assign(queries, {
     t: tables,
     words,
-    parts,
+    parts: partsOf(queries, tables),
     prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
       let statement = built.get(name);
       if (statement === undefined) {
