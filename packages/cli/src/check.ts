@@ -40,6 +40,16 @@ const faultsOf = (issue: Issue): { path: string; code: string; message: string }
   return [{ path: pathText(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
 };
 
+interface Checks {
+  safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
+}
+
+/** What is wrong with a value by its schema, each fault with its path as the API writes it. */
+export const faultsIn = (schema: Checks, value: unknown): { path: string; code: string; message: string }[] => {
+  const { error } = schema.safeParse(value);
+  return error ? (error.issues as readonly Issue[]).flatMap(flatten).flatMap(faultsOf) : [];
+};
+
 /** Names the flags of the fields. `to[2]` is `--to (3rd)`, `headers.X-Id` is `--header X-Id`. */
 export const flagOfFields =
   (fields: readonly Field[], where?: Field["where"]): FlagOf =>

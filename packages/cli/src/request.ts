@@ -13,6 +13,10 @@ export interface Call {
   withKey: boolean;
   /** How long the whole call may take, ms; the --timeout otherwise. */
   timeoutMs?: number;
+  /** How often it may be tried again within that time; the client's own number otherwise. */
+  retries?: number;
+  /** Goes on when Ctrl-C is pressed: for work that stops between two calls. */
+  untilDone?: boolean;
 }
 
 /** Fills the parameters of a path in order, percent-encoded. Throws CliError for what would name another path. */

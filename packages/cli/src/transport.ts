@@ -45,7 +45,8 @@ export const transportOf = async (session: Session): Promise<Transport> => {
         query: call.query,
         body: call.body,
         headers: call.headers,
-        signal,
+        ...(call.untilDone ? {} : { signal }),
+        ...(call.retries === undefined ? {} : { maxRetries: call.retries }),
         ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs, attemptTimeoutMs: call.timeoutMs }),
       });
       done(answer.status, answer.headers["x-request-id"]);
