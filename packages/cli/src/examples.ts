@@ -16,6 +16,11 @@ const flagsOf = (field: Field, value: unknown): string[] => {
         flag,
         quote(field.name === "headers" ? `${k}: ${v}` : `${k}=${v}`),
       ]);
+    case "values":
+      return Object.entries(value as Record<string, unknown>).flatMap(([k, v]) => [
+        flag,
+        quote(typeof v === "string" ? `${k}=${v}` : `${k}:=${JSON.stringify(v)}`),
+      ]);
     case "json":
       return [flag, quote(JSON.stringify(value))];
     default:

@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
 /** Exit codes; each has one meaning, so that a script need not read texts. */
 export const EXIT = {
   ok: 0,
+  differs: 1,
   usage: 2,
   validation: 3,
   auth: 4,
@@ -20,6 +21,7 @@ export type Exit = (typeof EXIT)[keyof typeof EXIT];
 /** What each code means, for help and `mailsvc errors`. */
 export const EXIT_MEANING: Record<Exit, string> = {
   0: "done",
+  1: "differences were found (templates diff)",
   2: "wrong usage: unknown command or flag, missing input",
   3: "the input was refused as invalid",
   4: "no key, or not a valid one",

@@ -1,7 +1,7 @@
 import { type Endpoint, ERROR_CODES } from "@mailsvc/sdk/contract";
 
 /** How a field is typed on the command line. */
-export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "json";
+export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json";
 
 /** One query or body field of an endpoint, as a flag. */
 export interface Field {
@@ -29,6 +29,7 @@ interface Schema {
     readonly innerType?: Schema;
     readonly defaultValue?: unknown;
     readonly element?: Schema;
+    readonly valueType?: Schema;
     readonly options?: readonly Schema[];
     readonly out?: Schema;
     readonly entries?: Readonly<Record<string, string | number>>;
@@ -65,7 +66,8 @@ const kindOf = (schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> =
   if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
   const scalar = SCALARS[def.type];
   if (scalar) return { kind: scalar, ...one };
-  if (def.type === "record") return { kind: "map", ...one };
+  // Texts by name, or values of any type.
+  if (def.type === "record") return { kind: def.valueType && peel(def.valueType).core.def.type === "string" ? "map" : "values", ...one };
   if (def.type === "array" && def.element) {
     const item = kindOf(peel(def.element).core);
     return item.kind === "text" || item.kind === "enum"
@@ -87,13 +89,16 @@ const singular = (word: string): string => (/[^s]s$/.test(word) ? word.replace(/
 
 const shapeOf = (schema: Endpoint["query"]): [string, Schema][] => Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
 
+/** Kinds whose flag may be given again for one more. */
+export const isRepeatable = (kind: FieldKind): boolean => kind === "list" || kind === "map" || kind === "values";
+
 /** Every field of an endpoint, query first, in the order of the contract. */
 export const fieldsOf = (endpoint: Endpoint): Field[] => {
   const of = (where: Field["where"]): Field[] =>
     shapeOf(endpoint[where]).map(([name, schema]) => {
       const { core, ...rest } = peel(schema);
       const kind = kindOf(core);
-      const repeats = kind.kind === "list" || kind.kind === "map";
+      const repeats = isRepeatable(kind.kind);
       return {
         name,
         where,
@@ -118,6 +123,7 @@ const placeholder = (field: Field): string => {
   if (field.kind === "number") return "n";
   if (field.kind === "instant") return "time";
   if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
+  if (field.kind === "values") return "name=value";
   if (field.kind === "json") return "json";
   return ADDRESSES.has(field.flag) ? "address" : (field.flag.split("-").at(-1) ?? "text");
 };

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { noteOption } from "./about.ts";
-import { type Field, flagSyntax, showsChoices } from "./fields.ts";
+import { type Field, flagSyntax, isRepeatable, showsChoices } from "./fields.ts";
 
 /** For flags that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...((before as string[] | undefined) ?? []), text];
@@ -8,7 +8,8 @@ export const collect = (text: string, before: unknown): string[] => [...((before
 const describe = (field: Field): string => {
   const notes = [
     ...(field.required ? ["required"] : []),
-    ...(field.kind === "list" || field.kind === "map" ? ["repeatable"] : []),
+    ...(isRepeatable(field.kind) ? ["repeatable"] : []),
+    ...(field.kind === "values" ? ["name:=json for what is no text"] : []),
     ...(field.kind === "json" ? ["JSON or @file"] : []),
     ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
     ...(field.default === undefined || field.kind === "boolean" ? [] : [`default ${String(field.default)}`]),
@@ -18,7 +19,7 @@ const describe = (field: Field): string => {
 
 /** The flag of a field, for commander. */
 export const optionOf = (field: Field): Option => {
-  const repeatable = field.kind === "list" || field.kind === "map";
+  const repeatable = isRepeatable(field.kind);
   const option = noteOption(new Option(flagSyntax(field), describe(field)), {
     type: field.kind,
     required: field.required,

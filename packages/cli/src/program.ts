@@ -10,6 +10,7 @@ import { errorsCommand } from "./commands/errors.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
+import { previewCommand, templateCommands } from "./commands/templates.ts";
 import { commandOf } from "./from-contract.ts";
 import { addGlobals } from "./globals.ts";
 import { formatHelp } from "./help.ts";
@@ -32,7 +33,12 @@ const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands
 const fromContract = (program: Command, run: Run): void => {
   const nouns = new Map<string, Command>();
   for (const place of placed()) {
-    const command = place.id === "emails.send" ? sendCommand(place.words, run) : commandOf(place, run);
+    const command =
+      place.id === "emails.send"
+        ? sendCommand(place.words, run)
+        : place.id === "templates.preview"
+          ? previewCommand(place, run)
+          : commandOf(place, run);
     const [noun = ""] = place.words;
     if (place.words.length === 1) {
       program.addCommand(command.helpGroup(groupOf(noun)));
@@ -46,6 +52,7 @@ const fromContract = (program: Command, run: Run): void => {
     }
     parent.addCommand(command);
   }
+  for (const command of templateCommands(run)) nouns.get("templates")?.addCommand(command);
 };
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.

@@ -45,6 +45,21 @@ const readMap = (field: Field, texts: readonly string[]): Record<string, string>
   return Object.fromEntries(Object.entries(map));
 };
 
+// `name=Ada` is a text; `items:=[1, 2]` is what the JSON says, and `items:=@file` what the JSON in a file says.
+const readAny = async (field: Field, texts: readonly string[], input: Input): Promise<Record<string, unknown>> => {
+  const entries = new Map<string, unknown>();
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
+    const typed = text[at - 1] === ":" && at > 1;
+    const name = text.slice(0, typed ? at - 1 : at).trim();
+    if (entries.has(name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    const value = text.slice(at + 1);
+    entries.set(name, typed ? await input.json(value, `--${field.flag} ${name}`) : value);
+  }
+  return Object.fromEntries(entries);
+};
+
 /** An instant as ISO 8601: given so, as a date, or as `in 10m` counted from the server's time. */
 export const readInstant = async (flag: string, text: string, serverNow: () => Promise<number>): Promise<string> => {
   const word = text.trim();
@@ -82,6 +97,8 @@ export const readValue = async (field: Field, raw: Raw, reading: Reading): Promi
       return readInstant(field.flag, last, reading.serverNow);
     case "map":
       return readMap(field, texts);
+    case "values":
+      return readAny(field, texts, reading.input);
     case "json":
       return reading.input.json(last, `--${field.flag}`);
     case "list": {

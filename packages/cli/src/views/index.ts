@@ -2,8 +2,12 @@ import type { Session } from "../session.ts";
 import { contactViews } from "./contacts.ts";
 import { emailViews } from "./emails.ts";
 import { inboxViews } from "./inbox.ts";
+import { listViews } from "./lists.ts";
+import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
+import { suppressionViews } from "./suppressions.ts";
 import type { Column } from "./table.ts";
+import { templateViews } from "./templates.ts";
 import { worldViews } from "./world.ts";
 
 /** How people see an answer: a table for lists, text for single things. What is missing here is shown generically. */
@@ -13,4 +17,14 @@ export interface View {
 }
 
 /** Views by endpoint: `emails.list`. */
-export const VIEWS: Readonly<Record<string, View>> = { ...emailViews, ...contactViews, ...inboxViews, ...serverViews, ...worldViews };
+export const VIEWS: Readonly<Record<string, View>> = {
+  ...emailViews,
+  ...templateViews,
+  ...contactViews,
+  ...listViews,
+  ...segmentViews,
+  ...suppressionViews,
+  ...inboxViews,
+  ...serverViews,
+  ...worldViews,
+};

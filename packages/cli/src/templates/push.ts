@@ -1,0 +1,69 @@
+import { contract } from "@mailsvc/sdk/contract";
+import { CliError, failureOf } from "../errors.ts";
+import { EXIT } from "../exit.ts";
+import { type Call, callOf } from "../request.ts";
+import type { Session } from "../session.ts";
+import type { Change } from "./changes.ts";
+import { FILES } from "./folder.ts";
+
+/** What came of one change. */
+export interface Outcome {
+  slug: string;
+  action: "created" | "updated" | "published" | "deleted" | "failed";
+  /** The published version afterwards. */
+  version?: number | null;
+  error?: { code: string; message: string; details: { path: string; message: string; line?: number; column?: number }[] };
+}
+
+const DONE = { create: "created", update: "updated", publish: "published", delete: "deleted" } as const;
+
+const callFor = ({ change, fields, local, stored }: Change, publish: boolean): Call => {
+  const id = stored?.id ?? "";
+  const revision = stored?.revision;
+  if (change === "create") return callOf(contract.templates.create, [], {}, { ...local, publish });
+  if (change === "publish") return callOf(contract.templates.publish, [id], {}, { revision });
+  if (change === "delete") return callOf(contract.templates.delete, [id], {}, undefined);
+  const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
+  return callOf(contract.templates.update, [id], {}, { ...body, publish, revision });
+};
+
+// Where a fault of the API stands in the files: `html` of this template, or `footer.html` of a part.
+const filePath = (slug: string, path: string, place: { line?: number; column?: number }): string => {
+  const [, part, field = ""] = /^(?:([a-z0-9_-]+)\.)?(html|text|blocks)$/.exec(path) ?? [];
+  if (field === "") return path === "" ? slug : `${slug}/${FILES.about}: ${path}`;
+  const file = `${part ?? slug}/${FILES[field as "html" | "text" | "blocks"]}`;
+  return place.line === undefined ? file : `${file}:${place.line}:${place.column ?? 1}`;
+};
+
+interface ApiDetail {
+  path: string;
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+/** Does one change. A refusal is an outcome; what concerns all of them, such as no key or no server, is thrown. */
+export const applyChange = async (session: Session, change: Change, publish: boolean): Promise<Outcome> => {
+  const { slug } = change;
+  try {
+    if (change.change === "update" && change.fields.includes("kind"))
+      throw new CliError({
+        code: "invalid_state",
+        message: "The kind of a template cannot be changed. Delete it first.",
+        exit: EXIT.conflict,
+      });
+    const { data } = await session.send(callFor(change, publish));
+    const { version } = data as { version?: number | null };
+    return { slug, action: DONE[change.change], ...(change.change === "delete" || version === undefined ? {} : { version }) };
+  } catch (error) {
+    const failure = failureOf(error);
+    const { status = 0 } = failure;
+    if (!(error instanceof CliError) && !(status === 400 || status === 404 || status === 409)) throw error;
+    const details = ((error as { details?: readonly ApiDetail[] }).details ?? []).map((detail) => ({
+      path: filePath(slug, detail.path, detail),
+      message: detail.message.replace(/^Line \d+, column \d+: /, ""),
+      ...(detail.line === undefined ? {} : { line: detail.line, column: detail.column ?? 1 }),
+    }));
+    return { slug, action: "failed", error: { code: failure.code, message: failure.message, details } };
+  }
+};

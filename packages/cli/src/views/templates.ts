@@ -1,0 +1,169 @@
+import type { MailsvcContract, Output, Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
+import { safeLines, safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { Change } from "../templates/changes.ts";
+import { compareLines, hunks } from "../templates/lines.ts";
+import type { Outcome } from "../templates/push.ts";
+import type { Style } from "../tty.ts";
+import type { View } from "./index.ts";
+import { type Column, details, table } from "./table.ts";
+import { stamp } from "./time.ts";
+
+const state = (t: Template): string =>
+  t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
+
+const templateColumns: Column<Template>[] = [
+  { title: "id", value: (t) => t.id },
+  { title: "slug", value: (t) => t.slug, flexible: true },
+  { title: "name", value: (t) => t.name, flexible: true },
+  { title: "type", value: (t) => t.type },
+  { title: "state", value: state },
+  { title: "updated (utc)", value: (t) => stamp(t.updatedAt), paint: (s, text) => s.dim(text) },
+];
+
+const facts = (t: Template, style: Style): string =>
+  details(
+    [
+      ["id", t.id],
+      ["slug", t.slug],
+      ["name", t.name],
+      ["description", t.description],
+      ["category", t.category],
+      ["type", t.kind === "HTML" ? t.type : `${t.type}, ${t.kind}`],
+      ["state", state(t)],
+      ["revision", t.revision],
+      ["created", stamp(t.createdAt)],
+      ["updated", stamp(t.updatedAt)],
+      ["published", stamp(t.publishedAt)],
+    ],
+    style,
+  );
+
+type Variable = TemplateDetail["variables"][number];
+
+const variableTable = (variables: readonly Variable[], { term: { out, columns } }: Session): string =>
+  table(
+    variables,
+    [
+      { title: "variable", value: (v) => v.name },
+      { title: "type", value: (v) => v.type },
+      { title: "required", value: (v) => (v.required ? "yes" : "") },
+      { title: "default", value: (v) => v.default, flexible: true },
+      { title: "description", value: (v) => v.description, flexible: true },
+    ],
+    out,
+    columns,
+  );
+
+const detail = (t: TemplateDetail, session: Session): string => {
+  const { out } = session.term;
+  return [
+    facts(t, out),
+    details(
+      [
+        ["from", t.from],
+        ["reply to", t.replyTo],
+        ["subject", t.source.subject],
+        ["layout", t.layout],
+      ],
+      out,
+    ),
+    ...(t.renderError ? [out.red(safeText(t.renderError))] : []),
+    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
+    ...(t.text ? [`${out.bold("Text")}\n${safeLines(t.text)}`] : []),
+  ]
+    .filter((block) => block !== "")
+    .join("\n\n");
+};
+
+const bySlug = (t: TemplateBySlug, session: Session): string =>
+  [
+    details(
+      [
+        ["slug", t.slug],
+        ["name", t.name],
+        ["version", t.version],
+        ["from", t.from],
+        ["subject", t.subject],
+      ],
+      session.term.out,
+    ),
+    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
+  ].join("\n\n");
+
+const versionColumns: Column<TemplateVersion>[] = [
+  { title: "version", value: (v) => v.version },
+  { title: "", value: (v) => (v.current ? "current" : "") },
+  { title: "subject", value: (v) => v.subject, flexible: true },
+  { title: "restored from", value: (v) => v.restoredFrom },
+  { title: "published (utc)", value: (v) => stamp(v.createdAt), paint: (s, text) => s.dim(text) },
+];
+
+const one = (t: Template, session: Session): string => facts(t, session.term.out);
+
+const sent = (answer: Output<MailsvcContract["templates"]["send"]>, { term: { out } }: Session): string =>
+  "id" in answer
+    ? `${out.green("queued")} ${safeText(answer.id)}`
+    : [
+        `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
+        ...answer.ids.map((id) => `  ${safeText(id)}`),
+      ].join("\n");
+
+export const templateViews: Readonly<Record<string, View>> = {
+  "templates.list": { columns: templateColumns },
+  "templates.listTransactional": { columns: templateColumns },
+  "templates.create": { object: detail },
+  "templates.get": { object: detail },
+  "templates.update": { object: detail },
+  "templates.delete": { object: one },
+  "templates.publish": { object: one },
+  "templates.rollback": { object: one },
+  "templates.archive": { object: one },
+  "templates.unarchive": { object: one },
+  "templates.versions": { columns: versionColumns },
+  "templates.getBySlug": { object: bySlug },
+  "templates.send": { object: sent },
+  "templates.test": { object: sent },
+  "emails.sendTemplate": { object: sent },
+};
+
+/** What is to be done, as data. */
+export const planOf = (changes: readonly Change[]) => ({ changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) });
+
+const SIGNS = { create: "+", update: "~", publish: "^", delete: "-" } as const;
+
+const textOf = (value: unknown): string =>
+  value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
+
+const fieldLines = ({ local, stored }: Change, field: string, style: Style): string[] => {
+  const read = (from: object | null | undefined): string => textOf((from as Record<string, unknown> | null | undefined)?.[field]);
+  const lines = hunks(compareLines(read(stored?.files), read(local)));
+  const shown = lines.map((line) => {
+    if (line === null) return style.dim("      …");
+    const text = `    ${line.sign} ${safeText(line.text)}`;
+    return line.sign === "+" ? style.green(text) : line.sign === "-" ? style.red(text) : style.dim(text);
+  });
+  return [`  ${style.bold(field)}`, ...shown];
+};
+
+/** What is to be done, for people; `whole` with the lines that differ. */
+export const planLines = (changes: readonly Change[], style: Style, whole = false): string => {
+  const paint = { create: style.green, update: style.yellow, publish: style.cyan, delete: style.red };
+  if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
+  return changes
+    .flatMap((change) => [
+      `${paint[change.change](`${SIGNS[change.change]} ${change.change}`)} ${safeText(change.slug)}${change.fields.length > 0 ? style.dim(`  ${change.fields.join(", ")}`) : ""}`,
+      ...(whole && change.change === "update" ? change.fields.flatMap((field) => fieldLines(change, field, style)) : []),
+    ])
+    .join("\n");
+};
+
+/** What was done, for people. */
+export const outcomeLines = (outcomes: readonly Outcome[], unchanged: number, style: Style): string =>
+  [
+    ...outcomes.flatMap(({ slug, action, version, error }) => [
+      `${(action === "failed" ? style.red : style.green)(action)} ${safeText(slug)}${version ? style.dim(`  v${version}`) : ""}${error ? `  ${safeText(error.message)}` : ""}`,
+      ...(error?.details ?? []).map(({ path, message }) => `  ${style.bold(safeText(path))}  ${safeText(message)}`),
+    ]),
+    style.dim(`${unchanged} unchanged`),
+  ].join("\n");
