@@ -23,11 +23,14 @@ import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
+import { type Lookup, systemLookup } from "./marketplace/deliveries/connect.ts";
+import { type DeliveryWorker, makeDeliveries } from "./marketplace/deliveries/deliveries.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
-import { ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
+import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
 /** What an app is made of; `main.ts` brings the real things, tests bring their own. */
 export interface AppParts {
@@ -43,6 +46,8 @@ export interface AppParts {
   mailer?: Mailer;
   /** Who takes the money for listings; without one a person confirms. */
   payments?: PaymentProvider;
+  /** The addresses of host names, for webhooks; the name servers' when absent. */
+  lookup?: Lookup;
   baseUrl: () => string;
 }
 
@@ -61,6 +66,23 @@ const CROWDED_MS = 50;
 
 const isBendable = (clock: Clock | BendableClock): clock is BendableClock => "advanceTo" in clock;
 
+/** The queue, and beside it what brings events to webhooks: whoever starts, stops or waits for the one does so for both. */
+const withDeliveries = (queue: Queue, deliveries: DeliveryWorker): Queue => ({
+  ...queue,
+  start: async (handlers, concurrency) => {
+    await queue.start(handlers, concurrency);
+    await deliveries.start();
+  },
+  stop: async () => {
+    await Promise.all([queue.stop(), deliveries.stop()]);
+  },
+  idle: async () => {
+    // Each may give the other one work.
+    do await queue.idle();
+    while (await deliveries.idle());
+  },
+});
+
 /** Puts the product together and starts its workers. It does not listen. */
 export const createApp = async (parts: AppParts): Promise<App> => {
   const { config, backend, clock, random, log } = parts;
@@ -72,15 +94,17 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const busy = loopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
-  const queue = backend.makeQueue({ clock, random, log, pressed });
+  const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), alone: backend.alone });
+  const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, audience };
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, audience };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
+  await assertSeal(db, seal);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
-import { keyFile } from "./lib/key-file.ts";
+import { KEY_FILE, keyFile } from "./lib/key-file.ts";
 import { Buckets } from "./lib/rate.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
 
@@ -11,10 +11,11 @@ export const sqliteBackend = async (folder: string, options: SqliteOptions = {})
   const db = await openSqlite(folder, options);
   return {
     db,
+    alone: true,
     // Nobody else writes here.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database and not in it: a copy of the database alone gives no secret away.
-    masterKey: async (random) => keyFile(join(folder, "secret.key"), random),
+    masterKey: async (random) => keyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => sqliteQueue({ db, ...parts }),
     makeLimiter: (clock) => new Buckets(clock.now),

@@ -8,6 +8,7 @@ import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { Deliveries } from "./marketplace/deliveries/port.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
@@ -38,6 +39,7 @@ export interface Deps {
   readonly verified: VerifiedSenders;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
+  readonly deliveries: Deliveries;
   readonly audience: Audience;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
@@ -49,6 +51,7 @@ export interface Deps {
  */
 export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
+  readonly deliveries: Pick<Deliveries, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
 }
 

@@ -37,11 +37,14 @@ CREATE TABLE "agent_events" (
 	"sealed" "bytea",
 	"state" text NOT NULL,
 	"attempts" integer NOT NULL,
+	"tries" integer NOT NULL,
 	"due_at" bigint,
-	"locked_until" bigint,
+	"last_at" bigint,
+	"last_ms" integer,
 	"last_class" text,
 	"last_status" integer,
 	"last_error" text,
+	"last_answer" text,
 	"settled_at" bigint
 );
 --> statement-breakpoint
@@ -184,6 +187,15 @@ CREATE TABLE "delivery_attempts" (
 	"answer" text
 );
 --> statement-breakpoint
+CREATE TABLE "delivery_lanes" (
+	"activation_id" text PRIMARY KEY NOT NULL,
+	"listing_id" text NOT NULL,
+	"period" integer NOT NULL,
+	"due_at" bigint,
+	"claim" text,
+	"held" boolean NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "emails" (
 	"workspace_id" text NOT NULL,
 	"id" text NOT NULL,
@@ -224,7 +236,6 @@ CREATE TABLE "file_contents" (
 	"workspace_id" text NOT NULL,
 	"sha256" text NOT NULL,
 	"size" integer NOT NULL,
-	"bytes" "bytea" NOT NULL,
 	CONSTRAINT "file_contents_workspace_id_sha256_pk" PRIMARY KEY("workspace_id","sha256")
 );
 --> statement-breakpoint
@@ -281,10 +292,10 @@ CREATE TABLE "landing_page_referrers" (
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_visitors" (
-	"page_id" text NOT NULL,
 	"date" text NOT NULL,
+	"page_id" text NOT NULL,
 	"visitor" text NOT NULL,
-	CONSTRAINT "landing_page_visitors_page_id_date_visitor_pk" PRIMARY KEY("page_id","date","visitor")
+	CONSTRAINT "landing_page_visitors_date_page_id_visitor_pk" PRIMARY KEY("date","page_id","visitor")
 );
 --> statement-breakpoint
 CREATE TABLE "landing_pages" (
@@ -296,7 +307,9 @@ CREATE TABLE "landing_pages" (
 	"title" text NOT NULL,
 	"html" text,
 	"blocks" json,
-	"seo" json,
+	"seo" json NOT NULL,
+	"form" json,
+	"has_form" boolean NOT NULL,
 	"lead_magnet_id" text,
 	"list_id" text,
 	"status" text NOT NULL,
@@ -378,6 +391,7 @@ CREATE TABLE "messages" (
 	"text" text NOT NULL,
 	"format" text NOT NULL,
 	"external_id" text,
+	"in_reply_to" text,
 	"created_at" bigint NOT NULL,
 	"read_at" bigint
 );
@@ -590,11 +604,12 @@ CREATE INDEX "activations_workspace" ON "activations" USING btree ("workspace_id
 CREATE INDEX "activations_listing" ON "activations" USING btree ("listing_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "agent_events_sequence" ON "agent_events" USING btree ("activation_id","sequence");--> statement-breakpoint
 CREATE INDEX "agent_events_listing" ON "agent_events" USING btree ("listing_id","id");--> statement-breakpoint
-CREATE INDEX "agent_events_due" ON "agent_events" USING btree ("state","due_at");--> statement-breakpoint
+CREATE INDEX "agent_events_open" ON "agent_events" USING btree ("activation_id","sequence") WHERE "agent_events"."settled_at" is null;--> statement-breakpoint
 CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("status","expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "assets_workspace" ON "assets" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "assets_activation" ON "assets" USING btree ("activation_id");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
 CREATE INDEX "contact_tags_status" ON "contact_tags" USING btree ("workspace_id","tag_key","status","contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_id" ON "contacts" USING btree ("id");--> statement-breakpoint
@@ -604,7 +619,8 @@ CREATE INDEX "contacts_status" ON "contacts" USING btree ("workspace_id","status
 CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_activation" ON "credit_entries" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of");--> statement-breakpoint
-CREATE INDEX "delivery_attempts_event" ON "delivery_attempts" USING btree ("event_id","id");--> statement-breakpoint
+CREATE INDEX "delivery_attempts_event" ON "delivery_attempts" USING btree ("event_id","attempt");--> statement-breakpoint
+CREATE INDEX "delivery_lanes_due" ON "delivery_lanes" USING btree ("listing_id","due_at") WHERE "delivery_lanes"."due_at" is not null;--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE contact_id is not null;--> statement-breakpoint
 CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
@@ -613,7 +629,10 @@ CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-bre
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "landing_pages_slug" ON "landing_pages" USING btree ("workspace_id","slug");--> statement-breakpoint
 CREATE INDEX "landing_pages_workspace" ON "landing_pages" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "landing_pages_magnet" ON "landing_pages" USING btree ("lead_magnet_id");--> statement-breakpoint
 CREATE INDEX "lead_magnets_workspace" ON "lead_magnets" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "lead_magnets_content" ON "lead_magnets" USING btree ("workspace_id","sha256");--> statement-breakpoint
+CREATE INDEX "lead_magnets_activation" ON "lead_magnets" USING btree ("activation_id");--> statement-breakpoint
 CREATE INDEX "list_members_status" ON "list_members" USING btree ("list_seq","status","contact_seq");--> statement-breakpoint
 CREATE INDEX "list_members_contact" ON "list_members" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "list_members_token" ON "list_members" USING btree ("token_hash");--> statement-breakpoint
@@ -626,6 +645,7 @@ CREATE INDEX "lists_workspace" ON "lists" USING btree ("workspace_id","id");--> 
 CREATE UNIQUE INDEX "messages_sequence" ON "messages" USING btree ("activation_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "messages_external" ON "messages" USING btree ("activation_id","external_id");--> statement-breakpoint
 CREATE INDEX "messages_activation" ON "messages" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "messages_unread" ON "messages" USING btree ("activation_id","direction","read_at");--> statement-breakpoint
 CREATE INDEX "payment_notices_ended" ON "payment_notices" USING btree ("ended");--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("session");--> statement-breakpoint
 CREATE INDEX "payments_listing" ON "payments" USING btree ("listing_id","id");--> statement-breakpoint
@@ -633,6 +653,7 @@ CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id"
 CREATE INDEX "run_logs_run" ON "run_logs" USING btree ("run","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_run" ON "runs" USING btree ("activation_id","run_id");--> statement-breakpoint
 CREATE INDEX "runs_activation" ON "runs" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "runs_live" ON "runs" USING btree ("activation_id","status");--> statement-breakpoint
 CREATE INDEX "runs_deadline" ON "runs" USING btree ("status","deadline_at");--> statement-breakpoint
 CREATE INDEX "segment_members_contact" ON "segment_members" USING btree ("contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "segments_id" ON "segments" USING btree ("id");--> statement-breakpoint

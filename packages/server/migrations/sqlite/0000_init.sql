@@ -41,17 +41,20 @@ CREATE TABLE `agent_events` (
 	`sealed` blob,
 	`state` text NOT NULL,
 	`attempts` integer NOT NULL,
+	`tries` integer NOT NULL,
 	`due_at` integer,
-	`locked_until` integer,
+	`last_at` integer,
+	`last_ms` integer,
 	`last_class` text,
 	`last_status` integer,
 	`last_error` text,
+	`last_answer` text,
 	`settled_at` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `agent_events_sequence` ON `agent_events` (`activation_id`,`sequence`);--> statement-breakpoint
 CREATE INDEX `agent_events_listing` ON `agent_events` (`listing_id`,`id`);--> statement-breakpoint
-CREATE INDEX `agent_events_due` ON `agent_events` (`state`,`due_at`);--> statement-breakpoint
+CREATE INDEX `agent_events_open` ON `agent_events` (`activation_id`,`sequence`) WHERE "agent_events"."settled_at" is null;--> statement-breakpoint
 CREATE TABLE `approvals` (
 	`message_id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,
@@ -89,6 +92,7 @@ CREATE TABLE `assets` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `assets_content` ON `assets` (`workspace_id`,`sha256`);--> statement-breakpoint
 CREATE INDEX `assets_workspace` ON `assets` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `assets_activation` ON `assets` (`activation_id`);--> statement-breakpoint
 CREATE TABLE `attachments` (
 	`contents_id` integer NOT NULL,
 	`position` integer NOT NULL,
@@ -204,7 +208,17 @@ CREATE TABLE `delivery_attempts` (
 	`answer` text
 );
 --> statement-breakpoint
-CREATE INDEX `delivery_attempts_event` ON `delivery_attempts` (`event_id`,`id`);--> statement-breakpoint
+CREATE INDEX `delivery_attempts_event` ON `delivery_attempts` (`event_id`,`attempt`);--> statement-breakpoint
+CREATE TABLE `delivery_lanes` (
+	`activation_id` text PRIMARY KEY NOT NULL,
+	`listing_id` text NOT NULL,
+	`period` integer NOT NULL,
+	`due_at` integer,
+	`claim` text,
+	`held` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `delivery_lanes_due` ON `delivery_lanes` (`listing_id`,`due_at`) WHERE "delivery_lanes"."due_at" is not null;--> statement-breakpoint
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -247,7 +261,6 @@ CREATE TABLE `file_contents` (
 	`workspace_id` text NOT NULL,
 	`sha256` text NOT NULL,
 	`size` integer NOT NULL,
-	`bytes` blob NOT NULL,
 	PRIMARY KEY(`workspace_id`, `sha256`)
 );
 --> statement-breakpoint
@@ -325,10 +338,10 @@ CREATE TABLE `landing_page_referrers` (
 );
 --> statement-breakpoint
 CREATE TABLE `landing_page_visitors` (
-	`page_id` text NOT NULL,
 	`date` text NOT NULL,
+	`page_id` text NOT NULL,
 	`visitor` text NOT NULL,
-	PRIMARY KEY(`page_id`, `date`, `visitor`)
+	PRIMARY KEY(`date`, `page_id`, `visitor`)
 );
 --> statement-breakpoint
 CREATE TABLE `landing_pages` (
@@ -340,7 +353,9 @@ CREATE TABLE `landing_pages` (
 	`title` text NOT NULL,
 	`html` text,
 	`blocks` text,
-	`seo` text,
+	`seo` text NOT NULL,
+	`form` text,
+	`has_form` integer NOT NULL,
 	`lead_magnet_id` text,
 	`list_id` text,
 	`status` text NOT NULL,
@@ -352,6 +367,7 @@ CREATE TABLE `landing_pages` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `landing_pages_slug` ON `landing_pages` (`workspace_id`,`slug`);--> statement-breakpoint
 CREATE INDEX `landing_pages_workspace` ON `landing_pages` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `landing_pages_magnet` ON `landing_pages` (`lead_magnet_id`);--> statement-breakpoint
 CREATE TABLE `lead_magnets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -367,6 +383,8 @@ CREATE TABLE `lead_magnets` (
 );
 --> statement-breakpoint
 CREATE INDEX `lead_magnets_workspace` ON `lead_magnets` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `lead_magnets_content` ON `lead_magnets` (`workspace_id`,`sha256`);--> statement-breakpoint
+CREATE INDEX `lead_magnets_activation` ON `lead_magnets` (`activation_id`);--> statement-breakpoint
 CREATE TABLE `list_members` (
 	`list_seq` integer NOT NULL,
 	`contact_seq` integer NOT NULL,
@@ -434,6 +452,7 @@ CREATE TABLE `messages` (
 	`text` text NOT NULL,
 	`format` text NOT NULL,
 	`external_id` text,
+	`in_reply_to` text,
 	`created_at` integer NOT NULL,
 	`read_at` integer
 );
@@ -441,6 +460,7 @@ CREATE TABLE `messages` (
 CREATE UNIQUE INDEX `messages_sequence` ON `messages` (`activation_id`,`sequence`);--> statement-breakpoint
 CREATE UNIQUE INDEX `messages_external` ON `messages` (`activation_id`,`external_id`);--> statement-breakpoint
 CREATE INDEX `messages_activation` ON `messages` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `messages_unread` ON `messages` (`activation_id`,`direction`,`read_at`);--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL
@@ -522,6 +542,7 @@ CREATE TABLE `runs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `runs_run` ON `runs` (`activation_id`,`run_id`);--> statement-breakpoint
 CREATE INDEX `runs_activation` ON `runs` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `runs_live` ON `runs` (`activation_id`,`status`);--> statement-breakpoint
 CREATE INDEX `runs_deadline` ON `runs` (`status`,`deadline_at`);--> statement-breakpoint
 CREATE TABLE `segment_members` (
 	`segment_seq` integer NOT NULL,

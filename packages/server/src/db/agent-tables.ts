@@ -10,6 +10,7 @@ export type AgentTables = Pick<
   | "listings"
   | "activations"
   | "agentEvents"
+  | "deliveryLanes"
   | "runs"
   | "runLogs"
   | "messages"
@@ -23,5 +24,9 @@ export type AgentTables = Pick<
   | "assets"
   | "leadMagnets"
   | "fileContents"
+  | "fileParts"
   | "brands"
+  // The names of lists, and how many members they have; who these are stands elsewhere.
+  | "lists"
+  | "tallies"
 >;

@@ -15,6 +15,7 @@ export const {
   activations,
   plans,
   agentEvents,
+  deliveryLanes,
   deliveryAttempts,
   runs,
   runLogs,

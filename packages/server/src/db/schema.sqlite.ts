@@ -16,6 +16,7 @@ export const {
   activations,
   plans,
   agentEvents,
+  deliveryLanes,
   deliveryAttempts,
   runs,
   runLogs,

@@ -1,16 +1,22 @@
-import { sql } from "drizzle-orm";
+import { type SQLWrapper, sql } from "drizzle-orm";
 import type { Words } from "./words.ts";
+
+const bound = (part: SQLWrapper | string): SQLWrapper => (typeof part === "string" ? sql`${part}::text` : part);
+
+interface Lockable<Q> {
+  for(strength: "update", options: { skipLocked: true }): Q;
+}
 
 // Types are said aloud: a bare parameter could be anything to the planner.
 export const words: Words = {
   // The root of all languages, whatever the database was created with.
   fold: (text) => sql`upper(lower(normalize(${text}, NFC) collate "und-x-icu"))`,
-  text: (value) => sql`${value}::text`,
-  holds: (text, part) => sql`strpos(${text}, ${part}) > 0`,
-  starts: (text, part) => sql`left(${text}, length(${part})) = ${part}`,
+  text: bound,
+  holds: (text, part) => sql`strpos(${text}, ${bound(part)}) > 0`,
+  starts: (text, part) => sql`left(${text}, length(${bound(part)})) = ${bound(part)}`,
   // Its texts are in the order of a language, so that a range would not be a prefix.
   startsKey: (column, part) => sql`starts_with(${column}, ${part}::text)`,
-  ends: (text, part) => sql`right(${text}, length(${part})) = ${part}`,
+  ends: (text, part) => sql`right(${text}, length(${bound(part)})) = ${bound(part)}`,
   jsonText: (object, key) => sql`case when json_typeof(${object} -> ${key}::text) = 'string' then ${object} ->> ${key}::text end`,
   jsonNumber: (object, key) =>
     sql`case when json_typeof(${object} -> ${key}::text) = 'number' then (${object} ->> ${key}::text)::double precision end`,
@@ -20,4 +26,5 @@ export const words: Words = {
   dateText: (text) =>
     sql`(case when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${text} || 'T00:00:00.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$' then left(${text}, 19) || '.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$' then ${text} end) collate "C"`,
   notTrue: (expression) => sql`(${expression}) is not true`,
+  passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
 };

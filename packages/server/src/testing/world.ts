@@ -12,6 +12,7 @@ import { bendableClock } from "../lib/bendable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { Lookup } from "../marketplace/deliveries/connect.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
@@ -27,6 +28,8 @@ export interface WorldOptions {
   payments?: PaymentProvider;
   /** What the domain name system answers; by default there are no records. */
   dns?: DomainRecords;
+  /** The addresses of host names, for webhooks; by default only this machine has a name. */
+  lookup?: Lookup;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
   flags?: Readonly<Record<string, string>>;
   /** A Postgres database, empty or this world's from before, instead of a folder of its own. */
@@ -82,6 +85,7 @@ const emptyDatabase = (): Promise<Uint8Array> => {
 };
 
 const noRecords: DomainRecords = { txt: async () => [] };
+const noAddresses: Lookup = async () => [];
 
 const onPostgres = async (url: string): Promise<Backend> => {
   const { postgresBackend } = await import("../backend.pg.ts");
@@ -105,6 +109,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
     dns: options.dns ?? noRecords,
+    lookup: options.lookup ?? noAddresses,
     ...(options.mailer && { mailer: options.mailer }),
     ...(options.payments && { payments: options.payments }),
     baseUrl: () => URL_OF_WORLD,

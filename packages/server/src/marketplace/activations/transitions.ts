@@ -3,7 +3,7 @@ import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
-import { emit, emitAll } from "../deliveries/emit.ts";
+import { emit, emitAll, reviveEvents } from "../deliveries/emit.ts";
 import { effective } from "./store.ts";
 import { endWork } from "./work.ts";
 
@@ -69,18 +69,9 @@ export const clearPauseReasons = async (
     ...(cleared("plan_downgrade") && { uncoveredAt: null }),
     ...(left.length === 0 && { status: "active" as const, pausedAt: null }),
   });
-  if (cleared("webhook_failure")) await reviveEvents(tx, deps, id);
+  if (cleared("webhook_failure")) await reviveEvents(tx, deps, id, left.length === 0);
   if (left.length === 0) await emit(tx, deps, id, { type: "agent.resumed", at, fields: {} });
   return saved;
-};
-
-/** Gives events that were given up a fresh set of attempts. */
-const reviveEvents = async (tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> => {
-  const { agentEvents: e } = tx.t;
-  await tx
-    .update(e)
-    .set({ state: "pending", attempts: 0, dueAt: deps.clock.now(), settledAt: null })
-    .where(and(eq(e.activationId, activationId), eq(e.state, "dead")));
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventType } from "@mailsvc/sdk/contract";
-import { inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 
@@ -12,10 +12,25 @@ export type NewAgentEvent = {
   [T in Exclude<AgentEventType, "test.ping">]: { type: T; at: number; runId?: string | null; fields: EventOf<T> };
 }[Exclude<AgentEventType, "test.ping">];
 
+/** Types that say whether the agent may work: a newer one makes an older one moot. */
+const TURNS: readonly AgentEventType[] = ["agent.paused", "agent.resumed"];
+
 /** Where the bytes of an event are sealed for. */
 export const sealPlace = (eventId: string): string => `agent_event:${eventId}`;
 
 const masked = (key: string): string => `***${key.slice(-4)}`;
+
+/**
+ * Sets aside what told of an earlier pause or its end and has not arrived with all its direct attempts: the agent hears of the
+ * last state only. What is still in its direct attempts goes out, in its order.
+ */
+const supersede = async (tx: AgentTx, activationIds: readonly string[], now: number): Promise<void> => {
+  const { agentEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({ state: "superseded", dueAt: null, settledAt: now })
+    .where(and(inArray(e.activationId, [...activationIds]), inArray(e.type, [...TURNS]), inArray(e.state, ["queued", "dead"])));
+};
 
 /**
  * Writes an event for each of these activations into the outbox, in the transaction of what happened. The bytes are made
@@ -23,7 +38,8 @@ const masked = (key: string): string => `***${key.slice(-4)}`;
  */
 export const emitAll = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], event: NewAgentEvent): Promise<void> => {
   if (activationIds.length === 0) return;
-  const { activations: a, agentEvents } = tx.t;
+  const { activations: a, agentEvents, deliveryLanes: lanes } = tx.t;
+  const now = deps.clock.now();
   const places = await tx
     .update(a)
     .set({
@@ -31,7 +47,16 @@ export const emitAll = async (tx: AgentTx, deps: AgentDeps, activationIds: reado
       lastEventAt: sql`case when ${a.lastEventAt} < ${event.at} then ${event.at} else ${a.lastEventAt} + 1 end`,
     })
     .where(inArray(a.id, [...activationIds]))
-    .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt });
+    .returning({
+      id: a.id,
+      listingId: a.listingId,
+      workspaceId: a.workspaceId,
+      period: a.period,
+      sequence: a.sequence,
+      at: a.lastEventAt,
+    });
+  if (places.length === 0) return;
+  if (TURNS.includes(event.type)) await supersede(tx, activationIds, now);
   const rows = places.map(({ id: activationId, listingId, workspaceId, sequence, at }) => {
     const id = deps.ids("evt");
     const runId = event.runId ?? null;
@@ -51,12 +76,43 @@ export const emitAll = async (tx: AgentTx, deps: AgentDeps, activationIds: reado
       sealed: secret ? deps.seal.seal(bytes(event.fields), sealPlace(id)) : null,
       state: "pending" as const,
       attempts: 0,
-      dueAt: deps.clock.now(),
+      tries: 0,
+      dueAt: now,
     };
   });
-  await tx.insert(agentEvents).values(rows);
+  await tx.insertAll(agentEvents, rows);
+  // Written also while a worker has the lane: on Postgres it then sees that there is more, or runs its transaction again.
+  await tx
+    .insert(lanes)
+    .values(places.map(({ id, listingId, period }) => ({ activationId: id, listingId, period, dueAt: now, claim: null, held: false })))
+    .onConflictDoUpdate({ target: lanes.activationId, set: { dueAt: lookNow(lanes, now) } });
+  const listingIds = new Set(places.map(({ listingId }) => listingId));
+  tx.afterCommit(() => deps.deliveries.wake(listingIds));
 };
 
 /** The same for one activation. */
 export const emit = (tx: AgentTx, deps: AgentDeps, activationId: string, event: NewAgentEvent): Promise<void> =>
   emitAll(tx, deps, [activationId], event);
+
+/** When a lane is looked at next: now, unless a worker has it, which looks by itself. */
+const lookNow = (lanes: AgentTx["t"]["deliveryLanes"], now: number) => sql`case when ${lanes.claim} is null then ${now} else ${lanes.dueAt} end`;
+
+/**
+ * Gives events that were given up a fresh set of attempts, in their order, and lets the lane go on. When the activation is
+ * active again (`resumes`), what told of its pause is set aside.
+ */
+export const reviveEvents = async (tx: AgentTx, deps: AgentDeps, activationId: string, resumes: boolean): Promise<void> => {
+  const { agentEvents: e, deliveryLanes: lanes } = tx.t;
+  const now = deps.clock.now();
+  if (resumes) await supersede(tx, [activationId], now);
+  await tx
+    .update(e)
+    .set({ state: "pending", tries: 0, dueAt: now, settledAt: null })
+    .where(and(eq(e.activationId, activationId), eq(e.state, "dead")));
+  const woken = await tx
+    .update(lanes)
+    .set({ held: false, dueAt: lookNow(lanes, now) })
+    .where(eq(lanes.activationId, activationId))
+    .returning({ listingId: lanes.listingId });
+  tx.afterCommit(() => deps.deliveries.wake(woken.map(({ listingId }) => listingId)));
+};

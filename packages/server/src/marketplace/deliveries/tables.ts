@@ -1,4 +1,5 @@
 import type { AgentEventState, AgentEventType, AttemptClass } from "@mailsvc/sdk/contract";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { Kit } from "../../db/kit.pg.ts";
 
 export const deliveryTables = (k: Kit) => ({
@@ -22,24 +23,50 @@ export const deliveryTables = (k: Kit) => ({
       /** The escrow: the bytes with the key in them, encrypted, until the webhook has acknowledged them. */
       sealed: k.bytes("sealed"),
       state: k.text("state").$type<AgentEventState>().notNull(),
+      /** Attempts so far. */
       attempts: k.int("attempts").notNull(),
-      /** When the next attempt is due. */
+      /** Those of them that count for the plan of retries: it begins anew when the event is revived. */
+      tries: k.int("tries").notNull(),
+      /** When the next attempt is due; null once the event is settled. */
       dueAt: k.instant("due_at"),
-      /** A lease: until then the event is somebody's. */
-      lockedUntil: k.instant("locked_until"),
+      /** The last attempt, its duration in ms; those before it are in deliveryAttempts. */
+      lastAt: k.instant("last_at"),
+      lastMs: k.int("last_ms"),
       lastClass: k.text("last_class").$type<AttemptClass>(),
       lastStatus: k.int("last_status"),
       lastError: k.text("last_error"),
+      /** What the receiver answered: at most 2 KiB, without secrets. */
+      lastAnswer: k.text("last_answer"),
       /** When it was delivered or given up. */
       settledAt: k.instant("settled_at"),
     },
     (t) => [
       k.uniqueIndex("agent_events_sequence").on(t.activationId, t.sequence),
       k.index("agent_events_listing").on(t.listingId, t.id),
-      k.index("agent_events_due").on(t.state, t.dueAt),
+      k.index("agent_events_open").on(t.activationId, t.sequence).where(isNull(t.settledAt)),
     ],
   ),
-  /** Every attempt to deliver one. */
+  /**
+   * The lane of an activation: its events go out one after the other. It is made by the first event and stays; only one
+   * worker at a time has it.
+   */
+  deliveryLanes: k.table(
+    "delivery_lanes",
+    {
+      activationId: k.text("activation_id").primaryKey(),
+      listingId: k.text("listing_id").notNull(),
+      /** The listing's period in which the activation began. */
+      period: k.int("period").notNull(),
+      /** When to look at it next; null while nothing waits in it. Of a claimed lane: the end of the lease. */
+      dueAt: k.instant("due_at"),
+      /** Whose it is. */
+      claim: k.text("claim"),
+      /** The webhook was given up: until the pause is lifted only agent.paused and agent.deactivated go out. */
+      held: k.flag("held").notNull(),
+    },
+    (t) => [k.index("delivery_lanes_due").on(t.listingId, t.dueAt).where(isNotNull(t.dueAt))],
+  ),
+  /** The attempts of an event before its last one. */
   deliveryAttempts: k.table(
     "delivery_attempts",
     {
@@ -52,9 +79,8 @@ export const deliveryTables = (k: Kit) => ({
       class: k.text("class").$type<AttemptClass>().notNull(),
       httpStatus: k.int("http_status"),
       message: k.text("message"),
-      /** What the receiver answered: the first 2 KiB, without secrets. */
       answer: k.text("answer"),
     },
-    (t) => [k.index("delivery_attempts_event").on(t.eventId, t.id)],
+    (t) => [k.index("delivery_attempts_event").on(t.eventId, t.attempt)],
   ),
 });

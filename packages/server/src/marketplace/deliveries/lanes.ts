@@ -1,0 +1,147 @@
+import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import type { Tx } from "../../db/db.ts";
+import type { Tables } from "../../db/tables.ts";
+import { isListed, listingById, type ListingRow } from "../listings/store.ts";
+
+export type EventRow = Tables["agentEvents"]["$inferSelect"];
+
+/** The next event of an activation, in the hands of one worker. */
+export interface Job {
+  readonly activationId: string;
+  readonly listing: ListingRow;
+  readonly event: EventRow;
+  readonly held: boolean;
+  /** Whoever has taken the lane since has another one. */
+  readonly claim: string;
+}
+
+/** What a claim found: work, and when there is more (ms; null for never). */
+export interface Claimed {
+  readonly jobs: Job[];
+  readonly nextAt: number | null;
+}
+
+/** How long a worker that died keeps what it had; an attempt takes 8 s at most. */
+export const LEASE_MS = 30_000;
+
+/** What still goes out to a webhook that was given up. */
+const WHILE_HELD = ["agent.paused", "agent.deactivated"] as const;
+
+const ph = sql.placeholder;
+
+const dueLanes = (tx: Tx, listingId: string, now: number, limit: number) =>
+  tx
+    .prepared("due_lanes", (q, { deliveryLanes: l }) =>
+      tx.words
+        .passingLocked(
+          q
+            .select({ activationId: l.activationId, period: l.period, held: l.held })
+            .from(l)
+            .where(and(eq(l.listingId, ph("listingId")), lte(l.dueAt, ph("now"))))
+            .orderBy(asc(l.dueAt))
+            .limit(ph("limit")),
+        )
+        .prepare("due_lanes"),
+    )
+    .execute({ listingId, now, limit });
+
+const head = async (tx: Tx, activationId: string): Promise<EventRow | undefined> => {
+  const [row] = await tx
+    .prepared("lane_head", (q, { agentEvents: e }) =>
+      q
+        .select()
+        .from(e)
+        .where(and(eq(e.activationId, ph("activationId")), isNull(e.settledAt)))
+        .orderBy(asc(e.sequence))
+        .limit(1)
+        .prepare("lane_head"),
+    )
+    .execute({ activationId });
+  return row;
+};
+
+const headAmong = async (tx: Tx, activationId: string, types: readonly EventRow["type"][]): Promise<EventRow | undefined> => {
+  const { agentEvents: e } = tx.t;
+  const [row] = await tx
+    .select()
+    .from(e)
+    .where(and(eq(e.activationId, activationId), isNull(e.settledAt), inArray(e.type, [...types])))
+    .orderBy(asc(e.sequence))
+    .limit(1);
+  return row;
+};
+
+const setLane = async (tx: Tx, activationId: string, claim: string | null, dueAt: number | null): Promise<void> => {
+  await tx
+    .prepared("set_lane", (q, { deliveryLanes: l }) =>
+      q
+        .update(l)
+        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("dueAt")}` })
+        .where(eq(l.activationId, ph("activationId")))
+        .prepare("set_lane"),
+    )
+    .execute({ activationId, claim, dueAt });
+};
+
+const nextDue = async (tx: Tx, listingId: string): Promise<number | null> => {
+  const [row] = await tx
+    .prepared("next_lane", (q, { deliveryLanes: l }) =>
+      q
+        .select({ dueAt: l.dueAt })
+        .from(l)
+        // The first condition lets the index of waiting lanes be used.
+        .where(and(eq(l.listingId, ph("listingId")), sql`${l.dueAt} is not null`, isNull(l.claim)))
+        .orderBy(asc(l.dueAt))
+        .limit(1)
+        .prepare("next_lane"),
+    )
+    .execute({ listingId });
+  return row?.dueAt ?? null;
+};
+
+/** Takes the events that are due for a listing's webhook, one of each activation: `limit` of them at most, longest due first. */
+export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: number, claim: string): Promise<Claimed> => {
+  const listing = await listingById(tx, listingId);
+  const lanes = await dueLanes(tx, listingId, now, limit);
+  if (!listing) return { jobs: [], nextAt: null };
+  const listed = isListed(listing, now);
+  const found = await Promise.all(
+    lanes.map(async ({ activationId, period, held }): Promise<Job | null> => {
+      // The listing has ended: what it had to say before is moot, and must not be said.
+      const ended = !listed || period !== listing.period;
+      const event = ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : await head(tx, activationId);
+      const due = event?.dueAt ?? null;
+      if (!event || due === null || due > now) {
+        await setLane(tx, activationId, null, due);
+        return null;
+      }
+      await setLane(tx, activationId, claim, now + LEASE_MS);
+      return { activationId, listing, event, held, claim };
+    }),
+  );
+  return { jobs: found.filter((job) => job !== null), nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
+};
+
+/** Gives a lane back: it is due when its next event is. Answers when that is, or null when nothing waits or somebody else has it by now. */
+export const releaseLane = async (tx: Tx, { activationId, claim }: Job): Promise<number | null> => {
+  const [row] = await tx
+    .prepared("release_lane", (q, { deliveryLanes: l, agentEvents: e }) =>
+      q
+        .update(l)
+        .set({
+          claim: null,
+          dueAt: sql`(select ${e.dueAt} from ${e} where ${e.activationId} = ${l.activationId} and ${e.settledAt} is null
+            and (${eq(l.held, false)} or ${inArray(e.type, [...WHILE_HELD])}) order by ${e.sequence} limit 1)`,
+        })
+        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim"))))
+        .returning({ dueAt: l.dueAt })
+        .prepare("release_lane"),
+    )
+    .execute({ activationId, claim });
+  return row?.dueAt ?? null;
+};
+
+/** Marks the webhook of an activation as given up. */
+export const holdLane = async (tx: Tx, activationId: string): Promise<void> => {
+  await tx.update(tx.t.deliveryLanes).set({ held: true }).where(eq(tx.t.deliveryLanes.activationId, activationId));
+};

@@ -1,0 +1,147 @@
+import { PAUSING_EVENTS } from "@mailsvc/sdk/contract";
+import { and, eq, isNull, sql } from "drizzle-orm";
+import type { Tx } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { iso } from "../../lib/clock.ts";
+import { addPauseReason } from "../activations/transitions.ts";
+import type { Attempt } from "./attempt.ts";
+import { type EventRow, holdLane, type Job, releaseLane } from "./lanes.ts";
+import { planAfter } from "./schedule.ts";
+
+/** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
+export interface Ended {
+  readonly job: Job;
+  readonly attempt: Attempt | null;
+  readonly dueAt?: number;
+}
+
+const ph = sql.placeholder;
+
+type Change = Pick<EventRow, "state" | "tries" | "dueAt" | "settledAt">;
+
+/** Notes an attempt in its event, with what follows from it; false when the event was settled meanwhile, which stands. */
+const note = async (tx: Tx, id: string, attempt: Attempt, change: Change): Promise<boolean> => {
+  const rows = await tx
+    .prepared("note_attempt", (q, { agentEvents: e }) =>
+      q
+        .update(e)
+        .set({
+          state: sql`${ph("state")}`,
+          attempts: sql`${e.attempts} + 1`,
+          tries: sql`${ph("tries")}`,
+          dueAt: sql`${ph("dueAt")}`,
+          settledAt: sql`${ph("settledAt")}`,
+          lastAt: sql`${ph("at")}`,
+          lastMs: sql`${ph("ms")}`,
+          lastClass: sql`${ph("class")}`,
+          lastStatus: sql`${ph("httpStatus")}`,
+          lastError: sql`${ph("message")}`,
+          lastAnswer: sql`${ph("answer")}`,
+        })
+        .where(and(eq(e.id, ph("id")), isNull(e.settledAt)))
+        .returning({ id: e.id })
+        .prepare("note_attempt"),
+    )
+    .execute({ id, ...valuesOf(attempt), ...change });
+  return rows.length > 0;
+};
+
+const valuesOf = ({ at, ms, class: kind, httpStatus, message, answer }: Attempt) => ({ at, ms, class: kind, httpStatus, message, answer });
+
+/** Notes an attempt and nothing else. */
+export const noteOnly = async (tx: Tx, id: string, { at, ms, class: kind, httpStatus, message, answer }: Attempt): Promise<void> => {
+  const { agentEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({
+      attempts: sql`${e.attempts} + 1`,
+      lastAt: at,
+      lastMs: ms,
+      lastClass: kind,
+      lastStatus: httpStatus,
+      lastError: message,
+      lastAnswer: answer,
+    })
+    .where(eq(e.id, id));
+};
+
+/** Moves an event's last attempt to the earlier ones: another one takes its place. */
+export const archiveLast = async (tx: Tx, id: string): Promise<void> => {
+  const { agentEvents: e, deliveryAttempts: a } = tx.t;
+  const [row] = await tx.select().from(e).where(eq(e.id, id));
+  if (!row || row.lastAt === null || row.lastClass === null) return;
+  await tx.insert(a).values({
+    eventId: id,
+    attempt: row.attempts,
+    at: row.lastAt,
+    ms: row.lastMs ?? 0,
+    class: row.lastClass,
+    httpStatus: row.lastStatus,
+    message: row.lastError,
+    answer: row.lastAnswer,
+  });
+};
+
+/** The webhook has acknowledged the key: the copy is erased, in the same transaction. */
+const acknowledgeKey = async (tx: Tx, { id, activationId }: EventRow, now: number): Promise<void> => {
+  const { agentEvents: e, activations: a } = tx.t;
+  await tx.update(e).set({ sealed: null }).where(eq(e.id, id));
+  await tx
+    .update(a)
+    .set({ keyDeliveredAt: now })
+    .where(and(eq(a.id, activationId), isNull(a.keyDeliveredAt)));
+};
+
+/** Notes that an event has arrived. False when it was settled meanwhile. */
+export const noteDelivered = async (tx: Tx, event: EventRow, attempt: Attempt, now: number): Promise<boolean> => {
+  const change = { state: "delivered", tries: event.tries + 1, dueAt: null, settledAt: now } as const;
+  if (!(await note(tx, event.id, attempt, change))) return false;
+  if (event.type === "agent.activated") await acknowledgeKey(tx, event, now);
+  return true;
+};
+
+/** Pauses an activation whose event could not be delivered, and holds its lane (SPEC 6). */
+const giveUp = async (tx: Tx, deps: Deps, event: EventRow, attempt: Attempt, tries: number): Promise<void> => {
+  if (!PAUSING_EVENTS.includes(event.type)) return;
+  const row = await addPauseReason(tx, deps, event.activationId, "webhook_failure", {
+    webhookLastError: {
+      eventId: event.id,
+      type: event.type,
+      at: iso(attempt.at),
+      attempts: tries,
+      class: attempt.class,
+      httpStatus: attempt.httpStatus,
+      message: attempt.message ?? "",
+      clearedAt: null,
+    },
+  });
+  if (row?.pauseReasons.includes("webhook_failure") && row.status === "paused") await holdLane(tx, event.activationId);
+};
+
+const noteFailed = async (tx: Tx, deps: Deps, { event, held }: Job, attempt: Attempt, now: number): Promise<boolean> => {
+  // What tells of this very failure goes to the webhook that failed: the queue would be wasted on it.
+  const { state, tries, delay } = planAfter(attempt, event.tries, held && event.type === "agent.paused");
+  const dead = delay === null;
+  const change = { state, tries, dueAt: dead ? null : now + delay, settledAt: dead ? now : null };
+  if (!(await note(tx, event.id, attempt, change))) return false;
+  if (dead) await giveUp(tx, deps, event, attempt, tries);
+  return true;
+};
+
+/** Notes what became of a job and gives its lane back, all in one transaction. Answers when the lane is due next. */
+export const settle = async (tx: Tx, deps: Deps, { job, attempt, dueAt }: Ended): Promise<number | null> => {
+  const now = deps.clock.now();
+  const { event } = job;
+  if (attempt) {
+    if (event.attempts > 0) await archiveLast(tx, event.id);
+    const noted = attempt.class === "ok" ? await noteDelivered(tx, event, attempt, now) : await noteFailed(tx, deps, job, attempt, now);
+    if (!noted) await noteOnly(tx, event.id, attempt);
+  } else if (dueAt !== undefined) {
+    const { agentEvents: e } = tx.t;
+    await tx
+      .update(e)
+      .set({ dueAt })
+      .where(and(eq(e.id, event.id), isNull(e.settledAt)));
+  }
+  return releaseLane(tx, job);
+};
