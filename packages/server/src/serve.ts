@@ -8,6 +8,7 @@ import { bendableClock } from "./lib/bendable-clock.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
+import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { systemDns } from "./senders/dns.ts";
@@ -95,6 +96,8 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
     });
   } catch (error) {
     await backend.db.close();
+    if (error instanceof SealBroken)
+      throw new ConfigError("The data was sealed with another key. Give that one with --secret-key, or put its secret.key back.");
     throw error;
   }
   try {

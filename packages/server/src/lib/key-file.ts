@@ -1,5 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import type { Random } from "./random.ts";
+
+/** The name of the file, in the folder of the data. */
+export const KEY_FILE = "secret.key";
 
 const BYTES = 32;
 
@@ -14,14 +17,26 @@ export const readKey = (text: string): Uint8Array | null => {
 /** A new key, as text. */
 export const makeKeyText = (random: Random): string => Buffer.from(random.bytes(BYTES)).toString("base64");
 
-/** The key in a file that only its owner may read; made when there is none. Throws when the file holds something else. */
-export const keyFile = (file: string, random: Random): Uint8Array => {
+/** Whole or not at all: a process that dies on the way leaves no half a key behind. */
+const writeKey = (file: string, text: string): void => {
+  const aside = `${file}.tmp`;
+  const handle = openSync(aside, "w", 0o600);
   try {
-    writeFileSync(file, `${makeKeyText(random)}\n`, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
+  renameSync(aside, file);
+};
+
+/**
+ * The key in a file that only its owner may read; made when there is none. No other process may use the file at the same
+ * time. Throws when it holds something else.
+ */
+export const keyFile = (file: string, random: Random): Uint8Array => {
+  if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);
   const key = readKey(readFileSync(file, "utf8"));
-  if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base 64 or hexadecimal. Put it back from a backup.`);
+  if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
   return key;
 };

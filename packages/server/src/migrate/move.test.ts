@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
@@ -181,4 +182,15 @@ test("rows that changed on the way are found", async () => {
   await db.tx((tx) => tx.update(tx.t.emails).set({ inDoubt: true }));
   await db.close();
   await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(/Table emails differs: 2500 rows/);
+});
+
+test("the key that seals secrets goes along, out of its file", async () => {
+  await fill();
+  const key = Buffer.alloc(32, 7).toString("base64");
+  writeFileSync(join(folder, "secret.key"), `${key}\n`);
+  await moveToPostgres({ from: folder, to: target.url });
+  const db = await openPostgres(target.url);
+  const { meta } = db.read.t;
+  expect(await db.read.select().from(meta).where(eq(meta.name, "masterKey"))).toEqual([{ name: "masterKey", value: key }]);
+  await db.close();
 });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lockFolder } from "../db/lock.ts";
 import { migrateFile } from "../db/migrate.sqlite.ts";
@@ -7,9 +7,10 @@ import { openSource } from "../db/move/source.ts";
 import { RowSum, type Value } from "../db/move/sum.ts";
 import { openTarget } from "../db/move/target.ts";
 import { openPostgres } from "../db/postgres.ts";
+import { KEY_FILE } from "../lib/key-file.ts";
 import { OPEN_ALL } from "../queue/bundles.sqlite.ts";
 import { migrateQueue } from "../queue/graphile-schema.ts";
-import { FIRST } from "../workspaces/workspaces.ts";
+import { FIRST, MASTER_KEY } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type MovedTable, MoveError, type MoveOptions, MoveRefused, type MoveReport } from "./report.ts";
 
@@ -81,7 +82,9 @@ export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOp
         await target.setCounter(shape);
       }
       await setJobCounter(db);
-      await target.finish();
+      // Secrets stay readable: the folder keeps their key in a file.
+      const key = join(from, KEY_FILE);
+      await target.finish(existsSync(key) ? { [MASTER_KEY]: readFileSync(key, "utf8").trim() } : {});
       return { from, tables: moved, rows: total, resumed: begun !== null };
     } finally {
       source.close();

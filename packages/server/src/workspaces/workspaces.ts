@@ -8,6 +8,7 @@ import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { makeKeyText, readKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
+import type { Seal } from "../lib/seal.ts";
 
 export interface FirstWorkspace {
   workspaceId: string;
@@ -44,6 +45,21 @@ export const storedKey = async (db: Db, random: Random): Promise<Uint8Array> => 
   const key = readKey(known);
   if (key === null) throw new Error("The master key in the database is damaged.");
   return key;
+};
+
+const SEAL_CHECK = "sealCheck";
+
+/** Throws when the data was sealed under another master key: better now than at the first secret that does not open. */
+export const assertSeal = async (db: Db, seal: Seal): Promise<void> => {
+  const known = await fact(db, SEAL_CHECK);
+  if (known !== null) {
+    seal.open(Buffer.from(known, "base64"), SEAL_CHECK);
+    return;
+  }
+  // Of several processes that start at once, the others check what the first one has written.
+  const made = { name: SEAL_CHECK, value: Buffer.from(seal.seal("open", SEAL_CHECK)).toString("base64") };
+  await db.tx(async (tx) => void (await tx.insert(tx.t.meta).values(made).onConflictDoNothing()));
+  return assertSeal(db, seal);
 };
 
 /** Writes the first workspace and its owner key. Dev mode keeps the key readable, so that a restart can show it again. */

@@ -18,7 +18,8 @@ export interface Target {
   sum(shape: Shape): Promise<RowSum>;
   setCounter(shape: Shape): Promise<void>;
   /** Opens the database to servers. */
-  finish(): Promise<void>;
+  /** Ends the move, and notes facts the folder kept beside its database. */
+  finish(facts: Readonly<Record<string, string>>): Promise<void>;
 }
 
 const ROWS = 1000;
@@ -90,6 +91,10 @@ export const openTarget = (db: PostgresDb): Target => {
         [quote(table), counter],
       );
     },
-    finish: async () => void (await raw(`drop table ${MOVE_TABLE}`)),
+    finish: (facts) =>
+      db.tx(async (tx) => {
+        for (const [name, value] of Object.entries(facts)) await tx.raw("insert into meta (name, value) values ($1, $2)", [name, value]);
+        await tx.raw(`drop table ${MOVE_TABLE}`);
+      }),
   };
 };

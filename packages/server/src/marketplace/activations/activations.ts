@@ -135,6 +135,7 @@ export const resume = async (tx: Tx, deps: Deps, workspaceId: string, id: string
 export const deactivate = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> => {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
+  await lockWorkspace(tx, workspaceId);
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
   if (ended.length > 0) await recover(tx, deps, [workspaceId]);
   return showActivation(await findActivation(tx, workspaceId, id), now);

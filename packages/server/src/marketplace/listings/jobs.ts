@@ -9,6 +9,9 @@ import { isListed, listingById } from "./store.ts";
 // Activations ended in one transaction: about 15 ms of work on SQLite, for which other writers wait.
 const CHUNK = 250;
 
+// An activation that was being written while the listing ended comes to light after its chunk: no transaction takes longer.
+const STRAGGLERS_MS = 60_000;
+
 /**
  * Ends the activations of a listing's ended period, by id and in chunks. Each chunk commits together with the job for the
  * next one, so after a crash the work goes on where it stood: nobody is told twice, nobody is left out.
@@ -16,7 +19,7 @@ const CHUNK = 250;
 const endListingActivations =
   (deps: Deps): JobHandler =>
   async ({ payload }) => {
-    const { listingId, period, after } = payload as { listingId: string; period: number; after: string };
+    const { listingId, period, after, last } = payload as { listingId: string; period: number; after: string; last?: boolean };
     const { activations: a } = deps.db.read.t;
     const rows = await deps.db.read
       .select({ id: a.id, workspaceId: a.workspaceId })
@@ -25,13 +28,18 @@ const endListingActivations =
       .orderBy(asc(a.id))
       .limit(CHUNK);
     const ids = rows.map(({ id }) => id);
-    const last = ids.at(-1);
-    if (last === undefined) return {};
+    const end = ids.at(-1);
+    const next = (change: object, runAt?: number) => ({
+      kind: END_JOB,
+      payload: { ...payload, ...change },
+      ...(runAt !== undefined && { runAt }),
+    });
     return {
       commit: async (tx) => {
         await endActivations(tx, deps, ids, "admin_revoke");
         await recover(tx, deps, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
-        if (ids.length === CHUNK) await deps.queue.enqueue(tx, { kind: END_JOB, payload: { ...payload, after: last } });
+        if (end !== undefined && ids.length === CHUNK) await deps.queue.enqueue(tx, next({ after: end }));
+        else if (last !== true) await deps.queue.enqueue(tx, next({ after: "", last: true }, deps.clock.now() + STRAGGLERS_MS));
       },
     };
   };

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const config = (flags: Record<string, string>, env: Record<string, string> = {}) => readConfig({ flags, env, dev: false });
+
+test("Stripe is set up by its key and its webhook's secret, and not by one of them", () => {
+  expect(config({}).stripe).toBeNull();
+  expect(config({ "stripe-key": "sk_1", "stripe-webhook-secret": "whsec_1" }).stripe).toEqual({
+    key: "sk_1",
+    webhookSecret: "whsec_1",
+    url: null,
+  });
+  const env = { MAILSVC_STRIPE_KEY: "sk_1", MAILSVC_STRIPE_WEBHOOK_SECRET: "whsec_1", MAILSVC_STRIPE_URL: "http://127.0.0.1:9" };
+  expect(config({}, env).stripe).toEqual({ key: "sk_1", webhookSecret: "whsec_1", url: "http://127.0.0.1:9" });
+  for (const half of ["stripe-key", "stripe-webhook-secret"]) expect(() => config({ [half]: "x" })).toThrow(ConfigError);
+  expect(() => config({ "stripe-key": "sk_1", "stripe-webhook-secret": "whsec_1", "stripe-url": "ftp://x" })).toThrow("--stripe-url");
+});
+
+test("a secret key is 32 bytes, or it is refused without being repeated", () => {
+  expect(config({}).secretKey).toBeNull();
+  expect(config({ "secret-key": "00".repeat(32) }).secretKey).toHaveLength(32);
+  expect(() => config({ "secret-key": "hunter2" })).toThrow(/^--secret-key takes 32 bytes/);
+  expect(() => config({ "secret-key": "hunter2" })).not.toThrow("hunter2");
+});

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Mailsvc } from "@mailsvc/sdk";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ConfigError, readConfig } from "../../config.ts";
+import { silentLog } from "../../lib/log.ts";
+import { type RunningServer, serve } from "../../serve.ts";
+import { listingById } from "./store.ts";
+import { signingSecrets } from "./webhook.ts";
+
+let data = "";
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), "mailsvc-sealed-"));
+});
+afterEach(() => rmSync(data, { recursive: true }));
+
+const start = (flags: Record<string, string> = {}) =>
+  serve(readConfig({ flags: { data, port: "0", ...flags }, env: {}, dev: true }), silentLog);
+
+const secretOf = async ({ app: { deps } }: RunningServer, id: string): Promise<string | undefined> => {
+  const row = await listingById(deps.db.read, id);
+  return row && signingSecrets(deps, row, deps.clock.now()).current;
+};
+
+test("a webhook secret is readable after a restart, by the key beside the data or by one that is given", async () => {
+  const first = await start();
+  const sdk = new Mailsvc({ baseUrl: first.url, apiKey: first.apiKey ?? "" });
+  const made = await sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  await first.close();
+  const second = await start();
+  expect(await secretOf(second, made.id)).toBe(made.webhookSecret);
+  await second.close();
+  const key = readFileSync(join(data, "secret.key"), "utf8");
+  rmSync(join(data, "secret.key"));
+  const third = await start({ "secret-key": key });
+  expect(await secretOf(third, made.id)).toBe(made.webhookSecret);
+  await third.close();
+});
+
+test("with another key than before the server does not start, and says why", async () => {
+  await (await start()).close();
+  await expect(start({ "secret-key": "00".repeat(32) })).rejects.toThrow(ConfigError);
+  await expect(start({ "secret-key": "00".repeat(32) })).rejects.toThrow("--secret-key");
+  writeFileSync(join(data, "secret.key"), Buffer.alloc(32, 1).toString("base64"));
+  await expect(start()).rejects.toThrow(ConfigError);
+});
