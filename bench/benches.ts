@@ -8,7 +8,21 @@ import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
+import { templates } from "./figures/templates.ts";
 import { world } from "./figures/world.ts";
 
 /** All benchmarks, in the order they are run. */
-export const benches: readonly Bench[] = [accept, fsync, tail, start, memory, drain, postgres, world, cli, contacts, contactsOnPostgres];
+export const benches: readonly Bench[] = [
+  accept,
+  fsync,
+  tail,
+  start,
+  memory,
+  drain,
+  postgres,
+  world,
+  cli,
+  contacts,
+  contactsOnPostgres,
+  templates,
+];

@@ -17,9 +17,18 @@ const MAX_OPEN = 200;
 // Invisible characters in a row, spaces between them: soft hyphens, joiners and the like.
 const PADDING = /(?:(?:\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff)[\s\u00a0]*){3,}/g;
 
+const INVISIBLE = /\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff/;
+// Any white space but single spaces.
+const UNEVEN = /[^\S ]| {2}/;
+
 const ATTRIBUTES = /([^\s=/>"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/g;
 
-const attributesOf = (tag: string): Map<string, string> => {
+const NONE: ReadonlyMap<string, string> = new Map();
+// Elements of which an attribute counts, beside those that may hide any of them.
+const TOLD = words("a img ol");
+
+const attributesOf = (name: string, tag: string): ReadonlyMap<string, string> => {
+  if (tag === "" || (!TOLD.has(name) && !/hidden|display/i.test(tag))) return NONE;
   const found = new Map<string, string>();
   for (const [, name = "", double, single, bare] of tag.matchAll(ATTRIBUTES)) {
     const key = name.toLowerCase();
@@ -28,12 +37,19 @@ const attributesOf = (tag: string): Map<string, string> => {
   return found;
 };
 
+/** Whether a quote stands where the value of an attribute begins: behind `=`, spaces apart. */
+const opensValue = (html: string, from: number, quote: number): boolean => {
+  let i = quote - 1;
+  while (i > from && i > quote - 20 && /\s/.test(html[i] as string)) i -= 1;
+  return html[i] === "=";
+};
+
 /** Where a tag that opens at `from` ends: the `>` outside of quotes; -1 when it does not. */
 const endOfTag = (html: string, from: number): number => {
   for (let i = from; i < html.length; i += 1) {
     const c = html[i];
     if (c === ">") return i;
-    if ((c === '"' || c === "'") && /=\s*$/.test(html.slice(Math.max(from, i - 20), i))) {
+    if ((c === '"' || c === "'") && opensValue(html, from, i)) {
       const close = html.indexOf(c, i + 1);
       if (close === -1) return html.indexOf(">", i);
       i = close;
@@ -90,7 +106,8 @@ class Writer {
       return;
     }
     // Spaces that keep a client from showing the body after the preview line.
-    const shown = text.replace(PADDING, " ").replace(/[\s\u00a0]+/g, " ");
+    const bare = INVISIBLE.test(text) ? text.replace(PADDING, " ") : text;
+    const shown = UNEVEN.test(bare) ? bare.replace(/[\s\u00a0]+/g, " ") : bare;
     if (shown.startsWith(" ") && this.#breaks === 0) this.#space = true;
     const words = shown.trim();
     if (words === "") return;
@@ -136,7 +153,7 @@ class Writer {
     // A paragraph ends where a block begins, an item where the next one does.
     if (BLOCK.has(name) && this.#open.at(-1)?.name === "p") this.end("p");
     if ((name === "li" || name === "td" || name === "th" || name === "tr") && this.#open.at(-1)?.name === name) this.end(name);
-    const attributes = attributesOf(tag);
+    const attributes = attributesOf(name, tag);
     if (name === "br") {
       if (this.#hidden === 0) {
         this.#breaks = this.#out.length === 0 ? 0 : this.#breaks + 1;

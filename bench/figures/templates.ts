@@ -1,0 +1,75 @@
+import Handlebars from "handlebars";
+import { compileBundle, render } from "../../packages/server/src/templates/engine/engine.ts";
+import { loadParser } from "../../packages/server/src/templates/engine/parser.ts";
+import { type Bench, type Figure, median } from "../figure.ts";
+
+const ROUNDS = 9;
+const ROUND_MS = 300;
+const SIZE = 20 * 1024;
+
+const filler = "Grüße aus der Werkstatt, wo die Maschine rechnet. ";
+
+/** A mail of 20 KB: 150 values between tags and in attributes, a condition, and a loop over ten lines of two values. */
+const page = (): string => {
+  const rows = Array.from({ length: 75 }, (_, i) => `<tr><td style="padding: 4px" title="{{ title${i % 5} }}">{{ name }}</td></tr>`).join(
+    "\n",
+  );
+  const list = "{{#each lines}}<li>{{ title }}: {{ price }}</li>{{/each}}{{#if vip}}<b>{{ name }}</b>{{else}}-{{/if}}";
+  const rest = Math.max(0, SIZE - rows.length - list.length - 60);
+  const text = filler.repeat(Math.ceil(rest / filler.length)).slice(0, rest);
+  return `<html><body><table>${rows}</table><ul>${list}</ul><p>${text}</p></body></html>`;
+};
+
+const VALUES = {
+  name: "Ada <Lovelace>",
+  vip: true,
+  ...Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`title${i}`, `Gear & wheel "${i}"`])),
+  lines: Array.from({ length: 10 }, (_, i) => ({ title: `Line ${i}`, price: i * 1.5 })),
+};
+
+/** How often a second `work` is done, for a while; what it gives is kept alive. */
+const rate = (work: () => number): number => {
+  const from = performance.now();
+  let done = 0;
+  let kept = 0;
+  for (let now = from; now - from < ROUND_MS; now = performance.now()) {
+    for (let i = 0; i < 50; i += 1) kept += work();
+    done += 50;
+  }
+  if (kept === 0) throw new Error("Nothing was rendered.");
+  return (done * 1000) / (performance.now() - from);
+};
+
+/** Rendering of templates, against Handlebars. */
+export const templates: Bench = {
+  name: "templates",
+  meaning:
+    "A template of 20 KB with 150 values, a condition and a loop, rendered in this process, its budgets and its list of missing variables kept. " +
+    "handlebars: the same source compiled once by Handlebars. with-text: subject, HTML, and the plain text made from it, as a send does. Ratios are medians of those within each round, the two in turns.",
+  run: async () => {
+    const html = page();
+    const parse = await loadParser();
+    const bundle = { slug: "x", subject: "Hello {{ name }}", html, variables: [], isLayout: false, layout: null, partials: new Map() };
+    const ours = compileBundle(parse, { ...bundle, text: "-" });
+    const whole = compileBundle(parse, { ...bundle, text: null });
+    const theirs = Handlebars.compile(html);
+    if (render(ours, VALUES).html !== theirs(VALUES)) throw new Error("The two do not render the same.");
+    // A text grown by appending is in pieces until it is read; reading its bytes is part of sending it.
+    const measure = [
+      () => Buffer.byteLength(theirs(VALUES)),
+      () => Buffer.byteLength(render(ours, VALUES).html ?? ""),
+      () => Buffer.byteLength(render(whole, VALUES).text ?? ""),
+    ] as const;
+    const rounds = Array.from({ length: ROUNDS + 1 }, () => measure.map(rate)).slice(1) as [number, number, number][];
+    const figure = (name: string, at: 1 | 2, more: Partial<Figure> = {}): Figure => ({
+      name,
+      value: median(rounds.map((round) => round[at])),
+      unit: "renders/s",
+      against: "handlebars",
+      ratio: median(rounds.map((round) => round[at] / round[0])),
+      rounds: rounds.map((round) => round[at]),
+      ...more,
+    });
+    return [figure("templates.render", 1, { goal: { op: ">=", than: 0.9 } }), figure("templates.with-text", 2)];
+  },
+};
