@@ -50,12 +50,7 @@ const line = (max: number) =>
     .refine((s) => !unsafe(s), { message: "No line breaks or control characters may stand here.", params: { code: "invalid_characters" } });
 
 /** A name or number that may be absent; an empty one is none. */
-const optionalLine = (max: number, description: string) =>
-  line(max)
-    .nullable()
-    .transform((s) => (s === "" ? null : s))
-    .optional()
-    .meta({ description });
+const optionalLine = (max: number, description: string) => line(max).nullable().optional().meta({ description });
 
 /** The name of a tag: `VIP` and `vip` are one tag, shown as it was written. */
 export const TagName = line(CONTACT_LIMITS.tag)
@@ -107,6 +102,7 @@ export const CustomFields = z
       return issue(ctx, [], "too_big", `Custom fields take at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
     checkCustom(fields, [], 1, ctx);
   })
+  .pipe(z.record(z.string(), z.custom<CustomValue>(() => true)))
   .meta({
     type: "object",
     additionalProperties: true,

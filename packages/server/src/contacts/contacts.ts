@@ -54,11 +54,14 @@ const distinct = (tags: readonly string[]): string[] => {
   return [...seen.values()];
 };
 
+/** An empty name or number is none. */
+const orNone = (text: string | null | undefined): string | null => text || null;
+
 /** A row for a new contact, without its number. */
 export const newRow = (deps: Deps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> => {
   const now = deps.clock.now();
   const { address } = parseAddress(input.email);
-  const { firstName = null, lastName = null, phone = null } = input;
+  const [firstName, lastName, phone] = [orNone(input.firstName), orNone(input.lastName), orNone(input.phone)];
   return {
     id: deps.ids("con"),
     workspaceId,
@@ -93,9 +96,9 @@ const mergedFields = (before: Record<string, CustomValue>, sent: Record<string, 
 export const patchedRow = (deps: Deps, before: ContactRow, patch: Omit<ContactPatch, "status">, status: ContactStatus): ContactRow => {
   const after: ContactRow = {
     ...before,
-    ...(patch.firstName !== undefined && { firstName: patch.firstName }),
-    ...(patch.lastName !== undefined && { lastName: patch.lastName }),
-    ...(patch.phone !== undefined && { phone: patch.phone }),
+    ...(patch.firstName !== undefined && { firstName: orNone(patch.firstName) }),
+    ...(patch.lastName !== undefined && { lastName: orNone(patch.lastName) }),
+    ...(patch.phone !== undefined && { phone: orNone(patch.phone) }),
     ...(patch.tags !== undefined && { tags: distinct(patch.tags) }),
     ...(patch.customFields !== undefined && { customFields: mergedFields(before.customFields, patch.customFields) }),
     status,
