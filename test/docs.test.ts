@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
+import { HELPERS } from "../packages/server/src/templates/engine/helpers.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
@@ -153,6 +154,12 @@ describe("tables say what the code says", () => {
   test("simulated recipients", () => {
     expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
       SIMULATOR.map(({ name, what }) => [`\`${name}@\``, what]),
+    );
+  });
+
+  test("helpers of templates", () => {
+    expect(tableUnder(join(root, "docs/templates.md"), "Writing").map(([name]) => name)).toEqual(
+      expect.arrayContaining([...HELPERS.keys()].map((name) => `\`${name}\``)),
     );
   });
 
