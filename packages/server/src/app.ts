@@ -27,6 +27,8 @@ import { type Lookup, systemLookup } from "./marketplace/deliveries/connect.ts";
 import { type DeliveryWorker, makeDeliveries } from "./marketplace/deliveries/deliveries.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import { lastAlive, makeRunClock } from "./marketplace/runs/clock.ts";
+import { watchNext } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
@@ -100,21 +102,26 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, audience };
+  const runClock = makeRunClock({ db, clock, log, bent: isBendable(clock) });
+  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, runClock, audience };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
-  if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0), clock.mode);
+  if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0, (await lastAlive(db.read)) ?? 0), clock.mode);
   await assertSeal(db, seal);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);
-    await db.tx((tx) => queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB }));
+    await db.tx(async (tx) => {
+      await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB });
+      await watchNext(tx, deps);
+    });
   };
   const limiter = backend.makeLimiter(clock, isBendable(clock));
   const forget = (): void => {
     keyRing.clear();
     verified.clear();
     limiter.clear();
+    runClock.forget();
   };
   const world =
     config.dev && isBendable(clock)
@@ -129,6 +136,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     faults: world?.faults ?? null,
   });
   if (world) mountPages(http.h3, dashboardPages(deps, first.apiKey), deps);
+  await runClock.start();
   await startWorkers();
   return {
     http,
@@ -136,6 +144,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     flight,
     first,
     close: async () => {
+      await runClock.stop();
       await queue.stop();
       await mailer.close();
       await db.close();

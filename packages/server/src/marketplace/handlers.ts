@@ -4,18 +4,30 @@ import { selfHandlers } from "./activations/agent-handlers.ts";
 import { activationHandlers } from "./activations/handlers.ts";
 import { brandHandlers } from "./brand/handlers.ts";
 import { catalogHandlers } from "./catalog/handlers.ts";
+import { agentCreditHandlers } from "./credits/agent-handlers.ts";
+import { creditHandlers } from "./credits/handlers.ts";
+import { deliveryHandlers } from "./deliveries/handlers.ts";
 import { listingHandlers } from "./listings/handlers.ts";
+import { agentMessageHandlers } from "./messages/agent-handlers.ts";
+import { messageHandlers } from "./messages/handlers.ts";
 import { paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
 import { planHandlers } from "./plans/handlers.ts";
+import { agentRunHandlers } from "./runs/agent-handlers.ts";
+import { runHandlers } from "./runs/handlers.ts";
+import { agentWakeupHandlers } from "./wakeups/agent-handlers.ts";
 
 type MarketplaceContract = typeof marketplace;
 
 /** The one list of what brands and builders may call. A missing handler does not compile. */
 export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: Handlers<MarketplaceContract[G]> } = {
   listings: listingHandlers,
+  deliveries: deliveryHandlers,
   payments: paymentHandlers,
   catalog: catalogHandlers,
   activations: activationHandlers,
+  messages: messageHandlers,
+  runs: runHandlers,
+  credits: creditHandlers,
   plans: planHandlers,
   brand: brandHandlers,
 };
@@ -28,4 +40,8 @@ export const callbackHandlers: { readonly [G in keyof typeof callbacks]: Handler
 /** The one list of what agents may call. A missing handler does not compile. */
 export const agentHandlers: { readonly [G in keyof AgentContract]: Handlers<AgentContract[G]> } = {
   self: selfHandlers,
+  messages: agentMessageHandlers,
+  runs: agentRunHandlers,
+  credits: agentCreditHandlers,
+  wakeups: agentWakeupHandlers,
 };

@@ -2,9 +2,13 @@ import type { Contract } from "../endpoint.ts";
 import { activations } from "./activations.ts";
 import { brand } from "./brand.ts";
 import { catalog } from "./catalog.ts";
+import { credits } from "./credits.ts";
+import { deliveries } from "./deliveries.ts";
 import { listings } from "./listings.ts";
+import { messages } from "./messages.ts";
 import { payments } from "./payments.ts";
 import { plans } from "./plans.ts";
+import { runs } from "./runs.ts";
 
 /** What brands and builders do in the marketplace, by noun and verb. */
-export const marketplace = { listings, payments, catalog, activations, plans, brand } as const satisfies Contract;
+export const marketplace = { listings, deliveries, payments, catalog, activations, messages, runs, credits, plans, brand } as const satisfies Contract;

@@ -145,3 +145,12 @@ export const releaseLane = async (tx: Tx, { activationId, claim }: Job): Promise
 export const holdLane = async (tx: Tx, activationId: string): Promise<void> => {
   await tx.update(tx.t.deliveryLanes).set({ held: true }).where(eq(tx.t.deliveryLanes.activationId, activationId));
 };
+
+/** Has a lane looked at now; a worker that has it does so by itself. */
+export const lookAtLane = async (tx: Tx, activationId: string, now: number): Promise<void> => {
+  const { deliveryLanes: l } = tx.t;
+  await tx
+    .update(l)
+    .set({ dueAt: now })
+    .where(and(eq(l.activationId, activationId), isNull(l.claim)));
+};

@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { addPauseReason } from "../activations/transitions.ts";
 import type { Attempt } from "./attempt.ts";
-import { type EventRow, holdLane, type Job, releaseLane } from "./lanes.ts";
+import { type EventRow, holdLane, type Job, lookAtLane, releaseLane } from "./lanes.ts";
 import { planAfter } from "./schedule.ts";
 
 /** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
@@ -98,6 +98,16 @@ export const noteDelivered = async (tx: Tx, event: EventRow, attempt: Attempt, n
   if (!(await note(tx, event.id, attempt, change))) return false;
   if (event.type === "agent.activated") await acknowledgeKey(tx, event, now);
   return true;
+};
+
+/** Notes that an event has arrived by hand, whatever had become of it, and lets its lane go on. */
+export const acknowledge = async (tx: Tx, deps: Deps, event: EventRow): Promise<void> => {
+  const now = deps.clock.now();
+  const { agentEvents: e } = tx.t;
+  await tx.update(e).set({ state: "delivered", dueAt: null, settledAt: now }).where(eq(e.id, event.id));
+  if (event.type === "agent.activated") await acknowledgeKey(tx, event, now);
+  await lookAtLane(tx, event.activationId, now);
+  tx.afterCommit(() => deps.deliveries.wake([event.listingId]));
 };
 
 /** Pauses an activation whose event could not be delivered, and holds its lane (SPEC 6). */

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_EVENT_TYPES } from "./agent-events.ts";
+import { ATTEMPT_CLASSES } from "./failures.ts";
+import { AGENT_EVENT_STATES } from "./states.ts";
+
+/** One POST to a webhook, and what came of it. */
+export const DeliveryAttempt = z
+  .object({
+    /** Counts from 1; it went out as X-Service-Attempt. */
+    attempt: z.int(),
+    at: Instant,
+    /** How long it took. */
+    ms: z.int(),
+    class: z.enum(ATTEMPT_CLASSES),
+    httpStatus: z.int().nullable(),
+    /** What went wrong, in a sentence. */
+    message: z.string().nullable(),
+    /** What to do about it. */
+    hint: z.string(),
+    /** The beginning of the answer, without anything secret. */
+    answer: z.string().nullable(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
+
+/** An event on its way to a builder's webhook. */
+export const Delivery = z
+  .object({
+    /** The event's. */
+    id: z.string(),
+    type: z.enum(AGENT_EVENT_TYPES),
+    activationId: z.string(),
+    runId: z.string().nullable(),
+    sequence: z.int(),
+    timestamp: Instant,
+    state: z.enum(AGENT_EVENT_STATES),
+    attempts: z.int(),
+    /** When it is tried again, at the earliest; null when it is not. */
+    nextAttemptAt: Instant.nullable(),
+    /** When it was delivered or given up. */
+    settledAt: Instant.nullable(),
+    lastAttempt: DeliveryAttempt.nullable(),
+  })
+  .meta({ id: "Delivery" });
+export type Delivery = z.infer<typeof Delivery>;
+
+export const DeliveryDetail = Delivery.extend({
+  /** The bytes that are sent, as text. The key of agent.activated is masked. */
+  body: z.string(),
+  /** The latest 100 of them, oldest first. */
+  log: z.array(DeliveryAttempt),
+}).meta({ id: "DeliveryDetail" });
+export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
+
+/** What came of a test.ping. */
+export const WebhookTest = z
+  .object({
+    /** Whether the webhook answered 2xx in time. */
+    ok: z.boolean(),
+    eventId: z.string(),
+    ms: z.int(),
+    class: z.enum(ATTEMPT_CLASSES),
+    httpStatus: z.int().nullable(),
+    message: z.string().nullable(),
+    hint: z.string(),
+    answer: z.string().nullable(),
+  })
+  .meta({ id: "WebhookTest" });
+export type WebhookTest = z.infer<typeof WebhookTest>;
+
+const slug = "launch-writer";
+const params = { slug, id: "evt_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const read = { permission: "listings:read" } as const;
+const write = { permission: "listings:write" } as const;
+
+export const deliveries = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings/:slug/deliveries",
+    access: read,
+    summary: "List the events for a listing's webhook, newest first",
+    query: z.object({
+      ...pageQuery,
+      state: z.enum(AGENT_EVENT_STATES).optional().meta({ description: "Only events in this state" }),
+      type: z.enum(AGENT_EVENT_TYPES).optional().meta({ description: "Only events of this type" }),
+      activationId: z.string().max(100).optional().meta({ description: "Only events of this activation" }),
+    }),
+    output: pageOf(Delivery),
+    errors: ["not_found"],
+    examples: [{ summary: "Those that were given up", params: { slug }, query: { state: "dead" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings/:slug/deliveries/:id",
+    access: read,
+    summary: "Show an event with its bytes and every attempt",
+    output: DeliveryDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params }],
+  }),
+  redeliver: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver",
+    access: write,
+    summary: "Send an event once more, now",
+    description:
+      "The same bytes under the same id, as one attempt of its own: it changes nothing in the plan of retries and never pauses anything. An event that had not arrived counts as delivered when it does now. agent.activated is not sent again once it has been acknowledged, and an event waits for older ones of its activation that are on their way.",
+    output: DeliveryDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Redeliver", params }],
+  }),
+  test: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/listings/:slug/test-webhook",
+    access: write,
+    summary: "Send test.ping to a listing's webhook",
+    description:
+      "Signed like every event, in one attempt; answers what came of it. Works for drafts too. It changes no activation. Ten a minute.",
+    output: WebhookTest,
+    errors: ["not_found", "rate_limited"],
+    examples: [{ summary: "Is my webhook all right?", params: { slug } }],
+  }),
+};
