@@ -62,7 +62,7 @@ export const systemRuntime: Runtime = {
 };
 
 /** A variable of the environment; undefined when it is unset, empty, or there is no environment. */
-export const environment = (name: "MAILSVC_URL" | "MAILSVC_API_KEY"): string | undefined =>
+export const environment = (name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY"): string | undefined =>
   (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
 
 /** What this program runs on, for the User-Agent: `node/24.1.0`; undefined where that cannot be told. */

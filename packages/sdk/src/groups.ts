@@ -66,8 +66,8 @@ const callOf = (endpoint: Endpoint, label: string, params: readonly unknown[], i
   return call;
 };
 
-const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings) => {
-  const count = paramNames(endpoint.path).length;
+const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings, bound: readonly string[]) => {
+  const count = paramNames(endpoint.path).length - bound.length;
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
   const paged = isPage(endpoint);
   return (...args: readonly unknown[]) => {
@@ -75,7 +75,7 @@ const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, setting
     const send = async (more: Fields) => {
       const input = takesInput ? inputOf(args[count], label) : {};
       const options = optionsOf(args[takesInput ? count + 1 : count], label);
-      return exchange(callOf(endpoint, label, args.slice(0, count), { ...input, ...more }, options, settings));
+      return exchange(callOf(endpoint, label, [...bound, ...args.slice(0, count)], { ...input, ...more }, options, settings));
     };
     if (!paged) return new APIPromise(send({}));
     const page = send as (more: Fields) => ReturnType<typeof exchange<Page<unknown>>>;
@@ -83,10 +83,18 @@ const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, setting
   };
 };
 
-/** Builds the methods of a contract over an exchange. */
-export const groupsOf = <C extends Contract>(contract: C, exchange: Exchange, settings: Settings): Methods<C> => {
+/** Builds the methods of a contract over an exchange. The first parameters of every path are `bound` already. */
+export const groupsOf = <C extends Contract>(
+  contract: C,
+  exchange: Exchange,
+  settings: Settings,
+  bound: readonly string[] = [],
+): Methods<C> => {
   const groups = Object.entries(contract).map(([noun, endpoints]) => {
-    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [verb, methodOf(endpoint, `${noun}.${verb}`, exchange, settings)]);
+    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [
+      verb,
+      methodOf(endpoint, `${noun}.${verb}`, exchange, settings, bound),
+    ]);
     return [noun, Object.freeze(Object.fromEntries(methods))];
   });
   return Object.fromEntries(groups) as Methods<C>;

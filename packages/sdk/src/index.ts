@@ -1,3 +1,4 @@
+export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
 export { createClient, Mailsvc } from "./client.ts";
 export * from "./contract/index.ts";
 export { DEFAULT_URL, VERSION } from "./defaults.ts";

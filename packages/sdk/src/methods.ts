@@ -10,7 +10,9 @@ export interface PathArguments {
   token: [token: string];
   contact: [contact: string];
   slug: [slug: string];
+  runId: [runId: string];
   email: [email: string];
+  runId: [runId: string];
 }
 
 type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]
