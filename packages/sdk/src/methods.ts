@@ -12,7 +12,6 @@ export interface PathArguments {
   slug: [slug: string];
   runId: [runId: string];
   email: [email: string];
-  runId: [runId: string];
 }
 
 type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]
