@@ -41,8 +41,10 @@ export const partialExit = (session: Session, data: unknown): Exit => {
   if (!Array.isArray(failed) || failed.length === 0) return EXIT.ok;
   const { err } = session.term;
   session.out.note(`${err.yellow("partly done")} ${failed.length} failed:`);
-  for (const one of failed as { to?: unknown; code?: unknown; message?: unknown }[])
-    session.out.note(`  ${err.bold(safeText(String(one.to ?? "")))}  ${safeText(String(one.message ?? one.code ?? ""))}`);
+  for (const one of failed as { [name: string]: unknown }[])
+    session.out.note(
+      `  ${err.bold(safeText(String(one["to"] ?? one["email"] ?? one["contact"] ?? one["entry"] ?? "")))}  ${safeText(String(one["message"] ?? one["code"] ?? ""))}`,
+    );
   return EXIT.partial;
 };
 

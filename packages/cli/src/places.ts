@@ -11,6 +11,11 @@ interface Place {
 
 const PLACES: Readonly<Record<string, Place>> = {
   "me.get": { words: ["whoami"] },
+  "lists.create": { positional: [{ field: "name" }] },
+  "lists.add": { positional: [{ field: "contacts" }] },
+  "lists.remove": { positional: [{ field: "contacts" }] },
+  "suppressions.create": { positional: [{ field: "email" }] },
+  "suppressions.remove": { positional: [{ field: "entries" }] },
   "health.openapi": { words: ["openapi"] },
   "world.reset": { words: ["reset"] },
   "world.snapshots": { words: ["snapshots"] },

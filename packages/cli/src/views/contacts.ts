@@ -9,7 +9,8 @@ import { stamp } from "./time.ts";
 
 const nameOf = ({ firstName, lastName }: Contact): string => [firstName, lastName].filter(Boolean).join(" ");
 
-const columns: Column<Contact>[] = [
+/** A contact in a table. */
+export const contactColumns: Column<Contact>[] = [
   { title: "id", value: (c) => c.id },
   { title: "email", value: (c) => c.email, flexible: true },
   { title: "name", value: nameOf, flexible: true },
@@ -77,8 +78,8 @@ const imported = (outcome: ContactImport, { term: { out, columns: width } }: Ses
 };
 
 export const contactViews: Readonly<Record<string, View>> = {
-  "contacts.list": { columns },
-  "contacts.export": { columns },
+  "contacts.list": { columns: contactColumns },
+  "contacts.export": { columns: contactColumns },
   "contacts.create": { object: one },
   "contacts.upsert": { object: one },
   "contacts.update": { object: one },

@@ -1,4 +1,4 @@
-import type { Email, EmailDetail, MailsvcContract, Output, Sender, Suppression } from "@mailsvc/sdk/contract";
+import type { Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { Style } from "../tty.ts";
@@ -131,14 +131,6 @@ const senderColumns: Column<Sender>[] = [
   { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
 ];
 
-const suppressionColumns: Column<Suppression>[] = [
-  { title: "id", value: (s) => s.id },
-  { title: "email", value: (s) => s.email, flexible: true },
-  { title: "reason", value: (s) => s.reason },
-  { title: "scope", value: (s) => s.scope },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
-];
-
 export const emailViews: Readonly<Record<string, View>> = {
   "emails.send": { object: sent },
   "emails.list": { columns: emailColumns },
@@ -149,5 +141,4 @@ export const emailViews: Readonly<Record<string, View>> = {
   "senders.create": { object: senderFacts },
   "senders.get": { object: senderFacts },
   "senders.verify": { object: senderFacts },
-  "suppressions.list": { columns: suppressionColumns },
 };

@@ -1,8 +1,8 @@
 import type { Style } from "../tty.ts";
 
-const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running"]);
+const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running", "MEMBER", "READY"]);
 const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
-const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "frozen", "warn"]);
+const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "BUILDING", "frozen", "warn"]);
 
 /** A state in the colour of what it means. */
 export const statusColor = (style: Style, status: string): string => {

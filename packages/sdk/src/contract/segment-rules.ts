@@ -156,7 +156,7 @@ const checkValue = (
     });
     return;
   }
-  value.forEach((v, i) => one(v, [...path, i]));
+  for (const [i, v] of value.entries()) one(v, [...path, i]);
 };
 
 const checkCondition = (rule: Plain, path: (string | number)[], report: (f: Fault) => void): void => {

@@ -36,7 +36,7 @@ const ofText = (
   have: SQLWrapper,
   operator: RuleOperator,
   value: Value,
-  form: (text: string) => SQL,
+  form: (text: string) => SQLWrapper,
 ): SQL => {
   switch (operator) {
     case "equals":

@@ -5,7 +5,7 @@ import { dropTallies } from "../tallies/tallies.ts";
 import { compile } from "./compile.ts";
 import { compare, type SegmentRow } from "./follow.ts";
 import { contextOf, numberAfter } from "./read.ts";
-import { WALK_JOB } from "./segments.ts";
+import { SECOND_ROUND, WALK_JOB } from "./segments.ts";
 
 // Contacts looked at by one query: some ms of reading.
 const WINDOW = 5000;
@@ -14,9 +14,6 @@ const CHUNK = 250;
 // Rules that depend on time count in days for the most part; an hour late is soon enough for who enters and leaves.
 // Reads do not wait for it.
 const EVERY = 3_600_000;
-// A transaction that began before the rules changed, on another server, has ended by then: the second round finds what it
-// left behind.
-const SECOND_ROUND = 60_000;
 
 interface Walk {
   workspaceId: string;

@@ -3,7 +3,7 @@ import { and, eq, inArray } from "drizzle-orm";
 import { noteSuppressed } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { keyOf, merged, type NewSuppression, putSuppressions, type SuppressionEntry, suppressionsOf } from "./suppressions.ts";
+import { keyOf, merged, type NewSuppression, noteLifted, putSuppressions, type SuppressionEntry, suppressionsOf } from "./suppressions.ts";
 
 interface Row extends Omit<NewSuppression, "source" | "emailId"> {}
 
@@ -65,6 +65,7 @@ export const importSuppressions = async (
 /** Lifts many suppressions at once, each named by its id or its address. */
 export const removeSuppressions = async (
   tx: Tx,
+  deps: Deps,
   workspaceId: string,
   entries: readonly string[],
 ): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> => {
@@ -78,7 +79,8 @@ export const removeSuppressions = async (
     const rows = await tx
       .delete(t)
       .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, chunk)))
-      .returning({ id: t.id });
+      .returning();
+    await noteLifted(tx, deps, rows);
     for (const { id } of rows) gone.add(id);
   }
   const removed = gone.size;

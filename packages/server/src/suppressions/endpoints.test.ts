@@ -169,3 +169,23 @@ test("workspaces do not see each other's suppressions, and keys do what they may
   const reader = await keyFor(world, "suppressions:read");
   expect((await ask(world, { path: `${at}/import`, key: reader, body: { entries: [{ email: "b@example.com" }] } })).status).toBe(403);
 });
+
+test("what is suppressed and lifted is told of, without the address", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.suppressions.create({ email: "ada@example.com", scope: "marketing" });
+  await sdk.suppressions.create({ email: "ada@example.com", scope: "marketing" });
+  await sdk.suppressions.import({ entries: [{ email: "ada@example.com" }, { email: "bob@example.com" }] });
+  await sdk.suppressions.delete("ada@example.com");
+  await sdk.suppressions.remove({ entries: ["bob@example.com"] });
+  const { read } = world.app.deps.db;
+  const events = await read.select().from(read.t.events).orderBy(read.t.events.sequence);
+  expect(events.map((e) => `${e.type} ${e.data?.scope} ${e.data?.source}`)).toEqual([
+    "suppression.added marketing api",
+    "suppression.added all import",
+    "suppression.added all import",
+    "suppression.removed all import",
+    "suppression.removed all import",
+  ]);
+  expect(JSON.stringify(events)).not.toContain("example.com");
+});

@@ -13,7 +13,7 @@ export const suppressionHandlers: Handlers<typeof contract.suppressions> = {
     return entry;
   },
   import: (input, { tx, deps, workspaceId }) => importSuppressions(tx, deps, workspaceId, input),
-  remove: ({ entries }, { tx, workspaceId }) => removeSuppressions(tx, workspaceId, entries),
+  remove: ({ entries }, { tx, deps, workspaceId }) => removeSuppressions(tx, deps, workspaceId, entries),
   get: ({ id }, { read, workspaceId }) => getSuppression(read, workspaceId, id),
-  delete: ({ id }, { tx, workspaceId }) => unsuppress(tx, workspaceId, id),
+  delete: ({ id }, { tx, deps, workspaceId }) => unsuppress(tx, deps, workspaceId, id),
 };

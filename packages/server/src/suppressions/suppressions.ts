@@ -1,4 +1,4 @@
-import type { Page, Suppression } from "@mailsvc/sdk/contract";
+import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
@@ -77,7 +77,26 @@ export const putSuppressions = async (tx: Tx, rows: readonly SuppressionEntry[])
         updatedAt: sql`excluded.updated_at`,
       },
     });
+  await note(tx, "suppression.added", rows);
 };
+
+// Without the address: the log outlives the person.
+const note = (tx: Tx, type: SuppressionEventType, rows: readonly SuppressionEntry[], at?: number): Promise<void> =>
+  tx.insertAll(
+    tx.t.events,
+    rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
+      workspaceId,
+      type,
+      emailId,
+      contactId: null,
+      at: at ?? updatedAt,
+      data: { suppressionId: id, reason, scope, source },
+    })),
+  );
+
+/** Tells of entries that were lifted. */
+export const noteLifted = (tx: Tx, deps: Pick<Deps, "clock">, rows: readonly SuppressionEntry[]): Promise<void> =>
+  note(tx, "suppression.removed", rows, deps.clock.now());
 
 /** The entries of these addresses, in their compared form. */
 export const suppressionsOf = async (
@@ -173,12 +192,13 @@ export const getSuppression = async (read: Reader, workspaceId: string, idOrEmai
 };
 
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
-export const unsuppress = async (tx: Tx, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
+export const unsuppress = async (tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
   const [gone] = await tx
     .delete(tx.t.suppressions)
     .where(await named(tx, workspaceId, idOrEmail))
     .returning();
   if (!gone) throw notFound("suppression", idOrEmail);
+  await noteLifted(tx, deps, [gone]);
   return showSuppression(gone);
 };
 

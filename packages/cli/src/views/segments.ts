@@ -1,0 +1,63 @@
+import type { Segment, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
+import { safeText } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import { contactColumns } from "./contacts.ts";
+import type { View } from "./index.ts";
+import { statusColor } from "./status.ts";
+import { type Column, details, table } from "./table.ts";
+import { stamp } from "./time.ts";
+
+/** A rule tree as people say it, a condition a line: `all of` and `any of` with what they hold below them. */
+const ruleLines = (rule: SegmentRule, indent: string): string[] => {
+  const group = (name: string, rules: readonly SegmentRule[]): string[] => [
+    `${indent}${name}`,
+    ...rules.flatMap((r) => ruleLines(r, `${indent}  `)),
+  ];
+  if ("all" in rule) return group("all of", rule.all);
+  if ("any" in rule) return group("any of", rule.any);
+  if ("not" in rule) return group("not", [rule.not]);
+  const { field, operator, value } = rule;
+  return [`${indent}${safeText([field, operator, value === undefined ? "" : JSON.stringify(value)].join(" ").trimEnd())}`];
+};
+
+const columns: Column<Segment>[] = [
+  { title: "id", value: (s) => s.id },
+  { title: "name", value: (s) => s.name, flexible: true },
+  { title: "state", value: (s) => s.state, paint: statusColor },
+  { title: "members", value: (s) => s.memberCount },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
+];
+
+const one = (s: Segment, { term: { out } }: Session): string =>
+  [
+    details(
+      [
+        ["id", s.id],
+        ["name", s.name],
+        ["description", s.description],
+        ["state", s.state],
+        ["members", s.state === "READY" ? s.memberCount : `${s.memberCount} so far`],
+        ["created", stamp(s.createdAt)],
+        ["updated", stamp(s.updatedAt)],
+      ],
+      out,
+    ),
+    `${out.bold("Rules")}\n${ruleLines(s.rules, "  ").join("\n")}`,
+  ].join("\n\n");
+
+const preview = (p: SegmentPreview, { term: { out, columns: width } }: Session): string => {
+  const count = `${p.count} ${p.count === 1 ? "contact" : "contacts"}`;
+  if (p.contacts.length === 0) return count;
+  const newest = p.contacts.length < p.count ? `${count}; the newest ${p.contacts.length}:` : `${count}:`;
+  return `${newest}\n\n${table(p.contacts, contactColumns, out, width)}`;
+};
+
+export const segmentViews: Readonly<Record<string, View>> = {
+  "segments.list": { columns },
+  "segments.create": { object: one },
+  "segments.get": { object: one },
+  "segments.update": { object: one },
+  "segments.delete": { object: one },
+  "segments.contacts": { columns: contactColumns },
+  "segments.preview": { object: preview },
+};

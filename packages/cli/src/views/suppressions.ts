@@ -1,0 +1,53 @@
+import type { MailsvcContract, Output, Suppression } from "@mailsvc/sdk/contract";
+import type { Session } from "../session.ts";
+import type { View } from "./index.ts";
+import { type Column, details } from "./table.ts";
+import { stamp } from "./time.ts";
+
+const columns: Column<Suppression>[] = [
+  { title: "email", value: (s) => s.email, flexible: true },
+  { title: "reason", value: (s) => s.reason },
+  { title: "scope", value: (s) => s.scope },
+  { title: "source", value: (s) => s.source },
+  { title: "note", value: (s) => s.note, flexible: true },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
+];
+
+const one = (s: Suppression, { term: { out } }: Session): string =>
+  details(
+    [
+      ["id", s.id],
+      ["email", s.email],
+      ["scope", s.scope === "all" ? "all: no mail at all" : "marketing: transactional mail only"],
+      ["reason", s.reason],
+      ["source", s.source],
+      ["email id", s.emailId],
+      ["note", s.note],
+      ["created", stamp(s.createdAt)],
+      ["updated", s.updatedAt === s.createdAt ? "" : stamp(s.updatedAt)],
+    ],
+    out,
+  );
+
+const imported = (r: Output<MailsvcContract["suppressions"]["import"]>, { term: { out } }: Session): string =>
+  details(
+    [
+      [r.dryRun ? "would be new" : "new", r.created],
+      [r.dryRun ? "would be widened" : "widened", r.widened],
+      ["unchanged", r.unchanged],
+      ["failed", r.failed.length],
+    ],
+    out,
+  );
+
+const removed = (r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string =>
+  details([["removed", r.removed]], out);
+
+export const suppressionViews: Readonly<Record<string, View>> = {
+  "suppressions.list": { columns },
+  "suppressions.create": { object: one },
+  "suppressions.get": { object: one },
+  "suppressions.delete": { object: one },
+  "suppressions.import": { object: imported },
+  "suppressions.remove": { object: removed },
+};

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { besideServer } from "./world.ts";
+
+const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 110 };
+
+test("a list is made, filled, asked to confirm, shown and emptied from the command line", async () => {
+  const { world, mailsvc } = await besideServer();
+  for (const email of ["ada@example.com", "bob@example.com"]) await world.sdk.contacts.create({ email, firstName: "A", lastName: "B" });
+  const made = await mailsvc(["lists", "create", "Newsletter", "--double-opt-in", "--confirmation-from", "Acme <hello@acme.test>"]);
+  expect(made.json).toMatchObject({ name: "Newsletter", doubleOptIn: true, memberCount: 0 });
+  const { id } = made.json as { id: string };
+
+  const added = await mailsvc(["lists", "add", id, "ada@example.com,nobody@example.com"], tty);
+  expect(added.code).toBe(11);
+  expect(added.stdout).toMatch(/to confirm\s+1/);
+  expect(added.stderr).toContain("nobody@example.com");
+  expect(added.stderr).toContain("There is no such contact");
+
+  const pending = await mailsvc(["lists", "contacts", id, "--status", "PENDING"], tty);
+  expect(pending.stdout).toMatch(/ada@example\.com\s+A B\s+PENDING/);
+  expect((await mailsvc(["lists", "resend", id, "ada@example.com"], tty)).stdout).toContain("can confirm until");
+  expect((await mailsvc(["lists", "list"], tty)).stdout).toMatch(/Newsletter\s+0\s+1\s+yes/);
+  const refused = await mailsvc(["lists", "remove-one", id, "ada@example.com"]);
+  expect([refused.code, refused.stderr]).toMatchObject([2, expect.stringContaining("--yes")]);
+  expect((await mailsvc(["lists", "remove", id, "ada@example.com"])).json).toEqual({ removed: 1, failed: [] });
+  expect((await mailsvc(["lists", "get", id], tty)).stdout).toMatch(/pending\s+0/);
+});
+
+test("a segment is previewed, made and shown from the command line; its faults name the place", async () => {
+  const { world, mailsvc } = await besideServer();
+  await world.sdk.contacts.create({ email: "ada@example.com", tags: ["vip"] });
+  const rules = { all: [{ field: "tags", operator: "contains", value: "vip" }, { not: { field: "phone", operator: "exists" } }] };
+  const preview = await mailsvc(["segments", "preview", "--rules", JSON.stringify(rules)], tty);
+  expect(preview.stdout).toMatch(/^1 contact:/);
+  expect(preview.stdout).toContain("ada@example.com");
+  const made = await mailsvc(["segments", "create", "--name", "VIPs", "--rules", "-"], { stdin: JSON.stringify(rules) });
+  expect(made.code).toBe(0);
+  await world.settle();
+  const shown = await mailsvc(["segments", "get", made.json.id], tty);
+  expect(shown.stdout).toMatch(/members\s+1/);
+  expect(shown.stdout).toContain('all of\n    tags contains "vip"\n    not\n      phone exists');
+  expect((await mailsvc(["segments", "contacts", made.json.id], tty)).stdout).toContain("ada@example.com");
+  const wrong = { any: [rules, { field: "email", operator: "contains", value: 5 }] };
+  const refused = await mailsvc(["segments", "create", "--name", "x", "--rules", JSON.stringify(wrong)], tty);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("any[1].value");
+});
+
+test("suppressions are imported, looked through and lifted from the command line", async () => {
+  const { mailsvc } = await besideServer();
+  const entries = [
+    { email: "ada@example.com", reason: "bounce" },
+    { email: "no address" },
+    { email: "bob@example.com", scope: "marketing" },
+  ];
+  const dry = await mailsvc(["suppressions", "import", "--entries", JSON.stringify(entries), "--dry-run"], tty);
+  expect(dry.stdout).toMatch(/would be new\s+2/);
+  expect((await mailsvc(["suppressions", "list"])).json.data).toEqual([]);
+  const done = await mailsvc(["suppressions", "import", "--data", JSON.stringify({ entries })], tty);
+  expect(done.code).toBe(11);
+  expect(done.stdout).toMatch(/new\s+2/);
+  expect(done.stderr).toContain("no address");
+  expect((await mailsvc(["suppressions", "list", "--search", "ADA"], tty)).stdout).toMatch(/ada@example\.com\s+bounce\s+all\s+import/);
+  expect((await mailsvc(["suppressions", "get", "bob@example.com"], tty)).stdout).toContain("marketing: transactional mail only");
+  expect((await mailsvc(["suppressions", "remove", "bob@example.com"])).json).toEqual({ removed: 1, failed: [] });
+});
