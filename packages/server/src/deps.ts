@@ -10,6 +10,7 @@ import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Deliveries } from "./marketplace/deliveries/port.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
@@ -39,6 +40,7 @@ export interface Deps {
   readonly verified: VerifiedSenders;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
+  readonly runClock: RunClock;
   readonly deliveries: Deliveries;
   readonly audience: Audience;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
@@ -49,7 +51,7 @@ export interface Deps {
  * What code that acts for an agent may take: nothing that stores or sends for the brand. Its jobs are the agent API's own.
  * `Deps` and `Tx` fit wherever these are asked for; never the other way round.
  */
-export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "baseUrl"> {
+export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
   readonly deliveries: Pick<Deliveries, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };

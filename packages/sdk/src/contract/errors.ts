@@ -11,6 +11,7 @@ export const ERRORS = {
   email_suppressed: { status: 400, hint: "This address is on the suppression list; see: mailsvc suppressions list" },
   missing_variables: { status: 400, hint: "Supply every variable named in details." },
   template_error: { status: 400, hint: "Open the template, correct it and publish it again." },
+  idempotency_key_required: { status: 400, hint: "Send an Idempotency-Key, so that a repeat of the request does not act twice." },
   unauthorized: { status: 401, hint: "Send a valid key: Authorization: Bearer ms_live_…" },
   key_revoked: { status: 401, hint: "This key was revoked for good. Create another one: mailsvc keys create" },
   invalid_signature: { status: 401, hint: "Sign the raw body with the secret of this endpoint, and send it unchanged." },

@@ -24,7 +24,13 @@ const decode = (cursor: string): string => {
   return id;
 };
 
-const paged = <Row, Item>(input: PageInput, found: Row[], total: number, show: (row: Row) => Item, cursorOf: (row: Row) => string): Page<Item> => {
+const paged = <Row, Item>(
+  input: PageInput,
+  found: Row[],
+  total: number,
+  show: (row: Row) => Item,
+  cursorOf: (row: Row) => string,
+): Page<Item> => {
   const hasMore = found.length > input.limit;
   const shown = found.slice(0, input.limit);
   const last = shown.at(-1);
@@ -82,6 +88,30 @@ export const pageBySeq = async <Row extends { seq: number }, Item>(
     below: below ?? Number.MAX_SAFE_INTEGER,
     limit: input.limit + 1,
     offset: below === null ? (input.page - 1) * input.limit : 0,
+  });
+  return paged(input, found, await count(), show, (row) => `#${row.seq}`);
+};
+
+/** Which rows a list by numbers wants that is read forwards: `limit` of them with a number above `above`. */
+export interface SeqForward {
+  above: number;
+  limit: number;
+  offset: number;
+}
+
+/** `pageOf` for a list sorted by numbers that count up, smallest first: whoever follows it goes on after the last one he saw. */
+export const pageForward = async <Row extends { seq: number }, Item>(
+  input: PageInput,
+  after: number,
+  rows: (slice: SeqForward) => Promise<Row[]>,
+  count: () => Promise<number>,
+  show: (row: Row) => Item,
+): Promise<Page<Item>> => {
+  const above = input.cursor === undefined ? null : decodeSeq(input.cursor);
+  const found = await rows({
+    above: Math.max(after, above ?? 0),
+    limit: input.limit + 1,
+    offset: above === null ? (input.page - 1) * input.limit : 0,
   });
   return paged(input, found, await count(), show, (row) => `#${row.seq}`);
 };

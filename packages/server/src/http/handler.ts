@@ -12,6 +12,8 @@ export interface PublicContext {
   readonly requestId: string;
   /** A value by its schema, or what is wrong with it: for parts of a request that fail one by one. */
   readonly check: typeof check;
+  /** A header of the request; null for one that was not sent. */
+  readonly header: (name: string) => string | null;
   /** Aborted when the caller has gone. Made when first asked for: few handlers wait. */
   readonly signal: () => AbortSignal;
 }

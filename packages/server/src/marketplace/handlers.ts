@@ -2,14 +2,18 @@ import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contrac
 import type { Handlers } from "../http/handler.ts";
 import { selfHandlers } from "./activations/agent-handlers.ts";
 import { activationHandlers } from "./activations/handlers.ts";
+import { agentBrandHandlers } from "./brand/agent-handlers.ts";
 import { brandHandlers } from "./brand/handlers.ts";
 import { catalogHandlers } from "./catalog/handlers.ts";
 import { agentCreditHandlers } from "./credits/agent-handlers.ts";
 import { creditHandlers } from "./credits/handlers.ts";
 import { deliveryHandlers } from "./deliveries/handlers.ts";
+import { agentAssetHandlers, agentLeadMagnetHandlers, assetHandlers, leadMagnetHandlers } from "./files/handlers.ts";
 import { listingHandlers } from "./listings/handlers.ts";
+import { agentListHandlers } from "./lists/agent-handlers.ts";
 import { agentMessageHandlers } from "./messages/agent-handlers.ts";
 import { messageHandlers } from "./messages/handlers.ts";
+import { agentLandingPageHandlers, landingPageHandlers } from "./pages/handlers.ts";
 import { paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
 import { planHandlers } from "./plans/handlers.ts";
 import { agentRunHandlers } from "./runs/agent-handlers.ts";
@@ -30,6 +34,9 @@ export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: H
   credits: creditHandlers,
   plans: planHandlers,
   brand: brandHandlers,
+  landingPages: landingPageHandlers,
+  leadMagnets: leadMagnetHandlers,
+  assets: assetHandlers,
 };
 
 /** What others call on their own terms. */
@@ -44,4 +51,9 @@ export const agentHandlers: { readonly [G in keyof AgentContract]: Handlers<Agen
   runs: agentRunHandlers,
   credits: agentCreditHandlers,
   wakeups: agentWakeupHandlers,
+  landingPages: agentLandingPageHandlers,
+  leadMagnets: agentLeadMagnetHandlers,
+  assets: agentAssetHandlers,
+  brand: agentBrandHandlers,
+  lists: agentListHandlers,
 };

@@ -1,8 +1,12 @@
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { listingJobs } from "./listings/jobs.ts";
+import { messageJobs } from "./messages/jobs.ts";
+import { pageJobs } from "./pages/jobs.ts";
 import { paymentJobs } from "./payments/jobs.ts";
 import { planJobs } from "./plans/jobs.ts";
+import { runJobs } from "./runs/jobs.ts";
+import { wakeupJobs } from "./wakeups/jobs.ts";
 
 /*
  * The marketplace: builders list agents, brands turn them on, agents call back (SPEC 1.4, 3 to 6; DESIGN 6).
@@ -33,4 +37,8 @@ export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>
   ...listingJobs(deps),
   ...paymentJobs(deps),
   ...planJobs(deps),
+  ...pageJobs(deps),
+  ...messageJobs(deps),
+  ...runJobs(deps),
+  ...wakeupJobs(deps),
 });

@@ -3,7 +3,14 @@ import { type Contract, endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import { AGENT_BASE } from "./agent-base.ts";
+import { agentCredits } from "./agent-credits.ts";
+import { agentMessages } from "./agent-messages.ts";
+import { agentBrand, agentLists } from "./agent-reads.ts";
+import { agentRuns } from "./agent-runs.ts";
+import { agentWakeups } from "./agent-wakeups.ts";
 import { WebhookError } from "./failures.ts";
+import { agentAssets, agentLeadMagnets } from "./files.ts";
+import { agentLandingPages } from "./landing-pages.ts";
 import { ACTIVATION_STATUSES, PAUSE_REASONS } from "./states.ts";
 
 /** An activation as its agent sees it. */
@@ -35,7 +42,18 @@ const self = {
 };
 
 /** Every endpoint an agent may call with the key of its activation, by noun and verb. */
-export const agentContract = { self } as const satisfies Contract;
+export const agentContract = {
+  self,
+  messages: agentMessages,
+  runs: agentRuns,
+  credits: agentCredits,
+  wakeups: agentWakeups,
+  landingPages: agentLandingPages,
+  leadMagnets: agentLeadMagnets,
+  assets: agentAssets,
+  brand: agentBrand,
+  lists: agentLists,
+} as const satisfies Contract;
 export type AgentContract = typeof agentContract;
 
 /** The same as nouns that stand beside those of developers: `agent.self`, `agent.runs`. */

@@ -4,6 +4,8 @@ import { brand } from "./brand.ts";
 import { catalog } from "./catalog.ts";
 import { credits } from "./credits.ts";
 import { deliveries } from "./deliveries.ts";
+import { assets, leadMagnets } from "./files.ts";
+import { landingPages } from "./landing-pages.ts";
 import { listings } from "./listings.ts";
 import { messages } from "./messages.ts";
 import { payments } from "./payments.ts";
@@ -11,4 +13,18 @@ import { plans } from "./plans.ts";
 import { runs } from "./runs.ts";
 
 /** What brands and builders do in the marketplace, by noun and verb. */
-export const marketplace = { listings, deliveries, payments, catalog, activations, messages, runs, credits, plans, brand } as const satisfies Contract;
+export const marketplace = {
+  listings,
+  deliveries,
+  payments,
+  catalog,
+  activations,
+  messages,
+  runs,
+  credits,
+  plans,
+  brand,
+  landingPages,
+  leadMagnets,
+  assets,
+} as const satisfies Contract;

@@ -27,7 +27,7 @@ export type AgentEventState = (typeof AGENT_EVENT_STATES)[number];
 export const RUN_STATUSES = ["RUNNING", "WAITING", "COMPLETED", "FAILED", "CANCELLED"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export const RUN_FAILURES = ["heartbeat_timeout", "reported", "approval_expired"] as const;
+export const RUN_FAILURES = ["heartbeat_timeout", "reported"] as const;
 export type RunFailure = (typeof RUN_FAILURES)[number];
 
 export const MESSAGE_TYPES = ["TEXT", "APPROVAL_REQUEST", "APPROVAL_RESPONSE"] as const;

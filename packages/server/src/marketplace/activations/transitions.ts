@@ -4,6 +4,7 @@ import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { emit, emitAll, reviveEvents } from "../deliveries/emit.ts";
+import { ringHeld } from "../wakeups/ring.ts";
 import { effective } from "./store.ts";
 import { endWork } from "./work.ts";
 
@@ -70,7 +71,10 @@ export const clearPauseReasons = async (
     ...(left.length === 0 && { status: "active" as const, pausedAt: null }),
   });
   if (cleared("webhook_failure")) await reviveEvents(tx, deps, id, left.length === 0);
-  if (left.length === 0) await emit(tx, deps, id, { type: "agent.resumed", at, fields: {} });
+  if (left.length === 0) {
+    await emit(tx, deps, id, { type: "agent.resumed", at, fields: {} });
+    await ringHeld(tx, deps, id);
+  }
   return saved;
 };
 
@@ -94,7 +98,7 @@ export const endActivations = async (
     .returning({ id: a.id });
   const endedIds = ended.map(({ id }) => id);
   if (endedIds.length === 0) return [];
-  await endWork(tx, endedIds, at);
+  await endWork(tx, deps, endedIds, at);
   await emitAll(tx, deps, endedIds, { type: "agent.deactivated", at, fields: { reason } });
   return endedIds;
 };

@@ -1,13 +1,27 @@
-import { and, inArray, isNotNull } from "drizzle-orm";
-import type { AgentTx } from "../../deps.ts";
+import { and, eq, inArray, isNotNull, lte } from "drizzle-orm";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { failRuns } from "../runs/sweep.ts";
+
+/** Runs that had failed before they were cancelled stay so, whether or not that was noted yet. */
+const failOverdue = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> => {
+  const { runs } = tx.t;
+  const overdue = deps.runClock.overdue();
+  const rows = await tx
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(inArray(runs.activationId, [...activationIds]), eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
+  const ids = rows.map(({ id }) => id);
+  await failRuns(tx, deps, ids, overdue);
+};
 
 /**
  * Ends what activations had under way, `at` the moment they ended: runs and open approvals are cancelled, wakeups skipped,
  * events that wait are not sent any more, and no copy of the key is kept.
  */
-export const endWork = async (tx: AgentTx, activationIds: readonly string[], at: number): Promise<void> => {
+export const endWork = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], at: number): Promise<void> => {
   const { runs, approvals, wakeups, agentEvents } = tx.t;
   const ids = [...activationIds];
+  await failOverdue(tx, deps, ids);
   await tx
     .update(runs)
     .set({ status: "CANCELLED", finishedAt: at, deadlineAt: null, waitingFor: null, waitingOn: null })

@@ -1,11 +1,5 @@
-import type { ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
+import type { Approval, ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
 import type { Kit } from "../../db/kit.pg.ts";
-
-export interface ApprovalOption {
-  id: string;
-  label: string;
-  style?: "primary" | "danger" | undefined;
-}
 
 export const messageTables = (k: Kit) => ({
   messages: k.table(
@@ -24,6 +18,8 @@ export const messageTables = (k: Kit) => ({
       format: k.text("format").$type<"plain" | "markdown">().notNull(),
       /** The agent's own name for it, unique per activation. */
       externalId: k.text("external_id"),
+      /** The message it answers. */
+      inReplyTo: k.text("in_reply_to"),
       createdAt: k.instant("created_at").notNull(),
       readAt: k.instant("read_at"),
     },
@@ -31,6 +27,7 @@ export const messageTables = (k: Kit) => ({
       k.uniqueIndex("messages_sequence").on(t.activationId, t.sequence),
       k.uniqueIndex("messages_external").on(t.activationId, t.externalId),
       k.index("messages_activation").on(t.activationId, t.id),
+      k.index("messages_unread").on(t.activationId, t.direction, t.readAt),
     ],
   ),
   /** The question of an APPROVAL_REQUEST; one for each such message. */
@@ -42,9 +39,9 @@ export const messageTables = (k: Kit) => ({
       workspaceId: k.text("workspace_id").notNull(),
       runId: k.text("run_id"),
       title: k.text("title").notNull(),
-      options: k.json<ApprovalOption[]>("options").notNull(),
+      options: k.json<Approval["options"]>("options").notNull(),
       allowComment: k.flag("allow_comment").notNull(),
-      preview: k.json<Record<string, unknown>>("preview"),
+      preview: k.json<NonNullable<Approval["preview"]>>("preview"),
       suspendRun: k.flag("suspend_run").notNull(),
       status: k.text("status").$type<ApprovalStatus>().notNull(),
       decision: k.text("decision"),

@@ -1,4 +1,4 @@
-import type { RunFailure, RunStatus } from "@mailsvc/sdk/contract";
+import type { Run, RunFailure, RunStatus } from "@mailsvc/sdk/contract";
 import type { Kit } from "../../db/kit.pg.ts";
 
 type Json = Record<string, unknown>;
@@ -16,7 +16,7 @@ export const runTables = (k: Kit) => ({
       requestHash: k.text("request_hash").notNull(),
       status: k.text("status").$type<RunStatus>().notNull(),
       title: k.text("title"),
-      trigger: k.json<Json>("trigger"),
+      trigger: k.json<NonNullable<Run["trigger"]>>("trigger"),
       parentRunId: k.text("parent_run_id"),
       metadata: k.json<Json>("metadata"),
       startedAt: k.instant("started_at").notNull(),
@@ -27,12 +27,12 @@ export const runTables = (k: Kit) => ({
       /** The approval or wakeup it waits for. */
       waitingOn: k.text("waiting_on"),
       finishedAt: k.instant("finished_at"),
-      progress: k.json<Json>("progress"),
+      progress: k.json<NonNullable<Run["progress"]>>("progress"),
       checkpoint: k.json<unknown>("checkpoint"),
       summary: k.text("summary"),
       output: k.json<unknown>("output"),
-      error: k.json<Json>("error"),
-      metrics: k.json<Json>("metrics"),
+      error: k.json<NonNullable<Run["error"]>>("error"),
+      metrics: k.json<Record<string, number>>("metrics"),
       failureReason: k.text("failure_reason").$type<RunFailure>(),
       creditsConsumed: k.int("credits_consumed").notNull(),
       cancelRequested: k.flag("cancel_requested").notNull(),
@@ -42,6 +42,7 @@ export const runTables = (k: Kit) => ({
     (t) => [
       k.uniqueIndex("runs_run").on(t.activationId, t.runId),
       k.index("runs_activation").on(t.activationId, t.id),
+      k.index("runs_live").on(t.activationId, t.status),
       k.index("runs_deadline").on(t.status, t.deadlineAt),
     ],
   ),

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import { AGENT_BASE } from "./agent-base.ts";
+import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unread, upToSequence } from "./messages.ts";
+import { RunId } from "./runs.ts";
+import { line, prose } from "./text.ts";
+
+const Option = z.strictObject({ id: OptionId, label: line(60), style: z.enum(["primary", "danger"]).optional() });
+
+const named = z.strictObject({ kind: z.enum(["landing_page", "lead_magnet", "asset"]), id: z.string().min(1).max(100) });
+const written = z.strictObject({ kind: z.literal("text"), text: prose(10_000).min(1) });
+
+const Question = z.strictObject({
+  title: line(200),
+  options: z
+    .array(Option)
+    .min(2)
+    .max(APPROVAL_LIMITS.options)
+    .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
+      message: "Each option has an id of its own.",
+      params: { code: "duplicate" },
+    })
+    .default([
+      { id: "approve", label: "Approve", style: "primary" },
+      { id: "reject", label: "Reject", style: "danger" },
+    ])
+    .meta({ description: "What the brand may choose from; approve and reject when absent" }),
+  allowComment: z.boolean().default(true),
+  preview: z.discriminatedUnion("kind", [named, written]).optional().meta({ description: "What it is about" }),
+  expiresInSeconds: z
+    .int()
+    .min(APPROVAL_LIMITS.minSeconds)
+    .max(APPROVAL_LIMITS.maxSeconds)
+    .default(APPROVAL_LIMITS.expiresInSeconds)
+    .meta({ description: "Without an answer for this long it has expired; a week when absent" }),
+  suspendRun: z
+    .boolean()
+    .default(true)
+    .meta({ description: "Its run is WAITING meanwhile and needs no heartbeat; false: it goes on, and must log" }),
+});
+
+const Post = z
+  .strictObject({
+    type: z.enum(["TEXT", "APPROVAL_REQUEST"]).default("TEXT"),
+    text: prose(10_000).min(1),
+    format: z.enum(MESSAGE_FORMATS).default("plain"),
+    runId: RunId.optional().meta({ description: "The run it belongs to" }),
+    externalId: line(128).optional().meta({ description: "Your own name for it: it is taken once" }),
+    approval: Question.optional().meta({ description: "Of an APPROVAL_REQUEST: what is asked" }),
+  })
+  .superRefine(({ type, approval }, ctx) => {
+    if (type === "APPROVAL_REQUEST" && !approval)
+      ctx.addIssue({ code: "custom", path: ["approval"], message: "An APPROVAL_REQUEST needs approval.", params: { code: "required" } });
+    if (type === "TEXT" && approval)
+      ctx.addIssue({
+        code: "custom",
+        path: ["approval"],
+        message: "Only an APPROVAL_REQUEST has approval: set type to APPROVAL_REQUEST.",
+        params: { code: "not_allowed" },
+      });
+  });
+
+const params = { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const ofMessage = { ...params, messageId: "msg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const read = { scope: "agent:read_messages" } as const;
+const post = { scope: "agent:post_messages" } as const;
+
+/** The inbox of an activation, as its agent sees it. */
+export const agentMessages = {
+  list: endpoint({
+    method: "GET",
+    path: `${AGENT_BASE}/messages`,
+    access: read,
+    summary: "List the messages of the activation, newest first",
+    description: "With `afterSequence` oldest first: ask again with the last sequence you saw, and you miss none.",
+    query: z.object({ ...pageQuery, ...messageFilter }),
+    output: pageOf(Message),
+    errors: ["not_found"],
+    examples: [{ summary: "What is new for the agent", params, query: { direction: "inbound", afterSequence: 12 } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: `${AGENT_BASE}/messages/:messageId`,
+    access: read,
+    summary: "Show one message",
+    output: Message,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: ofMessage }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/messages`,
+    access: post,
+    summary: "Post a message, or ask for an approval",
+    description:
+      "The answer to an APPROVAL_REQUEST comes as an approval_response to your webhook, and into the inbox. A run that waits for it is WAITING, and RUNNING again with the answer.",
+    body: Post,
+    status: 201,
+    output: Message,
+    errors: ["not_found", "conflict", "invalid_state"],
+    examples: [
+      { summary: "A word", params, body: { text: "The first draft is ready." } },
+      {
+        summary: "May I?",
+        params,
+        body: { type: "APPROVAL_REQUEST", text: "I would publish it today.", approval: { title: "Publish the launch page?" } },
+      },
+    ],
+  }),
+  cancel: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/messages/:messageId/cancel`,
+    access: post,
+    summary: "Take an approval request back",
+    description: "Taking it back twice is harmless.",
+    body: z.strictObject({}),
+    output: Message,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Never mind", params: ofMessage, body: {} }],
+  }),
+  read: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/messages/read`,
+    access: read,
+    summary: "Mark what the brand wrote as read",
+    body: z.strictObject({ upToSequence }),
+    output: Unread,
+    errors: ["not_found"],
+    examples: [{ summary: "Up to the twelfth", params, body: { upToSequence: 12 } }],
+  }),
+};

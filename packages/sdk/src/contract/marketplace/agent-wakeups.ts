@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_BASE } from "./agent-base.ts";
+import { jsonValue } from "./json.ts";
+import { RunId } from "./runs.ts";
+import { WAKEUP_STATUSES } from "./states.ts";
+import { line } from "./text.ts";
+
+export const WAKEUP_LIMITS = {
+  minSeconds: 10,
+  /** 30 days. */
+  maxSeconds: 2_592_000,
+  /** SCHEDULED ones of one activation. */
+  scheduled: 100,
+} as const;
+
+export const Wakeup = z
+  .object({
+    wakeupId: z.string(),
+    status: z.enum(WAKEUP_STATUSES),
+    fireAt: Instant,
+    reason: z.string(),
+    payload: z.unknown(),
+    runId: z.string().nullable(),
+    dedupeKey: z.string().nullable(),
+    suspendRun: z.boolean(),
+    createdAt: Instant,
+    firedAt: Instant.nullable(),
+  })
+  .meta({ id: "Wakeup" });
+export type Wakeup = z.infer<typeof Wakeup>;
+
+const params = { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const ofWakeup = { ...params, wakeupId: "wku_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const scope = { scope: "agent:wakeups" } as const;
+
+/** Later, at an instant of the agent's choice. */
+export const agentWakeups = {
+  create: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/wakeups`,
+    access: scope,
+    summary: "Ask to be woken later",
+    description: `An agent.wakeup comes to your webhook at that instant; to a paused agent, when it is resumed. At most ${WAKEUP_LIMITS.scheduled} may wait. With a dedupeKey that waits already, that one is answered, with 200.`,
+    body: z
+      .strictObject({
+        delaySeconds: z
+          .int()
+          .min(WAKEUP_LIMITS.minSeconds)
+          .max(WAKEUP_LIMITS.maxSeconds)
+          .optional()
+          .meta({ description: "In how many seconds: 10 to 2592000, which is 30 days" }),
+        runAt: Instant.optional().meta({ description: "Or at which instant, 10 seconds to 30 days from now" }),
+        reason: line(200).meta({ description: "Why; you get it back" }),
+        payload: jsonValue(4096).optional().meta({ description: "What you want to get back, up to 4 KiB of JSON" }),
+        runId: RunId.optional().meta({ description: "The run it belongs to" }),
+        dedupeKey: line(128).optional().meta({ description: "Your own name for it: one of a name waits at a time" }),
+        suspendRun: z.boolean().default(false).meta({ description: "Its run is WAITING until then, and needs no heartbeat" }),
+      })
+      .superRefine(({ delaySeconds, runAt, suspendRun, runId }, ctx) => {
+        const refuse = (field: string, code: string, message: string) =>
+          ctx.addIssue({ code: "custom", path: [field], message, params: { code } });
+        if (delaySeconds === undefined && runAt === undefined) refuse("delaySeconds", "required", "Give delaySeconds or runAt.");
+        if (delaySeconds !== undefined && runAt !== undefined) refuse("runAt", "not_allowed", "Give either delaySeconds or runAt.");
+        if (suspendRun && runId === undefined) refuse("runId", "required", "With suspendRun, runId says which run waits.");
+      }),
+    status: [201, 200],
+    output: Wakeup,
+    errors: ["not_found", "conflict", "invalid_state"],
+    examples: [{ summary: "In an hour", params, body: { delaySeconds: 3600, reason: "Look at the numbers again" } }],
+  }),
+  list: endpoint({
+    method: "GET",
+    path: `${AGENT_BASE}/wakeups`,
+    access: scope,
+    summary: "List wakeups, newest first",
+    query: z.object({ ...pageQuery, status: z.enum(WAKEUP_STATUSES).optional().meta({ description: "Only wakeups in this state" }) }),
+    output: pageOf(Wakeup),
+    errors: ["not_found"],
+    examples: [{ summary: "What is to come", params, query: { status: "SCHEDULED" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: `${AGENT_BASE}/wakeups/:wakeupId`,
+    access: scope,
+    summary: "Show one wakeup",
+    output: Wakeup,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: ofWakeup }],
+  }),
+  cancel: endpoint({
+    method: "DELETE",
+    path: `${AGENT_BASE}/wakeups/:wakeupId`,
+    access: scope,
+    summary: "Cancel a wakeup",
+    description: "Cancelling twice is harmless.",
+    output: Wakeup,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Not needed any more", params: ofWakeup }],
+  }),
+};

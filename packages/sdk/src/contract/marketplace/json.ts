@@ -1,0 +1,43 @@
+import { z } from "zod";
+
+// Levels of objects and arrays in what agents hand over to be kept.
+const DEPTH = 5;
+
+// Names that mean something else to JavaScript, here or in whoever reads the answer.
+const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
+const encoder = new TextEncoder();
+
+const faultOf = (value: unknown, depth: number): [code: string, message: string] | null => {
+  if (typeof value === "string")
+    return value.isWellFormed() && !value.includes("\0") ? null : ["invalid_characters", "The text is not valid Unicode."];
+  if (typeof value !== "object" || value === null) return null;
+  if (depth > DEPTH) return ["too_deep", `At most ${DEPTH} levels of objects and lists.`];
+  for (const [key, inner] of Object.entries(value)) {
+    if (FORBIDDEN_KEY.test(key)) return ["invalid_key", `No field can be called ${key}.`];
+    const fault = faultOf(key, depth) ?? faultOf(inner, depth + 1);
+    if (fault) return fault;
+  }
+  return null;
+};
+
+const refineJson = (max: number) => (value: unknown, ctx: z.RefinementCtx<unknown>) => {
+  const [code, message] = faultOf(value, 1) ?? [];
+  if (code !== undefined) return ctx.addIssue({ code: "custom", message, params: { code } });
+  const text = JSON.stringify(value) ?? "null";
+  if (text.length > max || encoder.encode(text).length > max)
+    ctx.addIssue({ code: "custom", message: `At most ${max / 1024} KiB as JSON.`, params: { code: "too_big" } });
+};
+
+/** Any JSON value of up to `max` bytes, five levels deep. */
+export const jsonValue = (max: number) => z.unknown().superRefine(refineJson(max));
+
+/** The same, and an object. */
+export const jsonObject = (max: number) =>
+  z
+    // Not z.record: it would lose a key called __proto__ instead of refusing it.
+    .custom<Record<string, unknown>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
+      message: "This must be an object: { … }.",
+      params: { code: "invalid_type" },
+    })
+    .superRefine(refineJson(max))
+    .meta({ type: "object", additionalProperties: true });

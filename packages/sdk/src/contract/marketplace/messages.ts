@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { RunId } from "./runs.ts";
+import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
+import { prose } from "./text.ts";
+
+export const MESSAGE_FORMATS = ["plain", "markdown"] as const;
+
+export const APPROVAL_LIMITS = {
+  options: 5,
+  /** A week, and between a minute and 30 days. */
+  expiresInSeconds: 604_800,
+  minSeconds: 60,
+  maxSeconds: 2_592_000,
+} as const;
+
+/** The name of an option, and of a decision. */
+export const OptionId = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, "1 to 64 small letters, digits, - and _, with a letter or digit at its ends.");
+
+export const ApprovalOption = z.object({ id: z.string(), label: z.string(), style: z.enum(["primary", "danger"]).optional() });
+
+export const ApprovalPreview = z.object({
+  kind: z.enum(["landing_page", "lead_magnet", "asset", "text"]),
+  id: z.string().optional(),
+  text: z.string().optional(),
+});
+
+/** The question of an APPROVAL_REQUEST, and its answer. */
+export const Approval = z
+  .object({
+    title: z.string(),
+    options: z.array(ApprovalOption),
+    allowComment: z.boolean(),
+    preview: ApprovalPreview.nullable(),
+    /** All but PENDING are final. ANSWERED: with an option other than approve and reject. */
+    status: z.enum(APPROVAL_STATUSES),
+    /** `approved`, `rejected`, `expired`, or the id of the option that was chosen. */
+    decision: z.string().nullable(),
+    comment: z.string().nullable(),
+    answeredAt: Instant.nullable(),
+    expiresAt: Instant,
+    /** Whether its run waits for the answer. */
+    suspendRun: z.boolean(),
+  })
+  .meta({ id: "Approval" });
+export type Approval = z.infer<typeof Approval>;
+
+export const Message = z
+  .object({
+    id: z.string(),
+    /** Counts the messages of one activation from 1. */
+    sequence: z.int(),
+    activationId: z.string(),
+    runId: z.string().nullable(),
+    type: z.enum(MESSAGE_TYPES),
+    /** Seen from the agent: `outbound` it wrote, `inbound` is for it to read. */
+    direction: z.enum(MESSAGE_DIRECTIONS),
+    author: z.object({ role: z.enum(["agent", "brand", "system"]) }),
+    text: z.string(),
+    format: z.enum(MESSAGE_FORMATS),
+    /** The agent's own name for it. */
+    externalId: z.string().nullable(),
+    /** The message it answers. */
+    inReplyTo: z.string().nullable(),
+    createdAt: Instant,
+    /** When whom it is for has read it. */
+    readAt: Instant.nullable(),
+    approval: Approval.nullable(),
+  })
+  .meta({ id: "Message" });
+export type Message = z.infer<typeof Message>;
+
+/** What narrows a list of messages. */
+export const messageFilter = {
+  type: z.enum(MESSAGE_TYPES).optional().meta({ description: "Only messages of this type" }),
+  direction: z.enum(MESSAGE_DIRECTIONS).optional().meta({ description: "inbound: to the agent; outbound: from it" }),
+  status: z.enum(APPROVAL_STATUSES).optional().meta({ description: "Only approval requests in this state" }),
+  runId: RunId.optional().meta({ description: "Only messages of this run" }),
+  since: Instant.optional().meta({ description: "Only messages of this instant or later" }),
+  afterSequence: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(2_147_483_647)
+    .optional()
+    .meta({ description: "Only messages after this one, oldest first: how to follow an inbox" }),
+};
+
+export const Unread = z.object({ unread: z.int().meta({ description: "Messages that are still unread" }) });
+export const upToSequence = z.int().min(0).max(2_147_483_647).meta({ description: "This message, and all before it" });
+
+const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const ofMessage = { id: "msg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const write = { permission: "marketplace:write" } as const;
+const read = { permission: "marketplace:read" } as const;
+
+/** What a brand and its agents say to each other, as the brand sees it. */
+export const messages = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/activations/:id/messages",
+    access: read,
+    summary: "List the messages between you and an agent, newest first",
+    query: z.object({ ...pageQuery, ...messageFilter }),
+    output: pageOf(Message),
+    errors: ["not_found"],
+    examples: [{ summary: "What waits for an answer", params, query: { status: "PENDING" } }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/messages",
+    access: write,
+    summary: "Write to an agent",
+    body: z.strictObject({
+      text: prose(10_000).min(1),
+      format: z.enum(MESSAGE_FORMATS).default("plain"),
+      inReplyTo: z.string().max(100).optional().meta({ description: "The message it answers" }),
+      runId: RunId.optional().meta({ description: "The run it is about" }),
+    }),
+    status: 201,
+    output: Message,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "A wish", params, body: { text: "Please mention the summer sale." } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/messages/:id",
+    access: read,
+    summary: "Show one message",
+    output: Message,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: ofMessage }],
+  }),
+  answer: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/messages/:id/answer",
+    access: write,
+    summary: "Answer an approval request",
+    description: "The first answer counts; its agent gets an approval_response, and the run that waits for it goes on.",
+    body: z.strictObject({
+      decision: OptionId.meta({ description: "The id of one of its options, such as approve or reject" }),
+      comment: prose(2000).min(1).optional().meta({ description: "For the agent, where the request allows it" }),
+    }),
+    output: Message,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Go ahead", params: ofMessage, body: { decision: "approve", comment: "Nice." } }],
+  }),
+  read: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/activations/:id/messages/read",
+    access: write,
+    summary: "Mark what an agent wrote as read",
+    body: z.strictObject({ upToSequence }),
+    output: Unread,
+    errors: ["not_found"],
+    examples: [{ summary: "Up to the twelfth", params, body: { upToSequence: 12 } }],
+  }),
+};

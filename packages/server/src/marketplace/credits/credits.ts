@@ -1,0 +1,215 @@
+import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
+import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { ApiError, notFound } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { addMonth } from "../../lib/month.ts";
+import type { Actor } from "../runs/runs.ts";
+import { findActiveRun, type Query } from "../runs/store.ts";
+import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
+
+type ActivationRow = AgentTables["activations"]["$inferSelect"];
+
+const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
+
+/** What a workspace has left. */
+export const balanceOf = async (q: Query, workspaceId: string): Promise<number> => {
+  const { creditBalances: b } = q.t;
+  const [row] = await q.select({ balance: b.balance }).from(b).where(eq(b.workspaceId, workspaceId));
+  return row?.balance ?? 0;
+};
+
+type NewEntry = Omit<EntryRow, "id" | "createdAt">;
+
+const enter = async (tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promise<EntryRow> => {
+  const row: EntryRow = { ...entry, id: deps.ids("ctx"), createdAt: deps.clock.now() };
+  await tx.insert(tx.t.creditEntries).values(row);
+  return row;
+};
+
+/** Adds to a balance that stays within what a balance may be; undefined when it would not. */
+const raise = async (tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> => {
+  const { creditBalances: b } = tx.t;
+  await tx.insert(b).values({ workspaceId, balance: 0 }).onConflictDoNothing();
+  const [raised] = await tx
+    .update(b)
+    .set({ balance: sql`${b.balance} + ${amount}` })
+    .where(and(eq(b.workspaceId, workspaceId), lte(b.balance, CREDIT_LIMITS.balance - amount)))
+    .returning({ balance: b.balance });
+  return raised?.balance;
+};
+
+/** Adds credits to a workspace. Throws ApiError conflict beyond what a balance may be. */
+export const grant = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  workspaceId: string,
+  { amount, description = null }: { amount: number; description?: string | null | undefined },
+): Promise<CreditEntry> => {
+  const balanceAfter = await raise(tx, workspaceId, amount);
+  if (balanceAfter === undefined)
+    throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`, {
+      details: [{ path: "amount", code: "balance_full", message: "The balance would be too large." }],
+    });
+  const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
+  return showEntry(await enter(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
+};
+
+/** What an activation has used in its month, and when the next one begins. */
+const period = ({ creditsUsed, creditsResetAt }: ActivationRow, now: number): { used: number; resetsAt: number } => {
+  let resetsAt = creditsResetAt;
+  while (resetsAt <= now) resetsAt = addMonth(resetsAt);
+  return { used: resetsAt === creditsResetAt ? creditsUsed : 0, resetsAt };
+};
+
+const activationOf = async (q: Query, id: string): Promise<ActivationRow> => {
+  const { activations: a } = q.t;
+  const [row] = await q.select().from(a).where(eq(a.id, id));
+  if (!row) throw notFound("activation", id);
+  return row;
+};
+
+/** What an agent may spend. */
+export const showCredits = async (q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> => {
+  const activation = await activationOf(q, activationId);
+  const { used, resetsAt } = period(activation, now);
+  return {
+    balance: await balanceOf(q, workspaceId),
+    periodLimit: activation.creditLimit,
+    periodUsed: used,
+    resetsAt: iso(resetsAt),
+  };
+};
+
+const short = (code: string, message: string, hint?: string): ApiError =>
+  new ApiError("insufficient_credits", message, { details: [{ path: "amount", code, message }], ...(hint !== undefined && { hint }) });
+
+const countRun = async (tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> => {
+  if (runId === null) return;
+  const { runs } = tx.t;
+  await tx
+    .update(runs)
+    .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
+    .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
+};
+
+export interface Consumption {
+  amount: number;
+  action: string;
+  runId?: string | undefined;
+  description?: string | undefined;
+  units?: unknown;
+}
+
+/**
+ * Spends credits of the brand; the balance never falls below zero, nor does an agent get beyond its limit of the month.
+ * Throws ApiError insufficient_credits, not_found for an unknown run, and invalid_state for one that has ended.
+ */
+export const consume = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  { activationId, workspaceId }: Actor,
+  { amount, action, runId, description, units }: Consumption,
+): Promise<CreditTransaction> => {
+  const now = deps.clock.now();
+  if (runId !== undefined) await findActiveRun(tx, { activationId, runId }, deps.runClock.overdue());
+  const { activations: a, creditBalances: b } = tx.t;
+  const activation = await activationOf(tx, activationId);
+  const { used, resetsAt } = period(activation, now);
+  const { creditLimit } = activation;
+  if (creditLimit !== null && used + amount > creditLimit)
+    throw short(
+      "period_limit",
+      `This agent may use ${creditLimit} credits a month and has used ${used}; ${amount} more are too many.`,
+      `Its month begins anew at ${iso(resetsAt)}; or ask the brand to raise the limit.`,
+    );
+  const [paid] = await tx
+    .update(b)
+    .set({ balance: sql`${b.balance} - ${amount}` })
+    .where(and(eq(b.workspaceId, workspaceId), gte(b.balance, amount)))
+    .returning({ balance: b.balance });
+  if (!paid) throw short("balance", `${amount} credits are needed, and ${await balanceOf(tx, workspaceId)} are left.`);
+  await tx
+    .update(a)
+    .set({ creditsUsed: used + amount, creditsResetAt: resetsAt })
+    .where(eq(a.id, activationId));
+  await countRun(tx, activationId, runId ?? null, amount);
+  return showTransaction(
+    await enter(tx, deps, {
+      workspaceId,
+      activationId,
+      runId: runId ?? null,
+      kind: "consume",
+      amount: -amount,
+      balanceAfter: paid.balance,
+      action,
+      description: description ?? null,
+      units: units ?? null,
+      refundOf: null,
+    }),
+  );
+};
+
+/**
+ * Gives back what was spent, or a part of it: in all no more than that, and within a day. Throws ApiError not_found,
+ * invalid_state when it is too late, and conflict when no more than was asked for is left of it.
+ */
+export const refund = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  { activationId, workspaceId }: Actor,
+  transactionId: string,
+  { amount, reason }: { amount?: number | undefined; reason: string },
+): Promise<CreditTransaction> => {
+  const now = deps.clock.now();
+  const { activations: a, creditEntries: e } = tx.t;
+  const [spent] = await tx
+    .select()
+    .from(e)
+    .where(and(eq(e.id, transactionId), eq(e.activationId, activationId)));
+  if (!spent) throw notFound("transaction", transactionId);
+  if (spent.kind !== "consume") throw new ApiError("invalid_state", "This is a refund itself: it cannot be refunded.");
+  if (now >= spent.createdAt + REFUND_MS)
+    throw new ApiError("invalid_state", `Credits can be given back within ${CREDIT_LIMITS.refundHours} hours.`, {
+      details: [{ path: "transactionId", code: "refund_window_over", message: `It was spent at ${iso(spent.createdAt)}.` }],
+    });
+  const activation = await activationOf(tx, activationId);
+  const month = period(activation, now);
+  const [back] = await tx
+    .select({ sum: sum(e.amount) })
+    .from(e)
+    .where(eq(e.refundOf, spent.id));
+  const left = -spent.amount - Number(back?.sum ?? 0);
+  const given = amount ?? left;
+  if (left === 0 || given > left)
+    throw new ApiError(
+      "conflict",
+      left === 0 ? "All of it was given back already." : `Of this only ${left} credits are left to give back.`,
+      {
+        details: [{ path: "amount", code: "already_refunded", message: `${left} are left.` }],
+      },
+    );
+  const balanceAfter = await raise(tx, workspaceId, given);
+  if (balanceAfter === undefined) throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`);
+  await tx
+    .update(a)
+    .set({ creditsUsed: Math.max(0, month.used - given), creditsResetAt: month.resetsAt })
+    .where(eq(a.id, activationId));
+  await countRun(tx, activationId, spent.runId, -given);
+  const { runId, action } = spent;
+  return showTransaction(
+    await enter(tx, deps, {
+      workspaceId,
+      activationId,
+      runId,
+      kind: "refund",
+      amount: given,
+      balanceAfter,
+      action,
+      description: reason,
+      units: null,
+      refundOf: spent.id,
+    }),
+  );
+};

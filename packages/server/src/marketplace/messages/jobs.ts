@@ -1,0 +1,5 @@
+import type { Deps } from "../../deps.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { EXPIRE_APPROVAL_JOB, expireApproval } from "./approvals.ts";
+
+export const messageJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({ [EXPIRE_APPROVAL_JOB]: expireApproval(deps) });

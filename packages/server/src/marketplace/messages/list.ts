@@ -1,0 +1,73 @@
+import type { ApprovalStatus, Message, Page } from "@mailsvc/sdk/contract";
+import { and, asc, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { Reader } from "../../db/db.ts";
+import { type PageInput, pageForward, pageOf } from "../../db/page.ts";
+import { showMessage } from "./store.ts";
+
+export interface MessageFilter extends PageInput {
+  type?: Message["type"] | undefined;
+  direction?: Message["direction"] | undefined;
+  status?: ApprovalStatus | undefined;
+  runId?: string | undefined;
+  since?: string | undefined;
+  afterSequence?: number | undefined;
+}
+
+/** Questions in a state, as it counts now. */
+const statusIs = ({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined => {
+  if (status === undefined) return undefined;
+  if (status === "PENDING") return and(eq(p.status, "PENDING"), gt(p.expiresAt, now));
+  if (status === "EXPIRED") return or(eq(p.status, "EXPIRED"), and(eq(p.status, "PENDING"), lte(p.expiresAt, now)));
+  return eq(p.status, status);
+};
+
+/** The messages of an activation, newest first; after a sequence, oldest first. */
+export const listMessages = (
+  read: Reader<AgentTables>,
+  activationId: string,
+  now: number,
+  input: MessageFilter,
+): Promise<Page<Message>> => {
+  const { messages: m, approvals: p } = read.t;
+  const { type, direction, runId, since, afterSequence } = input;
+  const where = and(
+    eq(m.activationId, activationId),
+    type === undefined ? undefined : eq(m.type, type),
+    direction === undefined ? undefined : eq(m.direction, direction),
+    runId === undefined ? undefined : eq(m.runId, runId),
+    since === undefined ? undefined : gte(m.createdAt, Date.parse(since)),
+    afterSequence === undefined ? undefined : gt(m.sequence, afterSequence),
+    statusIs(read.t, input.status, now),
+  );
+  const found = (also: SQL | undefined, order: SQL, limit: number, offset: number) =>
+    read
+      .select({ message: m, approval: p })
+      .from(m)
+      .leftJoin(p, eq(p.messageId, m.id))
+      .where(and(where, also))
+      .orderBy(order)
+      .limit(limit)
+      .offset(offset);
+  const total = async (): Promise<number> =>
+    (await read.select({ n: count() }).from(m).leftJoin(p, eq(p.messageId, m.id)).where(where))[0]?.n ?? 0;
+  if (afterSequence !== undefined)
+    return pageForward(
+      input,
+      afterSequence,
+      async ({ above, limit, offset }) =>
+        (await found(gt(m.sequence, above), asc(m.sequence), limit, offset)).map((row) => ({ seq: row.message.sequence, ...row })),
+      total,
+      (row) => showMessage(row, now),
+    );
+  return pageOf(
+    input,
+    async ({ before, limit, offset }) =>
+      (await found(before === null ? undefined : lt(m.id, before), desc(m.id), limit, offset)).map((row) => ({
+        id: row.message.id,
+        ...row,
+      })),
+    total,
+    (row) => showMessage(row, now),
+  );
+};

@@ -1,0 +1,151 @@
+import type { Approval, Message } from "@mailsvc/sdk/contract";
+import { and, count, eq, isNull, lte } from "drizzle-orm";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { assertLiving, findActivation } from "../activations/store.ts";
+import type { Actor } from "../runs/runs.ts";
+import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
+import { suspend } from "../runs/waits.ts";
+import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
+import { type ApprovalRow, addMessage, findMessage, showMessage } from "./store.ts";
+
+export type Question = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
+  preview?: NonNullable<Approval["preview"]> | undefined;
+  expiresInSeconds: number;
+};
+
+export interface Post {
+  type: "TEXT" | "APPROVAL_REQUEST";
+  text: string;
+  format: Message["format"];
+  runId?: string | undefined;
+  externalId?: string | undefined;
+  approval?: Question | undefined;
+}
+
+/** Throws ApiError conflict, which names the message that has this name already. */
+const assertNewName = async (tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> => {
+  if (externalId === undefined) return;
+  const { messages: m } = tx.t;
+  const [taken] = await tx
+    .select({ id: m.id })
+    .from(m)
+    .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
+  if (!taken) return;
+  throw new ApiError("conflict", "A message with this externalId was posted before.", {
+    details: [{ path: "externalId", code: "duplicate_external_id", message: taken.id }],
+    hint: "It is there already: details name its id.",
+  });
+};
+
+/** Throws ApiError not_found unless what is shown with a question belongs to the brand. */
+const assertShown = async (tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> => {
+  if (!preview || preview.kind === "text") return;
+  const { landingPages, leadMagnets, assets } = tx.t;
+  const table = { landing_page: landingPages, lead_magnet: leadMagnets, asset: assets }[preview.kind];
+  const [found] = await tx
+    .select({ id: table.id })
+    .from(table)
+    .where(and(eq(table.id, preview.id ?? ""), eq(table.workspaceId, workspaceId)));
+  if (!found)
+    throw new ApiError("not_found", `There is no ${preview.kind.replace("_", " ")} with the id in approval.preview.`, {
+      details: [{ path: "approval.preview.id", code: "not_found", message: "It is not there." }],
+    });
+};
+
+/**
+ * Posts a message of an agent. A question with `suspendRun` lets its run wait. Throws ApiError not_found for an unknown run
+ * or preview, invalid_state for a question of a run that has ended, and conflict for an externalId that was used.
+ */
+export const postMessage = async (tx: AgentTx, deps: AgentDeps, { activationId, workspaceId }: Actor, post: Post): Promise<Message> => {
+  const now = deps.clock.now();
+  const overdue = deps.runClock.overdue();
+  const { approval: question, runId = null } = post;
+  await assertNewName(tx, activationId, post.externalId);
+  await assertShown(tx, workspaceId, question?.preview);
+  let run: RunRow | null = null;
+  if (runId !== null) run = await (question ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  const message = await addMessage(tx, {
+    id: deps.ids("msg"),
+    activationId,
+    workspaceId,
+    runId,
+    type: post.type,
+    direction: "outbound",
+    author: "agent",
+    text: post.text,
+    format: post.format,
+    externalId: post.externalId ?? null,
+    createdAt: now,
+  });
+  if (!question) return showMessage({ message, approval: null }, now);
+  const expiresAt = now + question.expiresInSeconds * 1000;
+  const approval: ApprovalRow = {
+    messageId: message.id,
+    activationId,
+    workspaceId,
+    runId,
+    title: question.title,
+    options: question.options,
+    allowComment: question.allowComment,
+    preview: question.preview ?? null,
+    suspendRun: run !== null && question.suspendRun,
+    status: "PENDING",
+    decision: null,
+    comment: null,
+    answeredAt: null,
+    expiresAt,
+  };
+  await tx.insert(tx.t.approvals).values(approval);
+  if (run && approval.suspendRun) await suspend(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
+  await deps.queue.enqueue(tx, { kind: EXPIRE_APPROVAL_JOB, payload: { workspaceId, messageId: message.id }, runAt: expiresAt });
+  return showMessage({ message, approval }, now);
+};
+
+export interface Letter {
+  text: string;
+  format: Message["format"];
+  inReplyTo?: string | undefined;
+  runId?: string | undefined;
+}
+
+/** Writes to an agent. Throws ApiError not_found for what it names and is not there, invalid_state for an agent that is off. */
+export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, letter: Letter): Promise<Message> => {
+  const now = deps.clock.now();
+  assertLiving(await findActivation(tx, workspaceId, id), now);
+  const { inReplyTo = null, runId = null } = letter;
+  if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
+  if (inReplyTo !== null) await findMessage(tx, { activationId: id }, inReplyTo);
+  const message = await addMessage(tx, {
+    id: deps.ids("msg"),
+    activationId: id,
+    workspaceId,
+    runId,
+    type: "TEXT",
+    direction: "inbound",
+    author: "brand",
+    text: letter.text,
+    format: letter.format,
+    inReplyTo,
+    createdAt: now,
+  });
+  return showMessage({ message, approval: null }, now);
+};
+
+/** Marks what one side wrote as read by the other, and answers how much of it is still unread. */
+export const markRead = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  activationId: string,
+  direction: Message["direction"],
+  upToSequence: number,
+): Promise<{ unread: number }> => {
+  const { messages: m } = tx.t;
+  const unread = and(eq(m.activationId, activationId), eq(m.direction, direction), isNull(m.readAt));
+  await tx
+    .update(m)
+    .set({ readAt: deps.clock.now() })
+    .where(and(unread, lte(m.sequence, upToSequence)));
+  const [left] = await tx.select({ n: count() }).from(m).where(unread);
+  return { unread: left?.n ?? 0 };
+};

@@ -1,0 +1,89 @@
+import type { Approval, Message } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { AgentTx } from "../../deps.ts";
+import { notFound } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import type { Query } from "../runs/store.ts";
+
+export type MessageRow = AgentTables["messages"]["$inferSelect"];
+export type ApprovalRow = AgentTables["approvals"]["$inferSelect"];
+
+/** A message, and its question where it asks one. */
+export interface Found {
+  readonly message: MessageRow;
+  readonly approval: ApprovalRow | null;
+}
+
+/** By whom it is looked for: a brand, or the agent of one activation. */
+export type Owner = { workspaceId: string } | { activationId: string };
+
+/** Messages with their questions: the joined tables of every list of them. */
+export const ownedBy = ({ messages: m }: Pick<AgentTables, "messages">, owner: Owner) =>
+  "activationId" in owner ? eq(m.activationId, owner.activationId) : eq(m.workspaceId, owner.workspaceId);
+
+/** A message. Throws ApiError not_found. */
+export const findMessage = async (q: Query, owner: Owner, id: string): Promise<Found> => {
+  const { messages: m, approvals: p } = q.t;
+  const [found] = await q
+    .select({ message: m, approval: p })
+    .from(m)
+    .leftJoin(p, eq(p.messageId, m.id))
+    .where(and(eq(m.id, id), ownedBy(q.t, owner)));
+  if (!found) throw notFound("message", id);
+  return found;
+};
+
+/** The question as it counts now: past its time it has expired, whether or not that was noted yet. */
+export const effectiveApproval = (row: ApprovalRow, now: number): ApprovalRow =>
+  row.status === "PENDING" && row.expiresAt <= now ? { ...row, status: "EXPIRED", decision: "expired", answeredAt: row.expiresAt } : row;
+
+const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+const showApproval = (stored: ApprovalRow, now: number): Approval => {
+  const row = effectiveApproval(stored, now);
+  return {
+    title: row.title,
+    options: row.options,
+    allowComment: row.allowComment,
+    preview: row.preview,
+    status: row.status,
+    decision: row.decision,
+    comment: row.comment,
+    answeredAt: instant(row.answeredAt),
+    expiresAt: iso(row.expiresAt),
+    suspendRun: row.suspendRun,
+  };
+};
+
+/** A message as both sides see it. Of its author it tells the role, never who it was. */
+export const showMessage = ({ message: m, approval }: Found, now: number): Message => ({
+  id: m.id,
+  sequence: m.sequence,
+  activationId: m.activationId,
+  runId: m.runId,
+  type: m.type,
+  direction: m.direction,
+  author: { role: m.author },
+  text: m.text,
+  format: m.format,
+  externalId: m.externalId,
+  inReplyTo: m.inReplyTo,
+  createdAt: iso(m.createdAt),
+  readAt: instant(m.readAt),
+  approval: approval === null ? null : showApproval(approval, now),
+});
+
+export type NewMessage = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
+  Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;
+
+/** Puts a message at the end of an activation's inbox. */
+export const addMessage = async (tx: AgentTx, message: NewMessage): Promise<MessageRow> => {
+  const { activations: a, messages: m } = tx.t;
+  const [place] = await tx.select({ last: a.messageSequence }).from(a).where(eq(a.id, message.activationId));
+  const sequence = (place?.last ?? 0) + 1;
+  await tx.update(a).set({ messageSequence: sequence }).where(eq(a.id, message.activationId));
+  const row: MessageRow = { externalId: null, inReplyTo: null, ...message, sequence, readAt: null };
+  await tx.insert(m).values(row);
+  return row;
+};

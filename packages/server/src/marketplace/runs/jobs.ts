@@ -1,0 +1,6 @@
+import type { Deps } from "../../deps.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { sweepRuns } from "./sweep.ts";
+import { SWEEP_JOB } from "./watch.ts";
+
+export const runJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({ [SWEEP_JOB]: sweepRuns(deps) });

@@ -1,0 +1,69 @@
+import type { Page, Run, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
+import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { Reader } from "../../db/db.ts";
+import { type PageInput, pageBySeq, pageOf } from "../../db/page.ts";
+import { showEntry, showRun } from "./show.ts";
+import { findRun, type RunName } from "./store.ts";
+
+/** Runs in a state, as it counts now. */
+const statusIs = ({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined => {
+  if (status === undefined) return undefined;
+  if (status === "RUNNING") return and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue));
+  if (status === "FAILED") return or(eq(runs.status, "FAILED"), and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
+  return eq(runs.status, status);
+};
+
+export interface RunFilter extends PageInput {
+  status?: RunStatus | undefined;
+  since?: string | undefined;
+}
+
+/** The runs of an activation. */
+export const listRuns = (read: Reader<AgentTables>, activationId: string, overdue: number, input: RunFilter): Promise<Page<Run>> => {
+  const { runs } = read.t;
+  const where = and(
+    eq(runs.activationId, activationId),
+    statusIs(read.t, input.status, overdue),
+    input.since === undefined ? undefined : gte(runs.startedAt, Date.parse(input.since)),
+  );
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(runs)
+        .where(and(where, before === null ? undefined : lt(runs.id, before)))
+        .orderBy(desc(runs.id))
+        .limit(limit)
+        .offset(offset),
+    async () => (await read.select({ n: count() }).from(runs).where(where))[0]?.n ?? 0,
+    (row) => showRun(row, overdue),
+  );
+};
+
+/** What a run has logged. Throws ApiError not_found. */
+export const listEntries = async (
+  read: Reader<AgentTables>,
+  name: RunName,
+  input: PageInput & { level?: RunLogEntry["level"] | undefined },
+): Promise<Page<RunLogEntry>> => {
+  const run = await findRun(read, name, 0);
+  const { runLogs } = read.t;
+  const where = and(eq(runLogs.run, run.id), input.level === undefined ? undefined : eq(runLogs.level, input.level));
+  return pageBySeq(
+    input,
+    async ({ below, limit, offset }) => {
+      const rows = await read
+        .select()
+        .from(runLogs)
+        .where(and(where, lt(runLogs.id, below)))
+        .orderBy(desc(runLogs.id))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ seq: row.id, row }));
+    },
+    async () => (await read.select({ n: count() }).from(runLogs).where(where))[0]?.n ?? 0,
+    ({ row }) => showEntry(row),
+  );
+};

@@ -1,0 +1,228 @@
+import { hash } from "node:crypto";
+import { type Heartbeat, RUN_LIMITS, type Run } from "@mailsvc/sdk/contract";
+import { and, count, eq } from "drizzle-orm";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { lockActivation } from "../activations/lock.ts";
+import { WINDOW_MS } from "./clock.ts";
+import { showRun } from "./show.ts";
+import { effectiveRun, findActiveRun, findRun, isActive, type RunName, type RunRow, runEnded, runOf, stillActive } from "./store.ts";
+import { dropWaits } from "./waits.ts";
+import { watchDeadline } from "./watch.ts";
+
+/**
+ * The states of a run. RUNNING and WAITING change into each other; COMPLETED, FAILED and CANCELLED are final. Each move is
+ * one conditional update, so of two that end a run at the same time one wins.
+ */
+
+export interface RunRequest {
+  runId?: string | undefined;
+  title?: string | undefined;
+  trigger?: NonNullable<Run["trigger"]> | undefined;
+  parentRunId?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+}
+
+/** Whose agent acts, and where. */
+export interface Actor {
+  readonly activationId: string;
+  readonly workspaceId: string;
+}
+
+const fingerprint = ({ title, trigger, parentRunId, metadata }: RunRequest): string =>
+  hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
+
+/** Throws ApiError conflict when as many runs are at work as may be. */
+const assertRoom = async (tx: AgentTx, activationId: string, overdue: number): Promise<void> => {
+  const { runs } = tx.t;
+  const [found] = await tx
+    .select({ n: count() })
+    .from(runs)
+    .where(and(eq(runs.activationId, activationId), stillActive(tx.t, overdue)));
+  if ((found?.n ?? 0) < RUN_LIMITS.active) return;
+  throw new ApiError("conflict", `${RUN_LIMITS.active} runs are RUNNING or WAITING: that is as many as may be.`, {
+    details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs.` }],
+    hint: "Complete or cancel one of them first.",
+  });
+};
+
+/**
+ * Starts a run. A name that an active run has, and the same request, answer that run; `made` is false then. Throws ApiError
+ * not_found for an unknown parent; conflict for a name that is taken, and with too many active runs.
+ */
+export const startRun = async (tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; made: boolean }> => {
+  const { activationId, workspaceId } = actor;
+  const overdue = deps.runClock.overdue();
+  await lockActivation(tx, activationId);
+  const requestHash = fingerprint(request);
+  const id = deps.ids("run");
+  const runId = request.runId ?? id;
+  const known = await runOf(tx, { activationId, runId });
+  if (known) {
+    if (known.requestHash === requestHash && isActive(effectiveRun(known, overdue))) return { run: showRun(known, overdue), made: false };
+    throw new ApiError("conflict", `There is another run ${runId} already.`, {
+      details: [{ path: "runId", code: "run_id_conflict", message: "A run's id is used once." }],
+      hint: "Choose another runId, or leave it out.",
+    });
+  }
+  if (request.parentRunId !== undefined) await findRun(tx, { activationId, runId: request.parentRunId }, overdue);
+  await assertRoom(tx, activationId, overdue);
+  const now = deps.clock.now();
+  const row: RunRow = {
+    id,
+    activationId,
+    workspaceId,
+    runId,
+    requestHash,
+    status: "RUNNING",
+    title: request.title ?? null,
+    trigger: request.trigger ?? null,
+    parentRunId: request.parentRunId ?? null,
+    metadata: request.metadata ?? null,
+    startedAt: now,
+    lastHeartbeatAt: now,
+    deadlineAt: now + WINDOW_MS,
+    waitingFor: null,
+    waitingOn: null,
+    finishedAt: null,
+    progress: null,
+    checkpoint: null,
+    summary: null,
+    output: null,
+    error: null,
+    metrics: null,
+    failureReason: null,
+    creditsConsumed: 0,
+    cancelRequested: false,
+    logSequence: 0,
+  };
+  await tx.insert(tx.t.runs).values(row);
+  await watchDeadline(tx, deps, now + WINDOW_MS);
+  return { run: showRun(row, overdue), made: true };
+};
+
+export interface RunLog {
+  runId: string;
+  entries: readonly { level: "debug" | "info" | "warn" | "error"; message: string; data?: unknown; at?: string | undefined }[];
+  progress?: NonNullable<Run["progress"]> | undefined;
+  checkpoint?: unknown;
+  seq?: number | undefined;
+}
+
+/**
+ * Notes what a run does, and that it lives: a run that waits is RUNNING again. Of a call with a `seq` that is not newer only
+ * the sign of life counts. Throws ApiError not_found, or invalid_state for a run that has ended.
+ */
+export const logRun = async (tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> => {
+  const now = deps.clock.now();
+  const overdue = deps.runClock.overdue();
+  const row = await findActiveRun(tx, { activationId, runId: log.runId }, overdue);
+  const isNew = log.seq === undefined || log.seq > row.logSequence;
+  const deadlineAt = now + WINDOW_MS;
+  const { runs, runLogs } = tx.t;
+  const alive = await tx
+    .update(runs)
+    .set({
+      status: "RUNNING",
+      lastHeartbeatAt: now,
+      deadlineAt,
+      waitingFor: null,
+      waitingOn: null,
+      ...(isNew && log.progress !== undefined && { progress: log.progress }),
+      ...(isNew && log.checkpoint !== undefined && { checkpoint: log.checkpoint }),
+      ...(isNew && log.seq !== undefined && { logSequence: log.seq }),
+    })
+    .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
+    .returning({ id: runs.id });
+  if (alive.length === 0) throw runEnded(row);
+  if (row.status === "WAITING") await watchDeadline(tx, deps, deadlineAt);
+  const entries = isNew ? log.entries : [];
+  await tx.insertAll(
+    runLogs,
+    entries.map(({ level, message, data, at }) => ({
+      run: row.id,
+      level,
+      message,
+      data: data ?? null,
+      at: now,
+      agentAt: at === undefined ? null : Date.parse(at),
+    })),
+  );
+  return {
+    runId: row.runId,
+    status: "RUNNING",
+    lastHeartbeatAt: iso(now),
+    deadlineAt: iso(deadlineAt),
+    heartbeatIntervalSeconds: RUN_LIMITS.heartbeatSeconds,
+    accepted: entries.length,
+    cancelRequested: row.cancelRequested,
+  };
+};
+
+type Ending = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
+
+const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED" | "FAILED" | "CANCELLED", also: Ending): Promise<Run> => {
+  const overdue = deps.runClock.overdue();
+  if (row.status === status) return showRun(row, overdue);
+  const { runs } = tx.t;
+  const [ended] = await tx
+    .update(runs)
+    .set({
+      ...also,
+      status,
+      failureReason: status === "FAILED" ? "reported" : null,
+      finishedAt: deps.clock.now(),
+      deadlineAt: null,
+      waitingFor: null,
+      waitingOn: null,
+    })
+    .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
+    .returning();
+  if (!ended) throw runEnded(row);
+  await dropWaits(tx, ended);
+  return showRun(ended, overdue);
+};
+
+/** How an agent ends a run. What is absent stays unsaid. */
+export interface RunEnd {
+  summary?: string | undefined;
+  output?: unknown;
+  error?: NonNullable<Run["error"]> | undefined;
+  metrics?: Record<string, number> | undefined;
+}
+
+/** Ends a run; the same end twice is one. Throws ApiError not_found, or invalid_state for one that has ended otherwise. */
+export const endRun = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  name: RunName,
+  status: "COMPLETED" | "FAILED" | "CANCELLED",
+  { summary, output, error, metrics }: RunEnd = {},
+): Promise<Run> => {
+  const row = await findRun(tx, name, deps.runClock.overdue());
+  return end(tx, deps, row, status, {
+    summary: summary ?? null,
+    output: output ?? null,
+    error: error ?? null,
+    metrics: metrics ?? null,
+  });
+};
+
+/**
+ * Cancels a run by the brand's will. One at work is asked to stop, unless by force; one that waits ends at once. Throws
+ * ApiError not_found, or invalid_state for a run that has ended otherwise.
+ */
+export const cancelForBrand = async (tx: AgentTx, deps: AgentDeps, name: RunName, force: boolean): Promise<Run> => {
+  const overdue = deps.runClock.overdue();
+  const row = await findRun(tx, name, overdue);
+  if (force || row.status !== "RUNNING") return end(tx, deps, row, "CANCELLED", { cancelRequested: true });
+  const { runs } = tx.t;
+  const [asked] = await tx
+    .update(runs)
+    .set({ cancelRequested: true })
+    .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
+    .returning();
+  if (!asked) throw runEnded(row);
+  return showRun(asked, overdue);
+};

@@ -1,0 +1,43 @@
+import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import { iso } from "../../lib/clock.ts";
+import { effectiveRun, type RunRow } from "./store.ts";
+
+const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** A run as it counts now. */
+export const showRun = (stored: RunRow, overdue: number): Run => {
+  const row = effectiveRun(stored, overdue);
+  return {
+    runId: row.runId,
+    activationId: row.activationId,
+    status: row.status,
+    title: row.title,
+    trigger: row.trigger,
+    parentRunId: row.parentRunId,
+    startedAt: iso(row.startedAt),
+    lastHeartbeatAt: iso(row.lastHeartbeatAt),
+    deadlineAt: instant(row.deadlineAt),
+    finishedAt: instant(row.finishedAt),
+    waitingFor: row.waitingFor,
+    progress: row.progress,
+    summary: row.summary,
+    output: row.output,
+    error: row.error,
+    failureReason: row.failureReason,
+    metrics: row.metrics,
+    metadata: row.metadata,
+    creditsConsumed: row.creditsConsumed,
+    cancelRequested: row.cancelRequested,
+  };
+};
+
+export const showRunDetail = (row: RunRow, overdue: number): RunDetail => ({ ...showRun(row, overdue), checkpoint: row.checkpoint });
+
+export const showEntry = ({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry => ({
+  level,
+  message,
+  data,
+  at: iso(at),
+  agentAt: instant(agentAt),
+});

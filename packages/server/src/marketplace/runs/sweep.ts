@@ -1,0 +1,79 @@
+import { and, asc, eq, inArray, lte } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
+import { iso } from "../../lib/clock.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { emit } from "../deliveries/emit.ts";
+import type { Query } from "./store.ts";
+import { dropWaits } from "./waits.ts";
+import { watchDeadline } from "./watch.ts";
+
+// Runs failed in one transaction: about 20 ms of work on SQLite, for which other writers wait.
+const CHUNK = 100;
+// While deadlines are put off after time was lost, it is looked again after this long.
+const LATER_MS = 1000;
+
+const passed = ({ runs }: Pick<AgentTables, "runs">, overdue: number) => and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue));
+
+/** Runs past their deadline, the earliest first. */
+export const overdueRuns = async (q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> => {
+  const { runs } = q.t;
+  const rows = await q.select({ id: runs.id }).from(runs).where(passed(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
+  return rows.map(({ id }) => id);
+};
+
+/**
+ * Fails those of these runs that are past their deadline in this transaction, and tells their builders: each once, with
+ * the deadline as the event's time, however late this comes by.
+ */
+export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> => {
+  if (ids.length === 0) return;
+  const { runs } = tx.t;
+  const failed = await tx
+    .update(runs)
+    .set({ status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: runs.deadlineAt, deadlineAt: null })
+    .where(and(inArray(runs.id, [...ids]), passed(tx.t, overdue)))
+    .returning({
+      id: runs.id,
+      activationId: runs.activationId,
+      runId: runs.runId,
+      at: runs.finishedAt,
+      lastHeartbeatAt: runs.lastHeartbeatAt,
+    });
+  const inOrder = failed.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : 1));
+  for (const { activationId, runId, at, lastHeartbeatAt } of inOrder) {
+    await dropWaits(tx, { activationId, runId });
+    const fields = { runId, lastHeartbeatAt: iso(lastHeartbeatAt) };
+    await emit(tx, deps, activationId, { type: "run_force_failed", at: at ?? deps.clock.now(), runId, fields });
+  }
+};
+
+/** Leaves a job for the next deadline, if a run has one. */
+export const watchNext = async (tx: AgentTx, deps: AgentDeps): Promise<void> => {
+  const { runs } = tx.t;
+  const [next] = await tx
+    .select({ at: runs.deadlineAt })
+    .from(runs)
+    .where(eq(runs.status, "RUNNING"))
+    .orderBy(asc(runs.status), asc(runs.deadlineAt))
+    .limit(1);
+  if (!next) return;
+  const now = deps.clock.now();
+  const overdue = deps.runClock.overdue();
+  const at = next.at ?? now;
+  await watchDeadline(tx, deps, at > now ? at : at <= overdue ? now : now + LATER_MS);
+};
+
+/** A chunk of runs at a time, each together with the job for what comes next. */
+export const sweepRuns =
+  (deps: Deps): JobHandler =>
+  async () => {
+    const overdue = deps.runClock.overdue();
+    const ids = await overdueRuns(deps.db.read, overdue);
+    return {
+      commit: async (tx) => {
+        await failRuns(tx, deps, ids, overdue);
+        await watchNext(tx, deps);
+      },
+    };
+  };

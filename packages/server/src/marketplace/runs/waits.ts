@@ -1,0 +1,79 @@
+import { and, desc, eq, gt } from "drizzle-orm";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { WINDOW_MS } from "./clock.ts";
+import { type RunName, type RunRow, runEnded, runOf, stillActive } from "./store.ts";
+import { watchDeadline } from "./watch.ts";
+
+/** What a run waits for: an open approval, until it expires, or a wakeup, until its time. */
+export interface Wait {
+  readonly waitingFor: "approval" | "wakeup";
+  readonly waitingOn: string;
+  readonly deadlineAt: number;
+}
+
+/** Lets an active run wait: it needs no heartbeat meanwhile. Throws ApiError invalid_state for one that has ended. */
+export const suspend = async (tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> => {
+  const { runs } = tx.t;
+  const waiting = await tx
+    .update(runs)
+    .set({ status: "WAITING", ...wait })
+    .where(and(eq(runs.id, row.id), stillActive(tx.t, deps.runClock.overdue())))
+    .returning({ id: runs.id });
+  if (waiting.length === 0) throw runEnded(row);
+};
+
+/** What else is open that a run is to wait for. */
+const openWait = async (tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<Wait | null> => {
+  const { approvals: p, wakeups: w } = tx.t;
+  const [approval] = await tx
+    .select({ waitingOn: p.messageId, deadlineAt: p.expiresAt })
+    .from(p)
+    .where(and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true), gt(p.expiresAt, now)))
+    .orderBy(desc(p.messageId))
+    .limit(1);
+  if (approval) return { waitingFor: "approval", ...approval };
+  const [wakeup] = await tx
+    .select({ waitingOn: w.id, deadlineAt: w.fireAt })
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED"), eq(w.runId, runId), eq(w.suspendRun, true)))
+    .orderBy(desc(w.id))
+    .limit(1);
+  return wakeup ? { waitingFor: "wakeup", ...wakeup } : null;
+};
+
+/**
+ * Tells a run that something it may wait for is no longer open: an approval was answered, a wakeup has come. When that was
+ * the last of it the run is RUNNING, with a whole window ahead.
+ */
+export const waitOver = async (tx: AgentTx, deps: AgentDeps, name: RunName, on: string): Promise<void> => {
+  const row = await runOf(tx, name);
+  if (row?.status !== "WAITING" || row.waitingOn !== on) return;
+  const now = deps.clock.now();
+  const { runs } = tx.t;
+  const next = await openWait(tx, name, now);
+  const change = next ?? {
+    status: "RUNNING" as const,
+    waitingFor: null,
+    waitingOn: null,
+    lastHeartbeatAt: now,
+    deadlineAt: now + WINDOW_MS,
+  };
+  await tx
+    .update(runs)
+    .set(change)
+    .where(and(eq(runs.id, row.id), eq(runs.status, "WAITING")));
+  if (next === null) await watchDeadline(tx, deps, now + WINDOW_MS);
+};
+
+/** Takes back what only this run, which has ended, was waiting for: nobody would hear the answer. */
+export const dropWaits = async (tx: AgentTx, { activationId, runId }: RunName): Promise<void> => {
+  const { approvals: p, wakeups: w } = tx.t;
+  await tx
+    .update(p)
+    .set({ status: "CANCELLED" })
+    .where(and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true)));
+  await tx
+    .update(w)
+    .set({ status: "CANCELLED", scheduled: null })
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED"), eq(w.runId, runId), eq(w.suspendRun, true)));
+};

@@ -1,0 +1,65 @@
+import { and, asc, eq } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
+import { iso } from "../../lib/clock.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { lockActivation } from "../activations/lock.ts";
+import { findActivation, isOrphaned } from "../activations/store.ts";
+import { emit } from "../deliveries/emit.ts";
+import { waitOver } from "../runs/waits.ts";
+
+/** Wakes an agent. */
+export const RING_JOB = "agent.wakeup.ring";
+
+type Ringing = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
+
+/** Sees to it that a wakeup is looked at, at an instant (ms). */
+export const ringAt = (tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> =>
+  deps.queue.enqueue(tx, { kind: RING_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${RING_JOB}:${id}` });
+
+/** Looks again at all wakeups of an activation that goes on: those that fell due while it was paused are held until now. */
+export const ringHeld = async (tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> => {
+  const { wakeups: w } = tx.t;
+  const held = await tx
+    .select({ id: w.id, workspaceId: w.workspaceId, fireAt: w.fireAt })
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")))
+    .orderBy(asc(w.fireAt));
+  const now = deps.clock.now();
+  for (const wakeup of held) await ringAt(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
+};
+
+/** Wakes an agent that is at work. For one that is paused the wakeup waits; its end skips it. */
+export const ring =
+  (deps: Deps): JobHandler =>
+  async ({ payload }) => {
+    const { wakeupId } = payload as { wakeupId: string };
+    const { wakeups } = deps.db.read.t;
+    const [found] = await deps.db.read.select().from(wakeups).where(eq(wakeups.id, wakeupId));
+    if (found?.status !== "SCHEDULED") return {};
+    // The clock was set back meanwhile.
+    if (deps.clock.now() < found.fireAt) return { again: found.fireAt };
+    return {
+      commit: async (tx) => {
+        const { activationId, workspaceId, runId, fireAt, reason, payload: data } = found;
+        // A pause or a resume at the same time comes before this or after it.
+        await lockActivation(tx, activationId);
+        const activated = await findActivation(tx, workspaceId, activationId);
+        if (activated.activation.status !== "active" || isOrphaned(activated, deps.clock.now())) return;
+        const { wakeups: w } = tx.t;
+        const fired = await tx
+          .update(w)
+          .set({ status: "FIRED", scheduled: null, firedAt: deps.clock.now() })
+          .where(and(eq(w.id, wakeupId), eq(w.status, "SCHEDULED")))
+          .returning({ id: w.id });
+        if (fired.length === 0) return;
+        await emit(tx, deps, activationId, {
+          type: "agent.wakeup",
+          at: fireAt,
+          runId,
+          fields: { wakeupId, reason, payload: data, scheduledFor: iso(fireAt) },
+        });
+        if (runId !== null) await waitOver(tx, deps, { activationId, runId }, wakeupId);
+      },
+    };
+  };

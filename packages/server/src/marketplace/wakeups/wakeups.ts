@@ -1,0 +1,156 @@
+import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/contract";
+import { and, count, desc, eq, lt } from "drizzle-orm";
+import type { AgentTables } from "../../db/agent-tables.ts";
+import type { Reader } from "../../db/db.ts";
+import { type PageInput, pageOf } from "../../db/page.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { lockActivation } from "../activations/lock.ts";
+import type { Actor } from "../runs/runs.ts";
+import { findActiveRun, findRun, type Query } from "../runs/store.ts";
+import { suspend, waitOver } from "../runs/waits.ts";
+import { ringAt } from "./ring.ts";
+
+export type WakeupRow = AgentTables["wakeups"]["$inferSelect"];
+
+export const showWakeup = (row: WakeupRow): Wakeup => ({
+  wakeupId: row.id,
+  status: row.status,
+  fireAt: iso(row.fireAt),
+  reason: row.reason,
+  payload: row.payload,
+  runId: row.runId,
+  dedupeKey: row.dedupeKey,
+  suspendRun: row.suspendRun,
+  createdAt: iso(row.createdAt),
+  firedAt: row.firedAt === null ? null : iso(row.firedAt),
+});
+
+/** A wakeup of an activation. Throws ApiError not_found. */
+export const findWakeup = async (q: Query, activationId: string, id: string): Promise<WakeupRow> => {
+  const { wakeups: w } = q.t;
+  const [row] = await q
+    .select()
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.id, id)));
+  if (!row) throw new ApiError("not_found", `There is no wakeup ${JSON.stringify(id.slice(0, 100))} of this activation.`);
+  return row;
+};
+
+export interface WakeupRequest {
+  delaySeconds?: number | undefined;
+  runAt?: string | undefined;
+  reason: string;
+  payload?: unknown;
+  runId?: string | undefined;
+  dedupeKey?: string | undefined;
+  suspendRun: boolean;
+}
+
+/** When it is to be; an instant must lie as far ahead as a delay may. Throws ApiError validation_error. */
+const timeOf = ({ delaySeconds, runAt }: WakeupRequest, now: number): number => {
+  if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
+  const at = Date.parse(runAt);
+  const { minSeconds, maxSeconds } = WAKEUP_LIMITS;
+  if (at < now + minSeconds * 1000 || at > now + maxSeconds * 1000)
+    throw invalid("runAt", "out_of_range", `runAt lies ${minSeconds} seconds to ${maxSeconds / 86_400} days ahead; it is ${iso(now)} now.`);
+  return at;
+};
+
+const assertRoom = async (tx: AgentTx, activationId: string): Promise<void> => {
+  const { wakeups: w } = tx.t;
+  const [found] = await tx
+    .select({ n: count() })
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")));
+  if ((found?.n ?? 0) < WAKEUP_LIMITS.scheduled) return;
+  throw new ApiError("conflict", `${WAKEUP_LIMITS.scheduled} wakeups are waiting: that is as many as may be.`, {
+    details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups.` }],
+    hint: "Cancel one of them first.",
+  });
+};
+
+/**
+ * Schedules a wakeup, or answers the one that waits under the same dedupeKey; `made` is false then. Throws ApiError
+ * validation_error, not_found for an unknown run, invalid_state for one that has ended and cannot wait, and conflict when
+ * too many wait.
+ */
+export const scheduleWakeup = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  { activationId, workspaceId }: Actor,
+  request: WakeupRequest,
+): Promise<{ wakeup: Wakeup; made: boolean }> => {
+  const { dedupeKey = null, runId = null, suspendRun } = request;
+  const { wakeups: w } = tx.t;
+  const now = deps.clock.now();
+  const fireAt = timeOf(request, now);
+  await lockActivation(tx, activationId);
+  if (dedupeKey !== null) {
+    const [waiting] = await tx
+      .select()
+      .from(w)
+      .where(and(eq(w.activationId, activationId), eq(w.scheduled, dedupeKey)));
+    if (waiting) return { wakeup: showWakeup(waiting), made: false };
+  }
+  const overdue = deps.runClock.overdue();
+  const run = runId === null ? null : await (suspendRun ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  await assertRoom(tx, activationId);
+  const row: WakeupRow = {
+    id: deps.ids("wku"),
+    activationId,
+    workspaceId,
+    runId,
+    status: "SCHEDULED",
+    fireAt,
+    reason: request.reason,
+    payload: request.payload ?? null,
+    dedupeKey,
+    scheduled: dedupeKey,
+    suspendRun,
+    createdAt: now,
+    firedAt: null,
+  };
+  await tx.insert(w).values(row);
+  if (run && suspendRun) await suspend(tx, deps, run, { waitingFor: "wakeup", waitingOn: row.id, deadlineAt: fireAt });
+  await ringAt(tx, deps, row, fireAt);
+  return { wakeup: showWakeup(row), made: true };
+};
+
+/** Cancels a wakeup; doing so twice is one. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
+export const cancelWakeup = async (tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> => {
+  const { wakeups: w } = tx.t;
+  const row = await findWakeup(tx, activationId, id);
+  if (row.status === "CANCELLED") return showWakeup(row);
+  const [cancelled] = await tx
+    .update(w)
+    .set({ status: "CANCELLED", scheduled: null })
+    .where(and(eq(w.id, id), eq(w.status, "SCHEDULED")))
+    .returning();
+  if (!cancelled)
+    throw new ApiError("invalid_state", `This wakeup is ${row.status}: only a SCHEDULED one can be cancelled.`, {
+      details: [{ path: "wakeupId", code: `wakeup_already_${row.status.toLowerCase()}`, message: "It is over." }],
+    });
+  if (row.runId !== null) await waitOver(tx, deps, { activationId, runId: row.runId }, id);
+  return showWakeup(cancelled);
+};
+
+/** The wakeups of an activation, newest first. */
+export const listWakeups = (read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) => {
+  const { wakeups: w } = read.t;
+  const where = and(eq(w.activationId, activationId), input.status === undefined ? undefined : eq(w.status, input.status));
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(w)
+        .where(and(where, before === null ? undefined : lt(w.id, before)))
+        .orderBy(desc(w.id))
+        .limit(limit)
+        .offset(offset),
+    async () => (await read.select({ n: count() }).from(w).where(where))[0]?.n ?? 0,
+    showWakeup,
+  );
+};
