@@ -7,6 +7,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { errorsCommand } from "./commands/errors.ts";
+import { importCommand } from "./commands/import.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
@@ -15,7 +16,7 @@ import { commandOf } from "./from-contract.ts";
 import { addGlobals } from "./globals.ts";
 import { formatHelp } from "./help.ts";
 import type { Host } from "./host.ts";
-import { groupOf, NOUNS, placed } from "./places.ts";
+import { groupOf, NOUNS, type Placed, placed } from "./places.ts";
 import type { Terminal } from "./tty.ts";
 
 const EXAMPLES = `
@@ -30,15 +31,18 @@ Data goes to stdout, everything else to stderr. In a pipe, data is JSON.`;
 // Commands whose work or help needs the flags of the server; all others start without asking it.
 const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands", "__complete"]);
 
+// Endpoints whose command is more than their fields: files, waiting, folders.
+const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
+  "emails.send": (place, run) => sendCommand(place.words, run),
+  "templates.preview": previewCommand,
+  "contacts.import": importCommand,
+  "suppressions.import": importCommand,
+};
+
 const fromContract = (program: Command, run: Run): void => {
   const nouns = new Map<string, Command>();
   for (const place of placed()) {
-    const command =
-      place.id === "emails.send"
-        ? sendCommand(place.words, run)
-        : place.id === "templates.preview"
-          ? previewCommand(place, run)
-          : commandOf(place, run);
+    const command = (OWN[place.id] ?? commandOf)(place, run);
     const [noun = ""] = place.words;
     if (place.words.length === 1) {
       program.addCommand(command.helpGroup(groupOf(noun)));

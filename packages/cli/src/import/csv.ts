@@ -1,0 +1,161 @@
+import { type CliError, invalidInput } from "../errors.ts";
+
+/** One line of a table: its cells as they are meant, without quotes. */
+export interface CsvRecord {
+  /** The line it begins on, from 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+  /** What is wrong with its quotes, if anything: the column, from 1, and a sentence. The last cell is then the rest of the line, as it stands there. */
+  readonly fault: { readonly column: number; readonly message: string } | null;
+}
+
+/** A record longer than this has a quote that was never closed: real ones hold some kB. */
+export const MAX_RECORD = 1024 * 1024;
+
+/** What holds no line break for so long is no table. */
+export const tooLong = (line: number): CliError =>
+  invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
+    code: "line_too_long",
+    hint: "Is this a text file with one contact on each line?",
+  });
+
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+interface Scanned {
+  cells: string[];
+  /** Where the next record begins. */
+  next: number;
+  /** Line breaks gone by. */
+  lines: number;
+  fault: CsvRecord["fault"];
+}
+
+const breaks = (text: string, from: number, to: number): number => {
+  let n = 0;
+  for (let i = from; i < to; i += 1) {
+    const c = text.charCodeAt(i);
+    if (c === LF || (c === CR && text.charCodeAt(i + 1) !== LF)) n += 1;
+  }
+  return n;
+};
+
+/** The end of the physical line that holds `at`, behind its break; null when more text is needed to tell. */
+const lineEnd = (text: string, at: number, final: boolean): number | null => {
+  for (let i = at; i < text.length; i += 1) {
+    const c = text.charCodeAt(i);
+    if (c === LF) return i + 1;
+    if (c !== CR) continue;
+    if (i + 1 === text.length && !final) return null;
+    return text.charCodeAt(i + 1) === LF ? i + 2 : i + 1;
+  }
+  return final ? text.length : null;
+};
+
+/** Reads one record. Null when the text ends within it and more may come. */
+const scan = (text: string, from: number, separator: number, final: boolean): Scanned | null => {
+  const cells: string[] = [];
+  let lines = 0;
+  let cellFrom = from;
+  // With its quotes in disorder a record ends where its first line does: so one bad line spoils no others.
+  const broken = (message: string): Scanned | null => {
+    const next = lineEnd(text, from, final);
+    if (next === null) return null;
+    const rest = text.slice(cellFrom, Math.max(cellFrom, next)).split(/[\r\n]/)[0] ?? "";
+    return { cells: [...cells, rest], next, lines: breaks(text, from, next), fault: { column: cells.length + 1, message } };
+  };
+  const blank = (c: number): boolean => c === SPACE || (c === TAB && separator !== TAB);
+  for (let at = from; ; ) {
+    cellFrom = at;
+    let i = at;
+    while (blank(text.charCodeAt(i))) i += 1;
+    if (text.charCodeAt(i) === QUOTE) {
+      let value = "";
+      const opened = i;
+      for (let begin = i + 1; ; ) {
+        const end = text.indexOf('"', begin);
+        if (end === -1 || end + 1 === text.length) {
+          const cut = text.length - from > MAX_RECORD;
+          if (!final && !cut) return null;
+          if (end === -1) return broken("The quote that opens here is never closed.");
+        }
+        value += text.slice(begin, end);
+        i = end + 1;
+        if (text.charCodeAt(i) !== QUOTE) break;
+        value += '"';
+        begin = i + 1;
+      }
+      lines += breaks(text, opened, i);
+      while (blank(text.charCodeAt(i))) i += 1;
+      const c = text.charCodeAt(i);
+      if (i < text.length && c !== separator && c !== LF && c !== CR) {
+        const shown = text.slice(i, i + 10).split(/[\r\n]/)[0] ?? "";
+        return broken(`After the quote that closes this value stands ${shown}. Inside of quotes a quote is written twice.`);
+      }
+      cells.push(value);
+    } else {
+      for (let c = text.charCodeAt(i); i < text.length && c !== separator && c !== LF && c !== CR; c = text.charCodeAt(i)) i += 1;
+      let end = i;
+      while (end > at && blank(text.charCodeAt(end - 1))) end -= 1;
+      let begin = at;
+      while (begin < end && blank(text.charCodeAt(begin))) begin += 1;
+      cells.push(text.slice(begin, end));
+    }
+    if (i >= text.length) return final ? { cells, next: i, lines, fault: null } : null;
+    if (text.charCodeAt(i) === separator) {
+      at = i + 1;
+      continue;
+    }
+    const next = lineEnd(text, i, final);
+    return next === null ? null : { cells, next, lines: lines + 1, fault: null };
+  }
+};
+
+const isBlank = ({ cells, fault }: Scanned): boolean => fault === null && cells.every((cell) => cell === "");
+
+/**
+ * Reads CSV as it streams by: quotes as in RFC 4180, with any separator, and LF, CRLF or CR, also mixed. Blanks around a
+ * cell are no part of it unless they are quoted; a quote within an unquoted cell is a quote. Records without any content
+ * are left out. A record whose quotes are in disorder carries a fault and ends with its first line. Throws CliError for a
+ * line longer than any record.
+ */
+export async function* csvRecords(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
+  const mark = separator.charCodeAt(0);
+  let text = "";
+  let line = firstLine;
+  let at = 0;
+  const records = (final: boolean): CsvRecord[] => {
+    const found: CsvRecord[] = [];
+    while (at < text.length) {
+      const scanned = scan(text, at, mark, final);
+      if (scanned === null) {
+        if (text.length - at > 2 * MAX_RECORD) throw tooLong(line);
+        break;
+      }
+      if (!isBlank(scanned)) found.push({ line, cells: scanned.cells, fault: scanned.fault });
+      at = scanned.next;
+      line += scanned.lines;
+    }
+    return found;
+  };
+  for await (const chunk of chunks) {
+    text = text.slice(at) + chunk;
+    at = 0;
+    yield records(false);
+  }
+  yield records(true);
+}
+
+/** The cells of the first record of a text, as far as it goes; for guessing what separates them. */
+export const firstCells = (text: string, separator: string): readonly string[] => scan(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
+
+/** One cell as it is written: in quotes where it must be. */
+export const csvCell = (text: string, separator = ","): string =>
+  text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+/** One line of CSV, with its CRLF (RFC 4180). */
+export const csvLine = (cells: readonly string[], separator = ","): string =>
+  `${cells.map((cell) => csvCell(cell, separator)).join(separator)}\r\n`;

@@ -1,0 +1,167 @@
+import {
+  CONTACT_LIMITS,
+  type ContactImport,
+  ContactUpsert,
+  contract,
+  type Endpoint,
+  SUPPRESSION_BATCH,
+  type SuppressionImport,
+  SuppressionRow,
+} from "@mailsvc/sdk/contract";
+import { splitTags } from "./tags.ts";
+import type { Typed } from "./typed.ts";
+
+/** A fault of a row as the server reports it, by the row's index in the batch. */
+export interface AnswerFault {
+  index: number;
+  path: string;
+  code: string;
+  message: string;
+}
+
+/** What the server made of a batch. */
+export interface Outcome {
+  /** How many rows came to what. */
+  counts: Readonly<Record<string, number>>;
+  faults: readonly AnswerFault[];
+}
+
+export interface ImportFlags {
+  mode: "upsert" | "skip";
+  dryRun: boolean;
+}
+
+/** What is imported: its fields, the names files give them, and the endpoint that takes them. */
+export interface Kind {
+  noun: "contacts" | "suppressions";
+  fields: readonly string[];
+  /** Names of columns, in lower case without anything but letters and digits, to fields. */
+  aliases: Readonly<Record<string, string>>;
+  /** Columns of an export that nobody can set. */
+  readOnly: ReadonlySet<string>;
+  /** Whether columns that are no field can be kept as custom fields. */
+  custom: boolean;
+  /** How the text of a cell becomes the value of a field; as it is where nothing is said. */
+  cells: Readonly<Record<string, (cell: string) => Typed>>;
+  schema: typeof ContactUpsert | typeof SuppressionRow;
+  endpoint: Endpoint;
+  /** Rows of one request. */
+  limit: number;
+  /** What a row can come to, in the order of reports; `failed` aside. */
+  outcomes: readonly string[];
+  body(rows: readonly unknown[], flags: ImportFlags): unknown;
+  outcome(answer: unknown): Outcome;
+}
+
+const EMAIL = {
+  email: "email",
+  emailaddress: "email",
+  emailaddr: "email",
+  mail: "email",
+  mailaddress: "email",
+  contactemail: "email",
+  subscriberemail: "email",
+  primaryemail: "email",
+  recipient: "email",
+  email1value: "email",
+};
+
+// Words other services export. Who bounced or complained there must not be subscribed here; only mail that bounces
+// here makes somebody BOUNCED, so they come in as UNSUBSCRIBED.
+const STATUS: Readonly<Record<string, string>> = {
+  subscribed: "SUBSCRIBED",
+  active: "SUBSCRIBED",
+  enabled: "SUBSCRIBED",
+  confirmed: "SUBSCRIBED",
+  true: "SUBSCRIBED",
+  yes: "SUBSCRIBED",
+  "1": "SUBSCRIBED",
+  unsubscribed: "UNSUBSCRIBED",
+  inactive: "UNSUBSCRIBED",
+  disabled: "UNSUBSCRIBED",
+  blocklisted: "UNSUBSCRIBED",
+  suppressed: "UNSUBSCRIBED",
+  optedout: "UNSUBSCRIBED",
+  cleaned: "UNSUBSCRIBED",
+  bounced: "UNSUBSCRIBED",
+  complained: "UNSUBSCRIBED",
+  spam: "UNSUBSCRIBED",
+  false: "UNSUBSCRIBED",
+  no: "UNSUBSCRIBED",
+  "0": "UNSUBSCRIBED",
+};
+
+const statusOf = (cell: string): Typed => {
+  const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
+  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is no status; it is SUBSCRIBED or UNSUBSCRIBED.` };
+};
+
+const lower = (cell: string): Typed => ({ value: cell.trim().toLowerCase() });
+
+export const CONTACTS: Kind = {
+  noun: "contacts",
+  fields: ["email", "firstName", "lastName", "phone", "tags", "status"],
+  aliases: {
+    ...EMAIL,
+    firstname: "firstName",
+    first: "firstName",
+    fname: "firstName",
+    forename: "firstName",
+    givenname: "firstName",
+    lastname: "lastName",
+    last: "lastName",
+    lname: "lastName",
+    surname: "lastName",
+    familyname: "lastName",
+    phone: "phone",
+    phonenumber: "phone",
+    telephone: "phone",
+    tel: "phone",
+    mobile: "phone",
+    mobilephone: "phone",
+    mobilenumber: "phone",
+    cell: "phone",
+    cellphone: "phone",
+    phone1value: "phone",
+    tags: "tags",
+    tag: "tags",
+    labels: "tags",
+    label: "tags",
+    status: "status",
+    subscribed: "status",
+    subscriptionstatus: "status",
+  },
+  readOnly: new Set(["id", "createdAt", "updatedAt", "lists", "segments"]),
+  custom: true,
+  cells: { tags: (cell) => ({ value: splitTags(cell) }), status: statusOf },
+  schema: ContactUpsert,
+  endpoint: contract.contacts.import,
+  limit: CONTACT_LIMITS.importRows,
+  outcomes: ["created", "updated", "unchanged", "skipped"],
+  body: (rows, flags) => ({ rows, ...flags }),
+  outcome: (answer) => {
+    const { created, updated, unchanged, skipped, suppressed, errors } = answer as ContactImport;
+    return { counts: { created, updated, unchanged, skipped, suppressed }, faults: errors };
+  },
+};
+
+export const SUPPRESSIONS: Kind = {
+  noun: "suppressions",
+  fields: ["email", "reason", "scope", "note"],
+  aliases: { ...EMAIL, reason: "reason", type: "reason", scope: "scope", note: "note", comment: "note" },
+  readOnly: new Set(["id", "source", "emailId", "createdAt", "updatedAt"]),
+  custom: false,
+  cells: { reason: lower, scope: lower },
+  schema: SuppressionRow,
+  endpoint: contract.suppressions.import,
+  limit: SUPPRESSION_BATCH,
+  outcomes: ["created", "widened", "unchanged"],
+  body: (entries, { dryRun }) => ({ entries, dryRun }),
+  outcome: (answer) => {
+    const { created, widened, unchanged, failed } = answer as SuppressionImport;
+    return {
+      counts: { created, widened, unchanged },
+      faults: failed.map(({ index, code, message }) => ({ index, path: "email", code, message })),
+    };
+  },
+};

@@ -1,0 +1,62 @@
+import { MAX_RECORD, tooLong } from "./csv.ts";
+
+/** One line of JSON: an object, or what is wrong with it. */
+export interface JsonRecord {
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>> | null;
+  readonly fault: string | null;
+}
+
+// Deeper JSON than this is refused by every server; walking it would overflow the stack.
+const MAX_DEPTH = 30;
+
+const tooDeep = (text: string): boolean => {
+  if (!/[[{](?:[^[{]*[[{]){29}/.test(text)) return false;
+  let depth = 0;
+  let inside = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text[i];
+    if (inside) {
+      if (c === "\\") i += 1;
+      else if (c === '"') inside = false;
+    } else if (c === '"') inside = true;
+    else if (c === "{" || c === "[") {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (c === "}" || c === "]") depth -= 1;
+  }
+  return false;
+};
+
+const read = (line: number, text: string): JsonRecord => {
+  const failed = (fault: string): JsonRecord => ({ line, text, value: null, fault });
+  if (tooDeep(text)) return failed(`The JSON nests deeper than ${MAX_DEPTH} levels.`);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { line, text, value: value as Record<string, unknown>, fault: null };
+  } catch (error) {
+    return failed(`This is not JSON: ${(error as Error).message}.`);
+  }
+  return failed("A JSON object is needed on each line: { … }.");
+};
+
+/** Reads NDJSON (JSON Lines) as it streams by; empty lines are left out. Throws CliError for a line longer than any record. */
+export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
+  let rest = "";
+  let line = 0;
+  const records = (lines: readonly string[]): JsonRecord[] =>
+    lines.flatMap((text) => {
+      line += 1;
+      return text.trim() === "" ? [] : [read(line, text)];
+    });
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield records(lines);
+    if (rest.length > 2 * MAX_RECORD) throw tooLong(line + 1);
+  }
+  yield records([rest]);
+}

@@ -1,0 +1,131 @@
+import { safeText } from "../safe-text.ts";
+import type { Style } from "../tty.ts";
+import { details } from "../views/table.ts";
+import type { Reject } from "./batches.ts";
+import type { Place } from "./columns.ts";
+import { customColumn } from "./columns.ts";
+import type { Ending, Standing } from "./importer.ts";
+import type { Kind } from "./kind.ts";
+
+/** A fault of a row, as the summary names it. */
+export interface ShownFault {
+  line: number;
+  column: string;
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** What an import came to. */
+export interface Summary {
+  file: string;
+  dryRun: boolean;
+  /** False when it stopped before the end of the file. */
+  complete: boolean;
+  /** Rows gone by, in this run and those it went on with; the counts and `failed` add up to them. */
+  rows: number;
+  counts: Readonly<Record<string, number>>;
+  failed: number;
+  /** Rows an earlier run had done. */
+  resumedAt: number;
+  columns: { name: string; field: string | null }[];
+  /** The first rows that failed, this run's. */
+  errors: ShownFault[];
+  errorsFile: string | null;
+  /** Where it is noted how to go on. */
+  resumeFile: string | null;
+}
+
+export const number = (n: number): string => n.toLocaleString("en-US");
+
+const fieldName = (place: Place): string | null =>
+  place.to === "field"
+    ? place.field
+    : place.to === "custom"
+      ? customColumn(place.key)
+      : place.to === "customFields"
+        ? "customFields"
+        : null;
+
+export const columnsIn = (names: readonly string[], places: readonly Place[]): Summary["columns"] =>
+  places.map((place, i) => ({ name: names[i]?.trim() ?? "", field: fieldName(place) }));
+
+/** `line 12, E-mail: "ada" has no @.` */
+export const faultLines = ({ line, faults }: Reject, style: Style): string[] =>
+  faults.map(({ column, message }) => `${style.bold(`line ${line}`)}${column === "" ? "" : `, ${safeText(column)}`}: ${safeText(message)}`);
+
+export const shownFaults = ({ line, faults }: Reject): ShownFault[] => faults.map((fault) => ({ line, ...fault }));
+
+/** The counts in the order of the kind's outcomes, for JSON: flat beside the other numbers. */
+export const asJson = ({ counts, ...summary }: Summary, kind: Kind): Record<string, unknown> => ({
+  file: summary.file,
+  dryRun: summary.dryRun,
+  complete: summary.complete,
+  rows: summary.rows,
+  ...Object.fromEntries(kind.outcomes.map((name) => [name, counts[name] ?? 0])),
+  failed: summary.failed,
+  ...(counts["suppressed"] === undefined ? {} : { suppressed: counts["suppressed"] }),
+  resumedAt: summary.resumedAt,
+  columns: summary.columns,
+  errors: summary.errors,
+  errorsFile: summary.errorsFile,
+  resumeFile: summary.resumeFile,
+});
+
+const headline = (summary: Summary, ending: Ending, style: Style): string => {
+  const file = safeText(summary.file);
+  if (!summary.complete)
+    return `${style.yellow(ending.why === "cancelled" ? "Stopped" : "Not finished")} ${file} after ${number(summary.rows)} rows`;
+  if (summary.dryRun) return `${style.green("Checked")} ${file}; nothing was stored`;
+  return `${summary.failed > 0 ? style.yellow("Imported") : style.green("Imported")} ${file}`;
+};
+
+/** The summary for people. */
+export const asText = (summary: Summary, kind: Kind, ending: Ending, seconds: number, style: Style): string => {
+  const { counts } = summary;
+  const suppressed = counts["suppressed"] ?? 0;
+  const kept = summary.columns.flatMap(({ name, field }) => (field?.startsWith("custom.") && !/^custom\./i.test(name) ? [name] : []));
+  const left = summary.columns.flatMap(({ name, field }) => (field === null && name !== "" ? [name] : []));
+  const done = summary.rows - summary.resumedAt;
+  return [
+    headline(summary, ending, style),
+    details(
+      [
+        ["rows", `${number(summary.rows)}${seconds >= 1 ? `  (${number(Math.round(done / seconds))} a second)` : ""}`],
+        ...kind.outcomes.map((name) => [name, (counts[name] ?? 0) > 0 ? number(counts[name] ?? 0) : ""] as const),
+        ["suppressed", suppressed > 0 ? `${number(suppressed)} of those created, and so not subscribed` : ""],
+        ["failed", summary.failed > 0 ? number(summary.failed) : ""],
+        ["kept as custom fields", kept.join(", ")],
+        ["columns left out", left.join(", ")],
+        ["rows that failed", summary.failed > 0 ? (summary.errorsFile ?? "") : ""],
+      ],
+      style,
+    ),
+  ].join("\n");
+};
+
+/** How far along, from 0 to 1; null when nobody knows how much there is. */
+export const part = ({ consumed }: Standing, size: number | null): number | null =>
+  size === null || size === 0 ? null : Math.min(1, consumed / size);
+
+/** Rows a second in this run, and the seconds that are left, as far as can be told. */
+export const pace = (standing: Standing, size: number | null, from: { at: number; consumed: number }, now: number) => {
+  const seconds = Math.max(0.001, (now - from.at) / 1000);
+  const rate = (standing.rows - standing.resumedAt) / seconds;
+  const bytes = standing.consumed - from.consumed;
+  const left = size === null || bytes <= 0 || seconds < 1 ? null : ((size - standing.consumed) / bytes) * seconds;
+  return { rate: Math.round(rate), left: left === null ? null : Math.ceil(left) };
+};
+
+/** `people.csv: 62 %, 124,000 rows, 18,240 a second, 787 failed` */
+export const progressLine = (name: string, standing: Standing, size: number | null, rate: number): string => {
+  const done = part(standing, size);
+  return [
+    ...(done === null ? [] : [`${Math.floor(done * 100)} %`]),
+    `${number(standing.rows)} rows`,
+    `${number(rate)} a second`,
+    ...(standing.failed > 0 ? [`${number(standing.failed)} failed`] : []),
+  ]
+    .join(", ")
+    .replace(/^/, `${safeText(name)}: `);
+};

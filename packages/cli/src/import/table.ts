@@ -1,0 +1,112 @@
+import { extname } from "node:path";
+import { invalidInput } from "../errors.ts";
+import { columnsOf, type Place, type Resolver } from "./columns.ts";
+import { type CsvRecord, csvRecords, firstCells } from "./csv.ts";
+import { decode, type Encoding } from "./decode.ts";
+import type { Kind } from "./kind.ts";
+import { jsonRecords } from "./ndjson.ts";
+import { type CellFlags, objectReader, type Row, tableReader } from "./rows.ts";
+import type { Source } from "./source.ts";
+
+export const FORMATS = ["csv", "ndjson"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** What flags say about the text of a file. */
+export interface TextFlags {
+  format: Format | undefined;
+  encoding: Encoding | undefined;
+  separator: string | undefined;
+  /** Names of the columns, of a file that has none. */
+  header: string | undefined;
+}
+
+/** Rows as they stream by, with what was found out about them first. */
+export interface Table {
+  format: Format;
+  /** CSV only. */
+  separator: string;
+  names: readonly string[];
+  places: readonly Place[];
+  rows(): AsyncGenerator<Row[]>;
+}
+
+const SEPARATORS = [",", ";", "\t", "|"];
+const HEAD = 64 * 1024;
+
+const SEP_LINE = /^sep=(.)(?:\r\n|\n|\r)/i;
+
+/** The separator with which the first line has a column for the address; else the one that makes the most columns. */
+const separatorOf = (head: string, resolver: Resolver): string => {
+  const rated = SEPARATORS.map((separator) => {
+    const cells = firstCells(head, separator);
+    const email = cells.some((name, i) => {
+      const place = resolver.place(name, i);
+      return place.to === "field" && place.field === "email";
+    });
+    return { separator, score: (email ? 10_000 : 0) + cells.length };
+  });
+  return rated.reduce((best, next) => (next.score > best.score ? next : best)).separator;
+};
+
+const formatOf = (name: string, head: string): Format => {
+  if (/^\.(?:ndjson|jsonl)$/i.test(extname(name))) return "ndjson";
+  const first = head.trimStart()[0];
+  if (first === "[" && !/^\.(?:csv|tsv|txt)$/i.test(extname(name)))
+    throw invalidInput(`${name} is a JSON array.`, [], {
+      code: "json_array",
+      hint: `One object on each line is needed: jq -c '.[]' ${name} | mailsvc … import -`,
+    });
+  return first === "{" ? "ndjson" : "csv";
+};
+
+async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  if (head !== "") yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+const empty = (name: string) =>
+  invalidInput(`${name} is empty.`, [], { code: "empty_file", hint: "The first line names the columns: email,firstName,lastName" });
+
+async function* mapped<T>(batches: AsyncIterable<T[]>, first: readonly T[], read: (record: T) => Row): AsyncGenerator<Row[]> {
+  if (first.length > 0) yield first.map(read);
+  for await (const records of batches) yield records.map(read);
+}
+
+/** Opens a source as rows. Reads no further than its first lines. Throws CliError that names line and column. */
+export const openTable = async (source: Source, kind: Kind, resolver: Resolver, text: TextFlags, cells: CellFlags): Promise<Table> => {
+  const decoded = decode(source.name, source.bytes(), text.encoding);
+  let head = "";
+  for (let next = await decoded.next(); !next.done; next = await decoded.next()) {
+    head += next.value;
+    if (head.length >= HEAD) break;
+  }
+  if (head.trim() === "") throw empty(source.name);
+  const format = text.format ?? formatOf(source.name, head);
+  if (format === "ndjson") {
+    const read = objectReader(kind, resolver, cells);
+    return { format, separator: "", names: [], places: [], rows: () => mapped(jsonRecords(prepend(head, decoded)), [], read) };
+  }
+  // Excel writes and reads a first line that names the separator.
+  const [line = "", named] = SEP_LINE.exec(head) ?? [];
+  head = head.slice(line.length);
+  const separator = text.separator ?? named ?? separatorOf(head.trimStart(), resolver);
+  const records = csvRecords(prepend(head, decoded), separator, line === "" ? 1 : 2);
+  const first: CsvRecord[] = [];
+  // Two records: the names, and one that shows what is below them.
+  while (first.length < 2) {
+    const next = await records.next();
+    if (next.done) break;
+    first.push(...next.value);
+  }
+  const fault = text.header === undefined ? first[0]?.fault : null;
+  if (fault)
+    throw invalidInput(`Line ${first[0]?.line}, column ${fault.column}: ${fault.message}`, [], {
+      code: "invalid_quotes",
+      hint: "The first line names the columns; correct it and try again.",
+    });
+  const names = text.header === undefined ? first[0]?.cells : firstCells(text.header, separatorOf(text.header, resolver));
+  if (names === undefined) throw empty(source.name);
+  const below = text.header === undefined ? first.slice(1) : first;
+  const places = columnsOf(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
+  return { format, separator, names, places, rows: () => mapped(records, below, tableReader(kind, names, places, cells)) };
+};
