@@ -16,6 +16,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "lists.remove": { positional: [{ field: "contacts" }] },
   "suppressions.create": { positional: [{ field: "email" }] },
   "suppressions.remove": { positional: [{ field: "entries" }] },
+  "activations.create": { positional: [{ field: "agentSlug" }] },
+  "plans.change": { positional: [{ field: "plan" }] },
   "health.openapi": { words: ["openapi"] },
   "world.reset": { words: ["reset"] },
   "world.snapshots": { words: ["snapshots"] },

@@ -3,6 +3,7 @@ import { contactViews } from "./contacts.ts";
 import { emailViews } from "./emails.ts";
 import { inboxViews } from "./inbox.ts";
 import { listViews } from "./lists.ts";
+import { marketplaceViews } from "./marketplace.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
 import { suppressionViews } from "./suppressions.ts";
@@ -24,6 +25,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...listViews,
   ...segmentViews,
   ...suppressionViews,
+  ...marketplaceViews,
   ...inboxViews,
   ...serverViews,
   ...worldViews,
