@@ -49,6 +49,10 @@ export interface Endpoint {
   readonly body?: z.ZodObject;
   /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
   readonly raw?: true;
+  /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */
+  readonly form?: true;
+  /** A read that carries an ETag and answers 304 to whoever has it. */
+  readonly etag?: true;
   /** The answer holds a secret, shown this once: what is kept of it for an Idempotency-Key is encrypted. */
   readonly confidential?: true;
   /** It cannot be taken back: the command asks first. A DELETE is so without saying it. */

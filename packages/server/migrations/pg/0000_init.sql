@@ -314,6 +314,7 @@ CREATE TABLE "landing_pages" (
 	"list_id" text,
 	"status" text NOT NULL,
 	"version" integer NOT NULL,
+	"content_mark" text NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"published_at" bigint

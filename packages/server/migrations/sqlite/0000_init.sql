@@ -360,6 +360,7 @@ CREATE TABLE `landing_pages` (
 	`list_id` text,
 	`status` text NOT NULL,
 	`version` integer NOT NULL,
+	`content_mark` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`published_at` integer

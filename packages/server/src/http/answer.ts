@@ -1,8 +1,10 @@
+import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { ErrorBody } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { ApiError } from "../lib/api-error.ts";
+import type { HeaderReader } from "./exchange.ts";
 
 /** Headers of an answer, as pairs: what the server writes without making a Headers object first. */
 export type HeaderList = [string, string][];
@@ -26,9 +28,20 @@ export const answer = (status: number, type: string, body: string | Uint8Array, 
   body,
 });
 
+/** Whether a list of ETags, as If-None-Match and If-Match have it, names this one. Weak ones count as well. */
+export const names = (list: string | null, etag: string): boolean =>
+  list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
+
+/** JSON with an ETag: 304 for a caller who has it already. */
+export const tagged = (json: string, request: HeaderReader, headers: HeaderList): Answer => {
+  const etag = `"${hash("sha256", json, "base64url").slice(0, 27)}"`;
+  const own: HeaderList = [...headers, ["etag", etag]];
+  return names(request.get("if-none-match"), etag) ? answer(304, "application/json", "", own) : answer(200, "application/json", json, own);
+};
+
 /** Writes an answer to its connection at once, which saves a tenth of a small request. */
 export const writeAnswer = (res: ServerResponse, { status, headers, body }: Answer): void => {
-  const lines = ["content-length", String(Buffer.byteLength(body))];
+  const lines = status === 304 ? [] : ["content-length", String(Buffer.byteLength(body))];
   for (const [name, value] of headers) lines.push(name, value);
   res.writeHead(status, lines);
   res.end(body);
@@ -37,7 +50,10 @@ export const writeAnswer = (res: ServerResponse, { status, headers, body }: Answ
 /** Sends an answer of a routed request: to its connection, or in process as a Response. */
 export const respond = ({ runtime }: Pick<H3Event, "runtime">, answer: Answer): Response => {
   const res = runtime?.node?.res as ServerResponse | undefined;
-  if (!res) return new FastResponse(answer.body as BodyInit, { status: answer.status, headers: answer.headers });
+  if (!res) {
+    const body = answer.status === 304 ? null : (answer.body as BodyInit);
+    return new FastResponse(body, { status: answer.status, headers: answer.headers });
+  }
   writeAnswer(res, answer);
   // Nothing is left to write; what comes after sees that and lets the connection be.
   return new FastResponse(null);

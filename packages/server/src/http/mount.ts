@@ -7,13 +7,14 @@ import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { admitAgent } from "../marketplace/activations/agent-keys.ts";
-import { type Answer, answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
+import { type Answer, answer, errorAnswer, type HeaderList, respond, tagged } from "./answer.ts";
 import { authenticate, authenticateAgent, authorise, authoriseAgent } from "./auth.ts";
 import { checkMediaType, parseJson } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
 import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
 import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
+import { isForm, parseForm } from "./form.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
@@ -162,14 +163,18 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       const output = await (handler as RunAny)(input, { ...caller.context, read: db.read });
       return typeof output === "string" && endpoint.produces
         ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
-        : answer(200, "application/json", JSON.stringify(output), headers);
+        : endpoint.etag
+          ? tagged(JSON.stringify(output), exchange.headers, headers)
+          : answer(200, "application/json", JSON.stringify(output), headers);
     }
-    if (!endpoint.raw) checkMediaType(exchange.headers);
+    const form = endpoint.form === true && isForm(exchange.headers);
+    if (!endpoint.raw && !form) checkMediaType(exchange.headers);
     const bytes = await exchange.body(config.maxBodyBytes);
-    const body = endpoint.raw ? {} : parseJson(bytes);
+    const body = endpoint.raw ? {} : form ? await parseForm(endpoint, exchange.headers, bytes) : parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, search, body);
-    const claim = claimOf(exchange.headers, caller.id, endpoint, params, bytes);
+    // A form that is sent again has other boundaries: what counts is what stands in it.
+    const claim = claimOf(exchange.headers, caller.id, endpoint, params, form ? Buffer.from(JSON.stringify(body)) : bytes);
     const known = endpoint.raw ? { ...caller, context: { ...caller.context, bytes, headers: exchange.headers } } : caller;
     const stored = await write(endpoint, handler, input, known, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);

@@ -100,6 +100,13 @@ const description = (e: Endpoint): string => {
   return [e.description, who].filter(Boolean).join("\n\n");
 };
 
+/** A body as a form has it: its file in `file`. */
+const formSchema = (body: JsonSchema): JsonSchema => {
+  const { fileName: _name, contentBase64: _content, ...fields } = (body.properties ?? {}) as Record<string, JsonSchema>;
+  const required = ((body.required ?? []) as string[]).filter((name) => name in fields);
+  return { type: "object", properties: { file: { type: "string", format: "binary" }, ...fields }, required: ["file", ...required] };
+};
+
 const operation = (noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof schemaCollector>["convert"]) => {
   const alias = (e.aliases ?? []).indexOf(path as `/${string}`) + 1;
   const suffix = alias === 0 ? "" : alias === 1 ? ".alias" : `.alias${alias}`;
@@ -129,6 +136,7 @@ const operation = (noun: string, verb: string, e: Endpoint, path: string, conver
                   ? {}
                   : { examples: Object.fromEntries(bodies.map((x, i) => [`example${i + 1}`, { summary: x.summary, value: x.body }])) }),
               },
+              ...(e.form && { "multipart/form-data": { schema: formSchema(convert(e.body, "input")) } }),
             },
           },
         }),

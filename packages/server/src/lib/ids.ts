@@ -20,7 +20,7 @@ export type IdPrefix =
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets. */
-type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "sgn";
+type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "sub";
 
 /** Makes ids: `em_` + 26 characters, sorted by time, unique without asking anybody. */
 export type Ids = (prefix: IdPrefix) => string;

@@ -1,4 +1,7 @@
 import type { AgentDeps } from "../../deps.ts";
 
 /** Where an image of the asset library is shown: to everybody who has the address, since mails and pages point there. */
-export const assetUrl = ({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string => `${baseUrl()}/assets/${id}`;
+export const assetUrl = ({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string => `${baseUrl()}${assetPath(id)}`;
+
+/** The same for pages of this server. */
+export const assetPath = (id: string): string => `/a/${id}`;

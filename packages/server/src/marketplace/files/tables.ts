@@ -19,7 +19,11 @@ export const fileTables = (k: Kit) => ({
       externalId: k.text("external_id"),
       createdAt: k.instant("created_at").notNull(),
     },
-    (t) => [k.uniqueIndex("assets_content").on(t.workspaceId, t.sha256), k.index("assets_workspace").on(t.workspaceId, t.id)],
+    (t) => [
+      k.uniqueIndex("assets_content").on(t.workspaceId, t.sha256),
+      k.index("assets_workspace").on(t.workspaceId, t.id),
+      k.index("assets_activation").on(t.activationId),
+    ],
   ),
   leadMagnets: k.table(
     "lead_magnets",
@@ -36,17 +40,30 @@ export const fileTables = (k: Kit) => ({
       size: k.int("size").notNull(),
       createdAt: k.instant("created_at").notNull(),
     },
-    (t) => [k.index("lead_magnets_workspace").on(t.workspaceId, t.id)],
+    (t) => [
+      k.index("lead_magnets_workspace").on(t.workspaceId, t.id),
+      k.index("lead_magnets_content").on(t.workspaceId, t.sha256),
+      k.index("lead_magnets_activation").on(t.activationId),
+    ],
   ),
-  /** The bytes of assets and lead magnets, once per workspace. */
+  /** Contents of assets and lead magnets, once per workspace; the bytes stand in parts, so that a piece can be read alone. */
   fileContents: k.table(
     "file_contents",
     {
       workspaceId: k.text("workspace_id").notNull(),
       sha256: k.text("sha256").notNull(),
       size: k.int("size").notNull(),
-      bytes: k.bytes("bytes").notNull(),
     },
     (t) => [k.primaryKey({ columns: [t.workspaceId, t.sha256] })],
+  ),
+  fileParts: k.table(
+    "file_parts",
+    {
+      workspaceId: k.text("workspace_id").notNull(),
+      sha256: k.text("sha256").notNull(),
+      part: k.int("part").notNull(),
+      bytes: k.bytes("bytes").notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.workspaceId, t.sha256, t.part] })],
   ),
 });

@@ -1,0 +1,255 @@
+import { z } from "zod";
+import { endpoint } from "../endpoint.ts";
+import { Instant, pageOf, pageQuery } from "../page.ts";
+import { AGENT_BASE } from "./agent-base.ts";
+import { line, prose } from "./text.ts";
+
+const MB = 1024 * 1024;
+
+/** What files may be. Sizes in bytes. */
+export const FILE_LIMITS = {
+  asset: 5 * MB,
+  /** Pixels of an image, width times height. */
+  assetPixels: 40_000_000,
+  leadMagnet: 25 * MB,
+  /** What one activation may keep, and a whole workspace. */
+  activationBytes: 500 * MB,
+  workspaceBytes: 2048 * MB,
+  activationFiles: 1000,
+  /** How long a download link works. */
+  linkHours: 1,
+} as const;
+
+export const ASSET_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+
+export const LEAD_MAGNET_TYPES = [
+  "application/pdf",
+  "application/epub+zip",
+  "application/zip",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "image/png",
+  "image/jpeg",
+  "audio/mpeg",
+  "video/mp4",
+] as const;
+
+/** An image of the asset library. */
+export const Asset = z
+  .object({
+    id: z.string(),
+    /** Where it is shown, to everybody who has the address. */
+    url: z.string(),
+    fileName: z.string(),
+    contentType: z.enum(ASSET_TYPES),
+    size: z.int(),
+    width: z.int(),
+    height: z.int(),
+    sha256: z.string(),
+    alt: z.string().nullable(),
+    tags: z.array(z.string()),
+    externalId: z.string().nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "Asset" });
+export type Asset = z.infer<typeof Asset>;
+
+/** A file people get for signing up. */
+export const LeadMagnet = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    description: z.string().nullable(),
+    fileName: z.string(),
+    contentType: z.enum(LEAD_MAGNET_TYPES),
+    size: z.int(),
+    sha256: z.string(),
+    /** A link of one hour. */
+    downloadUrl: z.string(),
+    createdAt: Instant,
+  })
+  .meta({ id: "LeadMagnet" });
+export type LeadMagnet = z.infer<typeof LeadMagnet>;
+
+const fileName = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), {
+    message: "A file name holds no control characters.",
+    params: { code: "invalid_characters" },
+  })
+  .meta({ description: "What the file is called; folders in it are left out" });
+
+const contentBase64 = z.string().min(1).meta({ description: "The file, base64" });
+
+const contentType = z.string().max(200).optional().meta({ description: "What it is said to be; refused when its bytes say otherwise" });
+
+/** The bytes of a test image: one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const alt = line(300).nullable().meta({ description: "What the image shows, for those who do not see it" });
+
+const assetFields = z.strictObject({
+  fileName,
+  contentBase64,
+  contentType,
+  alt: alt.optional(),
+  tags: z.array(line(60)).max(10).optional(),
+  externalId: line(128).nullable().optional().meta({ description: "Your own name for it" }),
+});
+
+const leadMagnetFields = z.strictObject({
+  fileName,
+  contentBase64,
+  contentType,
+  title: line(200),
+  description: prose(2000).nullable().optional(),
+  runId: z.string().max(64).optional().meta({ description: "The run that made it" }),
+});
+
+const ASSET_RULES =
+  "PNG, JPEG, GIF or WebP, told by its bytes, up to 5 MB and 40 million pixels. Also as multipart/form-data with the file in `file`. The same image again answers the one that is there, with 200.";
+const LEAD_MAGNET_RULES =
+  "PDF, EPUB, ZIP, DOCX, PNG, JPEG, MP3 or MP4, told by its bytes, up to 25 MB. Also as multipart/form-data with the file in `file`.";
+const FILE_ERRORS = ["unsupported_file_type", "type_mismatch", "corrupt_file", "storage_quota_exceeded", "payload_too_large"] as const;
+
+const read = { permission: "marketplace:read" } as const;
+const write = { permission: "marketplace:write" } as const;
+const activationId = "act_01jc3v2m9k8q4w6x0y5z7a1b2c";
+const assetId = { id: "ast_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const magnetId = { id: "lm_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+const newAsset = { summary: "A logo", body: { fileName: "logo.png", contentBase64: PIXEL, alt: "Our logo", tags: ["logo"] } };
+const newMagnet = { summary: "A guide", body: { fileName: "guide.pdf", contentBase64: "JVBERi0xLjcKJSVFT0YK", title: "The spring guide" } };
+
+/** Files as their brand handles them. */
+export const assets = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/assets",
+    access: read,
+    summary: "List the images of the asset library, newest first",
+    query: z.object(pageQuery),
+    output: pageOf(Asset),
+    examples: [{ summary: "All" }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/assets",
+    access: write,
+    summary: "Save an image to the asset library",
+    description: ASSET_RULES,
+    body: assetFields,
+    form: true,
+    status: [201, 200],
+    output: Asset,
+    errors: FILE_ERRORS,
+    examples: [newAsset],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/assets/:id",
+    access: read,
+    summary: "Show one image of the asset library",
+    output: Asset,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: assetId }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/marketplace/assets/:id",
+    access: write,
+    summary: "Delete an image",
+    description: "Pages and mails that show it show a gap from then on.",
+    output: Asset,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: assetId }],
+  }),
+};
+
+export const leadMagnets = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/lead-magnets",
+    access: read,
+    summary: "List lead magnets, newest first",
+    query: z.object(pageQuery),
+    output: pageOf(LeadMagnet),
+    examples: [{ summary: "All" }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/marketplace/lead-magnets",
+    access: write,
+    summary: "Upload a lead magnet",
+    description: LEAD_MAGNET_RULES,
+    body: leadMagnetFields.omit({ runId: true }),
+    form: true,
+    status: 201,
+    output: LeadMagnet,
+    errors: FILE_ERRORS,
+    examples: [newMagnet],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/lead-magnets/:id",
+    access: read,
+    summary: "Show one lead magnet, with a link of one hour to download it",
+    output: LeadMagnet,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: magnetId }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/marketplace/lead-magnets/:id",
+    access: write,
+    summary: "Delete a lead magnet",
+    description: "Links to it lead nowhere from then on; pages that gave it out stay up without it.",
+    output: LeadMagnet,
+    errors: ["not_found"],
+    examples: [{ summary: "By id", params: magnetId }],
+  }),
+};
+
+/** Files as an agent uploads them. */
+export const agentAssets = {
+  create: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/assets`,
+    access: { scope: "assets:write" },
+    summary: "Save an image to the brand's asset library",
+    description: ASSET_RULES,
+    body: assetFields,
+    form: true,
+    status: [201, 200],
+    output: Asset,
+    errors: ["not_found", ...FILE_ERRORS],
+    examples: [{ ...newAsset, params: { activationId } }],
+  }),
+};
+
+export const agentLeadMagnets = {
+  create: endpoint({
+    method: "POST",
+    path: `${AGENT_BASE}/lead-magnets`,
+    access: { scope: "lead_magnets:write" },
+    summary: "Upload a lead magnet",
+    description: LEAD_MAGNET_RULES,
+    body: leadMagnetFields,
+    form: true,
+    status: 201,
+    output: LeadMagnet,
+    errors: ["not_found", ...FILE_ERRORS],
+    examples: [{ ...newMagnet, params: { activationId } }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: `${AGENT_BASE}/lead-magnets/:id`,
+    access: { scope: "lead_magnets:write" },
+    summary: "Change the title or the description of a lead magnet this agent uploaded",
+    body: z.strictObject({ title: line(200).optional(), description: prose(2000).nullable().optional() }),
+    output: LeadMagnet,
+    errors: ["not_found", "not_owner"],
+    examples: [{ summary: "Another title", params: { activationId, ...magnetId }, body: { title: "The summer guide" } }],
+  }),
+};

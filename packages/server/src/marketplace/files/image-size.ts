@@ -1,0 +1,58 @@
+/** Width and height of an image, in pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const png = (v: DataView): ImageSize => ({ width: v.getUint32(16), height: v.getUint32(20) });
+
+const gif = (v: DataView): ImageSize => ({ width: v.getUint16(6, true), height: v.getUint16(8, true) });
+
+/** Walks the segments to the frame header; what stands between is skipped, never read. */
+const jpeg = (v: DataView): ImageSize => {
+  let at = 2;
+  for (;;) {
+    if (v.getUint8(at) !== 0xff) throw new RangeError("a JPEG segment begins with FF");
+    const marker = v.getUint8(at + 1);
+    if (marker === 0xff) at += 1;
+    else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
+    // C0 to CF are frame headers, but for DHT (C4), JPG (C8) and DAC (CC).
+    else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
+      return { height: v.getUint16(at + 5), width: v.getUint16(at + 7) };
+    else if (marker === 0xd9 || marker === 0xda) throw new RangeError("a JPEG without a frame header");
+    else at += 2 + Math.max(2, v.getUint16(at + 2));
+  }
+};
+
+const uint24 = (v: DataView, at: number): number => v.getUint16(at, true) | (v.getUint8(at + 2) << 16);
+
+const webp = (v: DataView): ImageSize => {
+  const chunk = v.getUint32(12);
+  if (chunk === 0x56503858) return { width: uint24(v, 24) + 1, height: uint24(v, 27) + 1 };
+  if (chunk === 0x5650384c) {
+    const bits = v.getUint32(21, true);
+    return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
+  }
+  if (chunk === 0x56503820) return { width: v.getUint16(26, true) & 0x3fff, height: v.getUint16(28, true) & 0x3fff };
+  throw new RangeError("a WebP without an image");
+};
+
+const READERS: Readonly<Record<string, (v: DataView) => ImageSize>> = {
+  "image/png": png,
+  "image/jpeg": jpeg,
+  "image/gif": gif,
+  "image/webp": webp,
+};
+
+/** The size an image says it has, from its header: nothing is decoded. Null for one that is cut off, broken or empty. */
+export const imageSize = (type: string, bytes: Uint8Array): ImageSize | null => {
+  try {
+    const size = READERS[type]?.(view(bytes));
+    return size && size.width > 0 && size.height > 0 ? size : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+};

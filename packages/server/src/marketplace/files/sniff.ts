@@ -1,0 +1,100 @@
+import { zipNames } from "./zip.ts";
+
+/** What a file is, by its bytes. */
+export interface FileKind {
+  readonly type: string;
+  /** How people call it. */
+  readonly name: string;
+  /** The usual extension, without a dot. */
+  readonly extension: string;
+}
+
+const kind = (type: string, name: string, ...extensions: string[]) => ({ type, name, extension: extensions[0] as string, extensions });
+
+const PNG = kind("image/png", "PNG image", "png");
+const JPEG = kind("image/jpeg", "JPEG image", "jpg", "jpeg");
+const GIF = kind("image/gif", "GIF image", "gif");
+const WEBP = kind("image/webp", "WebP image", "webp");
+const PDF = kind("application/pdf", "PDF", "pdf");
+const ZIP = kind("application/zip", "ZIP", "zip");
+const EPUB = kind("application/epub+zip", "EPUB", "epub");
+const DOCX = kind("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "DOCX", "docx");
+const MP3 = kind("audio/mpeg", "MP3", "mp3");
+const MP4 = kind("video/mp4", "MP4", "mp4", "m4v");
+const SVG = kind("image/svg+xml", "SVG image", "svg");
+const HTML = kind("text/html", "HTML page", "html", "htm", "xhtml");
+const XML = kind("application/xml", "XML", "xml");
+const PROGRAM = kind("application/x-msdownload", "program", "exe", "dll", "msi", "com", "scr");
+const ELF = kind("application/x-executable", "program", "elf", "so");
+const SCRIPT = kind("text/javascript", "script", "js", "mjs", "sh", "bat", "ps1", "php", "jar");
+const TEXT = kind("text/plain", "text", "txt", "md", "csv", "css", "json");
+const UNKNOWN = kind("application/octet-stream", "file of an unknown type", "bin");
+
+const KINDS = [PNG, JPEG, GIF, WEBP, PDF, ZIP, EPUB, DOCX, MP3, MP4, SVG, HTML, XML, PROGRAM, ELF, SCRIPT, TEXT];
+
+const starts = (bytes: Uint8Array, signature: string, at = 0): boolean =>
+  bytes.length >= at + signature.length && Buffer.from(bytes.subarray(at, at + signature.length)).toString("latin1") === signature;
+
+const zipKind = (bytes: Uint8Array): FileKind => {
+  // An EPUB says what it is in its first entry, which is not packed.
+  if (starts(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
+  const names = zipNames(bytes) ?? [];
+  return names.includes("[Content_Types].xml") && names.some((name) => name.startsWith("word/")) ? DOCX : ZIP;
+};
+
+/** Frames of an MP3 begin with eleven set bits, then a layer and a bit rate that exist. */
+const isMp3 = (bytes: Uint8Array): boolean => {
+  if (starts(bytes, "ID3")) return true;
+  const [a = 0, b = 0, c = 0] = bytes;
+  return a === 0xff && (b & 0xe6) === 0xe2 && (c & 0xf0) !== 0xf0 && (c & 0xf0) !== 0;
+};
+
+const textKind = (bytes: Uint8Array): FileKind => {
+  const head = Buffer.from(bytes.subarray(0, 4096))
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .trimStart();
+  if (/<svg[\s>]/i.test(head) && head.startsWith("<")) return SVG;
+  if (/^<(?:!doctype\s+html|html|head|body|script|iframe|a|p|div|h[1-6]|img|form)\b/i.test(head)) return HTML;
+  if (head.startsWith("<")) return XML;
+  if (head.startsWith("#!")) return SCRIPT;
+  return head !== "" && !/[\0-\x08\x0e-\x1f\ufffd]/.test(head) ? TEXT : UNKNOWN;
+};
+
+/** What a file is, told by its bytes alone. */
+export const sniff = (bytes: Uint8Array): FileKind => {
+  if (starts(bytes, "\x89PNG\r\n\x1a\n")) return PNG;
+  if (starts(bytes, "\xff\xd8\xff")) return JPEG;
+  if (starts(bytes, "GIF87a") || starts(bytes, "GIF89a")) return GIF;
+  if (starts(bytes, "RIFF") && starts(bytes, "WEBP", 8)) return WEBP;
+  if (starts(bytes, "%PDF-")) return PDF;
+  if (starts(bytes, "PK\x03\x04") || starts(bytes, "PK\x05\x06")) return zipKind(bytes);
+  if (starts(bytes, "ftyp", 4)) return MP4;
+  if (starts(bytes, "MZ")) return PROGRAM;
+  if (starts(bytes, "\x7fELF")) return ELF;
+  return isMp3(bytes) ? MP3 : textKind(bytes);
+};
+
+/** What a file calls itself by the end of its name; undefined where that says nothing. */
+export const kindByName = (fileName: string): FileKind | undefined => {
+  const extension = /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase();
+  return extension === undefined ? undefined : KINDS.find(({ extensions }) => extensions.includes(extension));
+};
+
+const SAME: Readonly<Record<string, string>> = {
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/x-png": "image/png",
+  "application/x-pdf": "application/pdf",
+  "application/x-zip-compressed": "application/zip",
+  "application/x-zip": "application/zip",
+  "audio/mp3": "audio/mpeg",
+  "video/x-m4v": "video/mp4",
+};
+
+/** The type a caller names, without what says nothing. */
+export const declaredType = (contentType: string | undefined): string | undefined => {
+  const type = contentType?.split(";")[0]?.trim().toLowerCase();
+  if (!type || type === "application/octet-stream" || type === "binary/octet-stream") return undefined;
+  return SAME[type] ?? type;
+};
