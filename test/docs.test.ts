@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
-import { HELPERS } from "../packages/server/src/templates/engine/helpers.ts";
+import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";

@@ -1,4 +1,4 @@
-import { HELPERS } from "./helpers.ts";
+import { HELPERS } from "./builtins.ts";
 import { type Parse, parseSource } from "./parser.ts";
 import type { Call, Expression, Fault, Literal, Node, Path, Place, Role, Tree } from "./tree.ts";
 import { SourceFaults } from "./tree.ts";

@@ -1,4 +1,4 @@
-import { HELPERS } from "./helpers.ts";
+import { HELPERS } from "./builtins.ts";
 import type { Expression, Node, Path, Tree } from "./tree.ts";
 import { SourceFaults } from "./tree.ts";
 
