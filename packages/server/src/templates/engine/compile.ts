@@ -1,5 +1,5 @@
-import { escapeHtml, isSafeUrl } from "./escape.ts";
 import { HELPERS, HelperError, isTrue, textOf } from "./builtins.ts";
+import { escapeHtml, isSafeUrl } from "./escape.ts";
 import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
 
 /** What one rendering may use up, so that no template and no variables can keep the server busy. */
