@@ -1,4 +1,5 @@
 import type { Session } from "../session.ts";
+import { agentViews } from "./agents.ts";
 import { contactViews } from "./contacts.ts";
 import { emailViews } from "./emails.ts";
 import { inboxViews } from "./inbox.ts";
@@ -26,6 +27,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...segmentViews,
   ...suppressionViews,
   ...marketplaceViews,
+  ...agentViews,
   ...inboxViews,
   ...serverViews,
   ...worldViews,

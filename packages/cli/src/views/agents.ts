@@ -1,0 +1,131 @@
+import type { CreditEntry, MailsvcContract, Message, Output, Run, RunLogEntry } from "@mailsvc/sdk/contract";
+import { safeLines } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { Style } from "../tty.ts";
+import type { View } from "./index.ts";
+import { type Column, details } from "./table.ts";
+import { stamp } from "./time.ts";
+
+const GOOD = new Set(["RUNNING", "COMPLETED", "APPROVED", "ANSWERED"]);
+const BAD = new Set(["FAILED", "REJECTED", "EXPIRED", "error"]);
+const WAITING = new Set(["WAITING", "PENDING", "warn"]);
+
+const paint = (style: Style, text: string): string => {
+  const word = text.split(/[: ]/)[0] ?? text;
+  if (GOOD.has(word)) return style.green(text);
+  if (BAD.has(word)) return style.red(text);
+  return WAITING.has(word) ? style.yellow(text) : text;
+};
+const dim = (style: Style, text: string): string => style.dim(text);
+
+/** What a message is, and where its question stands. */
+const kind = ({ type, approval }: Message): string =>
+  approval ? `${approval.status} ${approval.title}` : type.toLowerCase().replace("_", " ");
+
+const messageColumns: Column<Message>[] = [
+  { title: "no", value: (m) => m.sequence },
+  { title: "id", value: (m) => m.id },
+  { title: "from", value: (m) => m.author.role },
+  { title: "what", value: kind, flexible: true, paint },
+  { title: "text", value: (m) => m.text, flexible: true },
+  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim },
+];
+
+const answerHint = ({ id, approval }: Message): string | null =>
+  approval?.status === "PENDING" ? `mailsvc messages answer ${id} ${approval.options.map((o) => o.id).join("|")}` : null;
+
+const message = (m: Message, { term: { out } }: Session): string =>
+  [
+    details(
+      [
+        ["id", m.id],
+        ["from", m.author.role],
+        ["run", m.runId],
+        ["answers", m.inReplyTo],
+        ["written", stamp(m.createdAt)],
+        ["read", stamp(m.readAt)],
+        ["asks", m.approval?.title],
+        ["state", m.approval?.status],
+        ["options", m.approval?.options.map((o) => `${o.id} (${o.label})`).join(", ")],
+        ["decision", m.approval?.decision],
+        ["comment", m.approval?.comment],
+        ["expires", m.approval?.status === "PENDING" ? stamp(m.approval.expiresAt) : ""],
+        ["next", answerHint(m)],
+      ],
+      out,
+    ),
+    "",
+    safeLines(m.text),
+  ].join("\n");
+
+const unread = ({ unread: n }: Output<MailsvcContract["messages"]["read"]>): string => (n === 0 ? "All read." : `${n} still unread.`);
+
+const runState = (r: Run): string =>
+  r.status === "WAITING" ? `WAITING for ${r.waitingFor}` : r.failureReason === null ? r.status : `FAILED: ${r.failureReason}`;
+
+const runColumns: Column<Run>[] = [
+  { title: "run", value: (r) => r.runId },
+  { title: "title", value: (r) => r.title, flexible: true },
+  { title: "state", value: runState, paint },
+  { title: "done", value: (r) => (r.progress ? `${r.progress.percent} %` : "") },
+  { title: "credits", value: (r) => r.creditsConsumed },
+  { title: "started (utc)", value: (r) => stamp(r.startedAt), paint: dim },
+];
+
+const run = (r: Run, { term: { out } }: Session): string =>
+  details(
+    [
+      ["run", r.runId],
+      ["title", r.title],
+      ["state", runState(r)],
+      ["asked to stop", r.cancelRequested ? "yes" : ""],
+      ["done", r.progress ? [`${r.progress.percent} %`, r.progress.label].filter(Boolean).join(", ") : ""],
+      ["set off by", r.trigger ? [r.trigger.type, r.trigger.ref].filter(Boolean).join(" ") : ""],
+      ["part of", r.parentRunId],
+      ["credits", r.creditsConsumed],
+      ["started", stamp(r.startedAt)],
+      ["last heard of", stamp(r.lastHeartbeatAt)],
+      ["until", stamp(r.deadlineAt)],
+      ["ended", stamp(r.finishedAt)],
+      ["summary", r.summary],
+      ["error", r.error ? `${r.error.code}: ${r.error.message}` : ""],
+      ["output", r.output],
+    ],
+    out,
+  );
+
+const logColumns: Column<RunLogEntry>[] = [
+  { title: "when (utc)", value: (e) => stamp(e.at), paint: dim },
+  { title: "level", value: (e) => e.level, paint },
+  { title: "message", value: (e) => e.message, flexible: true },
+  { title: "data", value: (e) => e.data, flexible: true },
+];
+
+const creditColumns: Column<CreditEntry>[] = [
+  { title: "id", value: (e) => e.id },
+  { title: "what", value: (e) => e.kind },
+  { title: "amount", value: (e) => e.amount },
+  { title: "balance", value: (e) => e.balanceAfter },
+  { title: "for", value: (e) => [e.action, e.description].filter(Boolean).join(": "), flexible: true },
+  { title: "agent", value: (e) => e.activationId },
+  { title: "when (utc)", value: (e) => stamp(e.createdAt), paint: dim },
+];
+
+const granted = (e: CreditEntry, { term: { out } }: Session): string => `${out.green("added")} ${e.amount}, ${e.balanceAfter} in all`;
+
+const balance = ({ balance: n }: Output<MailsvcContract["credits"]["get"]>): string => `${n} credits`;
+
+export const agentViews: Readonly<Record<string, View>> = {
+  "messages.list": { columns: messageColumns },
+  "messages.create": { object: message },
+  "messages.get": { object: message },
+  "messages.answer": { object: message },
+  "messages.read": { object: unread },
+  "runs.list": { columns: runColumns },
+  "runs.get": { object: run },
+  "runs.logs": { columns: logColumns },
+  "runs.cancel": { object: run },
+  "credits.get": { object: balance },
+  "credits.grant": { object: granted },
+  "credits.list": { columns: creditColumns },
+};
