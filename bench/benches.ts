@@ -6,6 +6,7 @@ import { drain } from "./figures/drain.ts";
 import { fsync } from "./figures/fsync.ts";
 import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
+import { segments } from "./figures/segments.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
@@ -24,5 +25,6 @@ export const benches: readonly Bench[] = [
   cli,
   contacts,
   contactsOnPostgres,
+  segments,
   templates,
 ];

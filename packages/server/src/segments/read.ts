@@ -37,20 +37,33 @@ interface Source {
   scope: SQL | undefined;
   /** What a contact must fulfil besides. */
   rest: SQL | undefined;
+  /** True when an index leads to a few contacts at once, so that there is nothing to look through. */
+  few: boolean;
 }
+
+const namesAddresses = (rule: SegmentRule): boolean =>
+  "field" in rule && rule.field === "email" && (rule.operator === "equals" || rule.operator === "in");
 
 /** A tag or a list that everybody wanted has is the place to begin: an index holds just its contacts. */
 const sourceOf = (rule: SegmentRule, context: RuleContext): Source => {
   const { q, workspaceId, listSeqs } = context;
   const { contacts: c, contactTags: t, listMembers: m } = q.t;
   const rules = "all" in rule ? rule.all : [rule];
-  const at = rules.findIndex(
-    (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
-  );
+  const at = rules.some(namesAddresses)
+    ? -1
+    : rules.findIndex(
+        (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
+      );
   const found = rules[at];
   const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compile(context, r)));
   if (found === undefined || !("field" in found))
-    return { from: sql`${c}`, seq: sql`${c.seq}`.mapWith(Number), scope: eq(c.workspaceId, workspaceId), rest: compiled };
+    return {
+      from: sql`${c}`,
+      seq: sql`${c.seq}`.mapWith(Number),
+      scope: eq(c.workspaceId, workspaceId),
+      rest: compiled,
+      few: rules.some(namesAddresses),
+    };
   const of = (seq: typeof t.contactSeq | typeof m.contactSeq): SQL | undefined =>
     compiled &&
     exists(
@@ -65,12 +78,14 @@ const sourceOf = (rule: SegmentRule, context: RuleContext): Source => {
       seq: sql`${t.contactSeq}`.mapWith(Number),
       scope: and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey(String(found.value)))),
       rest: of(t.contactSeq),
+      few: false,
     };
   return {
     from: sql`${m}`,
     seq: sql`${m.contactSeq}`.mapWith(Number),
     scope: and(eq(m.listSeq, listSeqs.get(String(found.value)) as number), eq(m.status, "MEMBER")),
     rest: of(m.contactSeq),
+    few: false,
   };
 };
 
@@ -80,11 +95,15 @@ const WINDOW = 20_000;
 /** Looks through a source from the top, a window at a time, until `visit` says it has enough. */
 const windows = async (
   { q }: RuleContext,
-  { from, seq, scope }: Source,
+  { from, seq, scope, few }: Source,
   below: number,
   deps: Pick<Deps, "clock">,
   visit: (range: SQL | undefined) => Promise<boolean>,
 ): Promise<void> => {
+  if (few) {
+    await visit(sql`${seq} < ${below}`);
+    return;
+  }
   for (let top = below; ; ) {
     const [end] = await q
       .select({ seq })
