@@ -5,12 +5,13 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { audience, CLEANUP_JOB, devHandlers, jobsOf, servedHandlers } from "./features.ts";
+import { audience, CLEANUP_JOB, devHandlers, jobsOf, publicPages, servedHandlers } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import type { Flight } from "./http/flight.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
 import { type Mounted, mount } from "./http/mount.ts";
 import { mountPages } from "./http/pages.ts";
+import { mountPublic } from "./http/public-pages.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { KeyRing } from "./keys/ring.ts";
@@ -135,6 +136,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     limiter,
     faults: world?.faults ?? null,
   });
+  mountPublic(http.h3, publicPages(deps, limiter), { ids, log, flight });
   if (world) mountPages(http.h3, dashboardPages(deps, first.apiKey), deps);
   await runClock.start();
   await startWorkers();

@@ -8,16 +8,21 @@ import type { World } from "./dev/world.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { Handlers } from "./http/handler.ts";
 import { forgetAnswers } from "./http/idempotency.ts";
+import type { PublicPage } from "./http/public-pages.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers, meHandlers } from "./keys/handlers.ts";
-import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
-import { marketplaceJobs } from "./marketplace/marketplace.ts";
+import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
 import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
+import { publicFiles } from "./marketplace/files/serve.ts";
+import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
+import { marketplaceJobs } from "./marketplace/marketplace.ts";
+import { publicLandingPages } from "./marketplace/pages/serve.ts";
+import { forgetSignups } from "./marketplace/pages/submissions.ts";
 import { peopleHandlers } from "./people/handlers.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
@@ -27,8 +32,8 @@ import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
-import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
 import { templateHandlers } from "./templates/handlers.ts";
+import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
 import { emailHandlers } from "./transactional/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./transactional/jobs.ts";
 
@@ -41,6 +46,7 @@ type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Ha
 const contactLinks: readonly ContactLinks[] = [
   { lists: (q, { seq }) => listsOfContact(q, seq), forget: (tx, { seq }) => forgetMember(tx, seq) },
   { segments: segmentsOfContact, forget: forgetContact },
+  { forget: (tx, { id }) => forgetSignups(tx, id) },
 ];
 
 /** What follows when contacts change. */
@@ -77,6 +83,12 @@ export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNou
   world: worldHandlers(world),
   faults: faultHandlers(world),
 });
+
+/** The one list of what is served to everybody, beside the contract. */
+export const publicPages = (deps: Deps, limiter: Limiter): readonly PublicPage[] => [
+  ...publicLandingPages(deps, limiter),
+  ...publicFiles(deps),
+];
 
 /** The one list of all jobs. */
 export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({

@@ -58,7 +58,7 @@ const textKind = (bytes: Uint8Array): FileKind => {
   if (/^<(?:!doctype\s+html|html|head|body|script|iframe|a|p|div|h[1-6]|img|form)\b/i.test(head)) return HTML;
   if (head.startsWith("<")) return XML;
   if (head.startsWith("#!")) return SCRIPT;
-  return head !== "" && !/[\0-\x08\x0e-\x1f\ufffd]/.test(head) ? TEXT : UNKNOWN;
+  return head !== "" && !/[^\P{Cc}\t\n\v\f\r]|\ufffd/u.test(head) ? TEXT : UNKNOWN;
 };
 
 /** What a file is, told by its bytes alone. */

@@ -4,7 +4,7 @@ const FRAGMENT = /^#[A-Za-z][\w-]{0,60}$/;
 export const ownId = (id: string): string | null => (/^[A-Za-z][\w-]{0,60}$/.test(id) ? (id.startsWith("c-") ? id : `c-${id}`) : null);
 
 /** What browsers take away before they read an address. */
-const cleaned = (value: string): string => value.replace(/[\t\n\r]/g, "").replace(/^[\0-\x20]+|[\0-\x20]+$/g, "");
+const cleaned = (value: string): string => value.replace(/[\t\n\r]/g, "").replace(/^[\p{Cc} ]+|[\p{Cc} ]+$/gu, "");
 
 /** An address people may be led to, in the one form it is written in; null for all others. */
 export const linkTarget = (value: string): string | null => {

@@ -61,7 +61,7 @@ export const decoded = (value: string): string =>
   );
 
 // Controls that no page shows, and NUL, which no database of ours takes.
-const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+const CONTROLS = /[^\P{Cc}\t\n\r]/gu;
 
 /** A value between double quotes. */
 export const quoted = (value: string): string =>

@@ -1,0 +1,132 @@
+import { isIP } from "node:net";
+import type { H3, H3Event } from "h3";
+import { StorageUnavailable } from "../db/errors.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { escapeHtml, simplePage } from "../lib/html.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import type { HeaderList } from "./answer.ts";
+import { RoutedExchange } from "./exchange.ts";
+import type { Flight } from "./flight.ts";
+
+/** A request of a browser somewhere on the net. */
+export interface Visit {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Where it comes from; "local" in process, where there is no connection. */
+  readonly address: string;
+  header(name: string): string | null;
+  /** Throws ApiError payload_too_large. */
+  body(limit: number): Promise<Uint8Array>;
+}
+
+/** What a page answers; its headers are all that go out, but for the common ones. */
+export interface PublicAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
+  /** Of a stream: how many bytes it has. */
+  readonly length?: number;
+}
+
+/** Something served to anybody, which is no endpoint of the contract. */
+export interface PublicPage {
+  readonly path: `/${string}`;
+  readonly methods: readonly ("GET" | "POST")[];
+  /** Throws ApiError; people get it as a small page. */
+  serve(visit: Visit): Promise<PublicAnswer>;
+}
+
+/** What holds of everything that was written by others: no guessing of types, no address given away, no part in other pages. */
+const COMMON: HeaderList = [
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
+];
+
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/**
+ * Where a visitor is. A proxy on this machine says so itself: the last address of X-Forwarded-For is the one it has seen.
+ * From everywhere else the header is not believed.
+ */
+const addressOf = (remote: string | undefined, forwarded: string | null): string => {
+  if (remote !== undefined && !LOOPBACK.test(remote)) return remote;
+  const last = forwarded?.split(",").at(-1)?.trim() ?? "";
+  return isIP(last) === 0 ? (remote ?? "local") : last;
+};
+
+const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
+
+const failed = (error: ApiError): PublicAnswer => ({
+  status: error.status,
+  headers: [
+    ["content-type", "text/html; charset=utf-8"],
+    ["cache-control", "no-store"],
+    ["content-security-policy", NO_PAGE],
+    ...Object.entries(error.headers),
+  ],
+  body: simplePage(error.status === 404 ? "Nothing is here" : "This did not work", `<p>${escapeHtml(error.message)}</p>`),
+});
+
+const lengthOf = ({ body, length }: PublicAnswer): number | undefined =>
+  length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
+
+export interface PublicParts {
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly flight: Flight;
+}
+
+/** Serves pages to everybody. They read no cookie and set none. */
+export const mountPublic = (app: H3, pages: readonly PublicPage[], { ids, log, flight }: PublicParts): void => {
+  const answered = async (page: PublicPage, event: H3Event, requestId: string): Promise<PublicAnswer> => {
+    const exchange = new RoutedExchange(event);
+    try {
+      const method = event.req.method as Visit["method"];
+      if (!(page.methods as readonly string[]).includes(method === "HEAD" ? "GET" : method)) {
+        const allow = page.methods.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one])).join(", ");
+        throw new ApiError("method_not_allowed", `This address answers ${allow} only.`, { headers: { allow } });
+      }
+      return await page.serve({
+        method,
+        params: exchange.params(),
+        query: exchange.search(),
+        address: addressOf(exchange.remoteAddress, event.req.headers.get("x-forwarded-for")),
+        header: (name) => event.req.headers.get(name),
+        body: (limit) => exchange.body(limit),
+      });
+    } catch (error) {
+      if (error instanceof ApiError) return failed(error);
+      if (error instanceof StorageUnavailable)
+        return failed(
+          new ApiError("storage_unavailable", "Nothing can be stored at the moment. Please try again shortly.", {
+            headers: { "retry-after": "5" },
+          }),
+        );
+      log.error("a public page failed", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      return failed(new ApiError("internal_error", "Something went wrong on our side. Please try again."));
+    }
+  };
+  const route =
+    (page: PublicPage) =>
+    async (event: H3Event): Promise<Response> => {
+      const requestId = ids("req");
+      flight.count += 1;
+      try {
+        const answer = await answered(page, event, requestId);
+        const headers = new Headers([["x-request-id", requestId], ...COMMON, ...answer.headers]);
+        if (flight.draining) headers.set("connection", "close");
+        const length = lengthOf(answer);
+        if (length !== undefined && answer.status !== 304) headers.set("content-length", String(length));
+        const silent = event.req.method === "HEAD" || answer.status === 304;
+        if (silent && answer.body instanceof ReadableStream) await answer.body.cancel();
+        return new Response(silent ? null : (answer.body as BodyInit | null), { status: answer.status, headers });
+      } finally {
+        flight.count -= 1;
+      }
+    };
+  for (const page of pages) app.all(page.path, route(page));
+};
