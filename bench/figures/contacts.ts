@@ -81,7 +81,8 @@ const fill = async ({ url, apiKey }: Contender, from: number, to: number): Promi
         body: JSON.stringify({ rows }),
       });
       const outcome = (await body.json()) as { created?: number };
-      if (statusCode !== 200 || outcome.created !== rows.length) throw new Error(`Import: ${statusCode} ${JSON.stringify(outcome).slice(0, 300)}`);
+      if (statusCode !== 200 || outcome.created !== rows.length)
+        throw new Error(`Import: ${statusCode} ${JSON.stringify(outcome).slice(0, 300)}`);
     }
     await client.close();
   };
@@ -112,7 +113,15 @@ const measure = async (prefix: string, server: Contender, rawTarget: () => Promi
     ...QUESTIONS.map(({ name, than }): Figure => {
       const [small = [], large = []] = [atSmall.get(name), atLarge.get(name)];
       const ratio = median(large) / median(small);
-      return { name: `${prefix}.${name}`, value: median(large), unit: "ms", against: "10,000 contacts", ratio, goal: { op: "<=", than }, rounds: large };
+      return {
+        name: `${prefix}.${name}`,
+        value: median(large),
+        unit: "ms",
+        against: "10,000 contacts",
+        ratio,
+        goal: { op: "<=", than },
+        rounds: large,
+      };
     }),
     {
       name: `${prefix}.import`,
@@ -124,7 +133,14 @@ const measure = async (prefix: string, server: Contender, rawTarget: () => Promi
       rounds: ours,
     },
     { name: `${prefix}.import.million`, value: importRates.at(-1) ?? 0, unit: "contacts/s", against: null, ratio: null },
-    { name: `${prefix}.import.memory`, value: after, unit: "MB", against: "10,000 contacts", ratio: after / before, goal: { op: "<=", than: 1.25 } },
+    {
+      name: `${prefix}.import.memory`,
+      value: after,
+      unit: "MB",
+      against: "10,000 contacts",
+      ratio: after / before,
+      goal: { op: "<=", than: 1.25 },
+    },
   ];
 };
 

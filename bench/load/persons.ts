@@ -9,7 +9,28 @@ export interface Person {
   customFields: Record<string, string | number>;
 }
 
-const SYLLABLES = ["an", "bel", "cor", "da", "el", "fi", "gra", "ho", "is", "jo", "ka", "lu", "mi", "no", "or", "pe", "ri", "sa", "té", "va"];
+const SYLLABLES = [
+  "an",
+  "bel",
+  "cor",
+  "da",
+  "el",
+  "fi",
+  "gra",
+  "ho",
+  "is",
+  "jo",
+  "ka",
+  "lu",
+  "mi",
+  "no",
+  "or",
+  "pe",
+  "ri",
+  "sa",
+  "té",
+  "va",
+];
 const name = (i: number, n: number): string => {
   let text = "";
   for (let rest = i, k = 0; k < n; k += 1) {

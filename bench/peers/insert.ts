@@ -17,7 +17,8 @@ const WORKSPACE = "ws_01kdvdna00bktj2mqmcfs0rmrb";
 const AT = 1_790_000_000_000;
 
 const COLUMNS = {
-  contacts: "seq, id, workspace_id, email, email_key, first_name, last_name, phone, status, tags, custom_fields, search_text, created_at, updated_at",
+  contacts:
+    "seq, id, workspace_id, email, email_key, first_name, last_name, phone, status, tags, custom_fields, search_text, created_at, updated_at",
   contact_tags: "workspace_id, tag_key, contact_seq, status",
   events: "workspace_id, type, email_id, contact_id, at, data",
   contact_counts: "workspace_id, tag_key, status, block, delta",
@@ -33,7 +34,22 @@ const rowsOf = (from: number, n: number): Record<Table, Value[][]> => {
     const { email, firstName, lastName, tags, customFields } = personAt(i);
     const id = `con_01kdvdna00${i.toString(32).padStart(16, "0")}`;
     const search = `${email}\n${firstName}\n${lastName}\n\n`.toUpperCase();
-    rows.contacts.push([i + 1, id, WORKSPACE, email, email, firstName, lastName, null, "SUBSCRIBED", JSON.stringify(tags), JSON.stringify(customFields), search, AT, AT]);
+    rows.contacts.push([
+      i + 1,
+      id,
+      WORKSPACE,
+      email,
+      email,
+      firstName,
+      lastName,
+      null,
+      "SUBSCRIBED",
+      JSON.stringify(tags),
+      JSON.stringify(customFields),
+      search,
+      AT,
+      AT,
+    ]);
     for (const tag of ["", ...tags]) {
       const key = tag.toUpperCase();
       if (key !== "") rows.contact_tags.push([WORKSPACE, key, i + 1, "SUBSCRIBED"]);
@@ -62,7 +78,14 @@ const tables = Object.keys(COLUMNS) as Table[];
 const onSqlite = async (): Promise<number> => {
   mkdirSync(target, { recursive: true });
   const db = new Database(join(target, "mailsvc.db"));
-  for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 4000", "cache_size = -32000", "temp_store = MEMORY"]) db.pragma(pragma);
+  for (const pragma of [
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "wal_autocheckpoint = 4000",
+    "cache_size = -32000",
+    "temp_store = MEMORY",
+  ])
+    db.pragma(pragma);
   migrateSqlite(db);
   const statements = new Map(
     tables.map((table) => [table, db.prepare(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES (${COLUMNS[table].replace(/\w+/g, "?")})`)]),
@@ -77,7 +100,15 @@ const onSqlite = async (): Promise<number> => {
   }
 };
 
-const TYPES: Readonly<Record<string, string>> = { seq: "bigint", contact_seq: "bigint", created_at: "bigint", updated_at: "bigint", at: "bigint", block: "int", delta: "int" };
+const TYPES: Readonly<Record<string, string>> = {
+  seq: "bigint",
+  contact_seq: "bigint",
+  created_at: "bigint",
+  updated_at: "bigint",
+  at: "bigint",
+  block: "int",
+  delta: "int",
+};
 const JSON_COLUMNS = new Set(["tags", "custom_fields", "data"]);
 
 const onPostgres = async (): Promise<number> => {
@@ -91,13 +122,20 @@ const onPostgres = async (): Promise<number> => {
         const columns = COLUMNS[table].split(", ");
         const values = columns.map((c) => (JSON_COLUMNS.has(c) ? `${c}::json` : c)).join(", ");
         const arrays = columns.map((c, i) => `$${i + 1}::${TYPES[c] ?? "text"}[]`).join(", ");
-        return [table, `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} FROM unnest(${arrays}) AS v (${columns.join(", ")})`] as const;
+        return [
+          table,
+          `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values} FROM unnest(${arrays}) AS v (${columns.join(", ")})`,
+        ] as const;
       }),
     );
     return await perSecond(async (rows) => {
       await client.query("BEGIN");
       for (const table of tables)
-        await client.query({ name: table, text: texts.get(table) ?? "", values: COLUMNS[table].split(", ").map((_, i) => rows[table].map((row) => row[i])) });
+        await client.query({
+          name: table,
+          text: texts.get(table) ?? "",
+          values: COLUMNS[table].split(", ").map((_, i) => rows[table].map((row) => row[i])),
+        });
       await client.query("COMMIT");
     });
   } finally {

@@ -1,4 +1,4 @@
-import type { Contact, ContactDetail, ContactImport } from "@mailsvc/sdk/contract";
+import type { Contact, ContactDetail, ContactImport, Erasure, Person } from "@mailsvc/sdk/contract";
 import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { Style } from "../tty.ts";
@@ -56,6 +56,36 @@ const detail = (contact: ContactDetail, { term: { out } }: Session): string => {
   );
 };
 
+const person = (found: Person, session: Session): string => {
+  const { out, columns } = session.term;
+  const suppressed = found.suppression;
+  const mail = table(
+    found.emails,
+    [
+      { title: "email", value: (e) => e.id },
+      { title: "status", value: (e) => e.status, paint: statusColor },
+      { title: "subject", value: (e) => e.subject, flexible: true },
+      { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t) },
+    ],
+    out,
+    columns,
+  );
+  return [
+    found.contact ? detail(found.contact, session) : `${safeText(found.email)}  ${out.dim("is no contact")}`,
+    ...(suppressed ? [out.yellow(`Suppressed (${suppressed.reason}, ${suppressed.scope}) since ${stamp(suppressed.createdAt)}`)] : []),
+    ...(found.emails.length > 0 ? [`${out.bold(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails")}\n${mail}`] : []),
+    out.dim("All of it, as it was stored: --json"),
+  ].join("\n\n");
+};
+
+const erased = (gone: Erasure, { term: { out } }: Session): string => {
+  const parts = (["contacts", "emails", "captured", "events", "answers"] as const).filter((what) => gone[what] > 0);
+  return [
+    `${out.green("erased")} ${parts.map((what) => `${gone[what]} ${what}`).join(", ") || "the address"}`,
+    ...(gone.staysSuppressed ? [out.dim("The address stays suppressed: kept is a hash from which it cannot be read.")] : []),
+  ].join("\n");
+};
+
 const imported = (outcome: ContactImport, { term: { out, columns: width } }: Session): string => {
   const sums = (["created", "updated", "unchanged", "skipped", "failed"] as const)
     .filter((result) => outcome[result] > 0)
@@ -86,4 +116,6 @@ export const contactViews: Readonly<Record<string, View>> = {
   "contacts.delete": { object: one },
   "contacts.get": { object: detail },
   "contacts.import": { object: imported },
+  "people.get": { object: person },
+  "people.erase": { object: erased },
 };

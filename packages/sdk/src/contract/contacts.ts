@@ -102,7 +102,12 @@ export const CustomFields = z
       return issue(ctx, [], "too_big", `Custom fields take at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
     checkCustom(fields, [], 1, ctx);
   })
-  .pipe(z.record(z.string(), z.custom<CustomValue>(() => true)))
+  .pipe(
+    z.record(
+      z.string(),
+      z.custom<CustomValue>(() => true),
+    ),
+  )
   .meta({
     type: "object",
     additionalProperties: true,

@@ -47,6 +47,7 @@ export const people = {
     description: "The person behind an address: contact, memberships, events, suppression, and all mail to them in pages of 50.",
     query: z.object({ cursor: pageQuery.cursor }),
     output: Person,
+    errors: ["not_found"],
     examples: [{ summary: "For a request under the GDPR", params: ada }],
   }),
   erase: endpoint({
@@ -55,8 +56,9 @@ export const people = {
     access: { permission: "people:write" },
     summary: "Erase a person: contact, memberships, events, and all mail to them",
     description:
-      "Cannot be undone. Mail that still waits is not sent. What was said to several people at once stays, without this one among them. A suppressed address stays suppressed, as a keyed hash. Erasing nobody is no error: all numbers are 0.",
+      "Cannot be undone. Mail that still waits is not sent. What was said to several people at once stays, without this one among them. A suppressed address stays suppressed, as a keyed hash.",
     output: Erasure,
+    errors: ["not_found"],
     examples: [{ summary: "For a request under the GDPR", params: ada }],
   }),
 };

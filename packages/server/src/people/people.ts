@@ -3,7 +3,7 @@ import { type ContactLinks, deleteContact, findContactByEmail, membershipsOf, sh
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { eventId, eventsOfContact } from "../events/events.ts";
-import { invalid } from "../lib/api-error.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { eraseAddress, showSuppression, suppressionsOf } from "../suppressions/suppressions.ts";
 import { getEmail } from "../transactional/transactional.ts";
@@ -27,7 +27,10 @@ const decode = (cursor: string): string => {
   return id;
 };
 
-/** Everything that is stored about the person behind an address; mail to them a page at a time. Throws ApiError validation_error. */
+const unknown = (email: string) =>
+  new ApiError("not_found", `Nothing is stored about ${JSON.stringify(email.slice(0, 320))} in this workspace.`);
+
+/** Everything that is stored about the person behind an address; mail to them a page at a time. Throws ApiError not_found. */
 export const getPerson = async (
   read: Reader,
   workspaceId: string,
@@ -40,6 +43,7 @@ export const getPerson = async (
   const events = contact ? await eventsOfContact(read, contact.id) : [];
   const suppression = (await suppressionsOf(read, workspaceId, [key])).get(key);
   const ids = await emailIdsTo(read, workspaceId, key, { before: cursor === undefined ? null : decode(cursor), limit: PAGE + 1 });
+  if (!contact && !suppression && ids.length === 0 && cursor === undefined) throw unknown(email);
   const shown = ids.slice(0, PAGE);
   return {
     email: contact?.email ?? key,
@@ -55,7 +59,7 @@ export const getPerson = async (
 export const tracesOfPerson = (read: Reader, workspaceId: string, email: string): Promise<Trace[]> =>
   tracesOf(read, workspaceId, keyOf(email));
 
-/** Erases the person behind an address, wherever they stand. A suppressed address stays suppressed, as a keyed hash. */
+/** Erases the person behind an address, wherever they stand. A suppressed address stays suppressed, as a keyed hash. Throws ApiError not_found. */
 export const erasePerson = async (
   tx: Tx,
   deps: Deps,
@@ -73,7 +77,7 @@ export const erasePerson = async (
     events += await deleteContactEvents(tx, contact.id);
     await deleteContact(tx, deps, workspaceId, contact.id, links);
   }
-  return {
+  const erased = {
     contacts: contact ? 1 : 0,
     emails: gone.emails,
     captured: await deleteCaptured(tx, workspaceId, key),
@@ -81,4 +85,6 @@ export const erasePerson = async (
     answers: await deleteAnswers(tx, workspaceId, [key, ...(contact ? [contact.id, contact.email] : [])]),
     staysSuppressed: await eraseAddress(tx, deps, workspaceId, key),
   };
+  if (Object.values(erased).every((n) => !n)) throw unknown(email);
+  return erased;
 };
