@@ -239,6 +239,14 @@ CREATE TABLE "file_contents" (
 	CONSTRAINT "file_contents_workspace_id_sha256_pk" PRIMARY KEY("workspace_id","sha256")
 );
 --> statement-breakpoint
+CREATE TABLE "file_parts" (
+	"workspace_id" text NOT NULL,
+	"sha256" text NOT NULL,
+	"part" integer NOT NULL,
+	"bytes" "bytea" NOT NULL,
+	CONSTRAINT "file_parts_workspace_id_sha256_part_pk" PRIMARY KEY("workspace_id","sha256","part")
+);
+--> statement-breakpoint
 CREATE TABLE "idempotency" (
 	"key_id" text NOT NULL,
 	"route" text NOT NULL,
@@ -289,6 +297,21 @@ CREATE TABLE "landing_page_referrers" (
 	"host" text NOT NULL,
 	"views" integer NOT NULL,
 	CONSTRAINT "landing_page_referrers_page_id_date_host_pk" PRIMARY KEY("page_id","date","host")
+);
+--> statement-breakpoint
+CREATE TABLE "landing_page_salts" (
+	"date" text PRIMARY KEY NOT NULL,
+	"salt" "bytea" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "landing_page_submissions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"page_id" text NOT NULL,
+	"contact_id" text,
+	"consent_text" text NOT NULL,
+	"list_id" text,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_visitors" (
@@ -628,6 +651,8 @@ CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> s
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "landing_page_submissions_page" ON "landing_page_submissions" USING btree ("page_id","id");--> statement-breakpoint
+CREATE INDEX "landing_page_submissions_contact" ON "landing_page_submissions" USING btree ("contact_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "landing_pages_slug" ON "landing_pages" USING btree ("workspace_id","slug");--> statement-breakpoint
 CREATE INDEX "landing_pages_workspace" ON "landing_pages" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "landing_pages_magnet" ON "landing_pages" USING btree ("lead_magnet_id");--> statement-breakpoint

@@ -264,6 +264,14 @@ CREATE TABLE `file_contents` (
 	PRIMARY KEY(`workspace_id`, `sha256`)
 );
 --> statement-breakpoint
+CREATE TABLE `file_parts` (
+	`workspace_id` text NOT NULL,
+	`sha256` text NOT NULL,
+	`part` integer NOT NULL,
+	`bytes` blob NOT NULL,
+	PRIMARY KEY(`workspace_id`, `sha256`, `part`)
+);
+--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key_id` text NOT NULL,
 	`route` text NOT NULL,
@@ -337,6 +345,23 @@ CREATE TABLE `landing_page_referrers` (
 	PRIMARY KEY(`page_id`, `date`, `host`)
 );
 --> statement-breakpoint
+CREATE TABLE `landing_page_salts` (
+	`date` text PRIMARY KEY NOT NULL,
+	`salt` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `landing_page_submissions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`contact_id` text,
+	`consent_text` text NOT NULL,
+	`list_id` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `landing_page_submissions_page` ON `landing_page_submissions` (`page_id`,`id`);--> statement-breakpoint
+CREATE INDEX `landing_page_submissions_contact` ON `landing_page_submissions` (`contact_id`);--> statement-breakpoint
 CREATE TABLE `landing_page_visitors` (
 	`date` text NOT NULL,
 	`page_id` text NOT NULL,

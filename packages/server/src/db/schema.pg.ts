@@ -28,8 +28,11 @@ export const {
   landingPageDays,
   landingPageVisitors,
   landingPageReferrers,
+  landingPageSalts,
+  landingPageSubmissions,
   assets,
   leadMagnets,
   fileContents,
+  fileParts,
   brands,
 } = marketplaceTables(kit);
