@@ -352,3 +352,37 @@ describe("layouts and partials", () => {
     expect([rendered.status, (await rendered.text()).includes("secret")]).toEqual([400, false]);
   });
 });
+
+test("a template of blocks is kept, versioned and read, but not rendered", async () => {
+  await using world = await createWorld();
+  const blocks = [{ type: "heading", text: "Hi {{ name }}" }];
+  const { id } = await world.sdk.templates.create({ name: "Blocks", kind: "JSON_BLOCKS", subject: "S", blocks, publish: true });
+  expect(await world.sdk.templates.get(id)).toMatchObject({
+    kind: "JSON_BLOCKS",
+    version: 1,
+    html: null,
+    text: null,
+    renderError: "A template of kind JSON_BLOCKS cannot be rendered.",
+    source: { blocks, html: null },
+  });
+  const unrenderable = { code: "template_error", status: 400 };
+  await expect(world.sdk.templates.preview(id, {})).rejects.toMatchObject(unrenderable);
+  await expect(world.sdk.templates.test(id, { to: "a@x.test", from: "a@acme.test" })).rejects.toMatchObject(unrenderable);
+  await expect(world.sdk.templates.send("blocks", { to: "a@x.test", from: "a@acme.test" })).rejects.toMatchObject(unrenderable);
+  expect(await world.sdk.templates.getBySlug("blocks")).toMatchObject({ kind: "JSON_BLOCKS", variables: [] });
+  expect(await world.sdk.templates.update(id, { blocks: [] })).toMatchObject({ hasUnpublishedChanges: true, source: { blocks: [] } });
+});
+
+test("a stored template that can be rendered no more says why, and is still read", async () => {
+  await using world = await createWorld();
+  const { id } = await create(world, { html: '<a href="{{ url }}">x</a>', variables: [{ name: "url", default: "javascript:x" }] });
+  expect(await world.sdk.templates.get(id)).toMatchObject({
+    html: null,
+    renderError: expect.stringContaining("url"),
+    source: { html: '<a href="{{ url }}">x</a>' },
+  });
+  await expect(world.sdk.templates.preview(id, {})).rejects.toMatchObject({
+    code: "template_error",
+    details: [{ code: "unsafe_url", line: 1, column: 10 }],
+  });
+});

@@ -177,7 +177,10 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
   refuse();
   const inHtml = (slug: string): Tree | undefined => assembly.partial(slug, "html");
   const page = htmlFrame ?? html;
-  if (page) assembly.add(null, "html", markupFaults(page, inHtml, htmlFrame ? (html ?? undefined) : undefined));
+  if (page) {
+    const found = markupFaults(page, htmlFrame ? (layout?.slug ?? null) : null, inHtml, htmlFrame ? (html ?? undefined) : undefined);
+    for (const { part, ...fault } of found) assembly.add(part, "html", [fault]);
+  }
   refuse();
   let variables: Variable[] = [];
   try {

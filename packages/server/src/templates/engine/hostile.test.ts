@@ -149,6 +149,13 @@ describe("values stay where they are put", () => {
     expect(codes(source, more)).toContain("unsafe_place");
   });
 
+  test("a fault is named in the part it is in", () => {
+    const partials = new Map([part("button", "<a href={{url}}>")]);
+    const layout: Part = { slug: "frame", html: "<body class={{c}}>{{{body}}}</body>", text: null, variables: [] };
+    expect(faultsOf("<p>{{> button}}</p>", { partials })).toMatchObject([{ part: "button", field: "html", line: 1, column: 9 }]);
+    expect(faultsOf("<p {{a}}></p>", { layout })).toMatchObject([{ part: "frame" }, { part: null, column: 4 }]);
+  });
+
   test.each([
     "<p title=\"{{a}}\" class='x {{b}}'>{{c}}</p>",
     '<a href="{{url}}">{{{h}}}</a>',

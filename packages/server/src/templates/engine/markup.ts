@@ -163,24 +163,31 @@ const refusal = (s: State, node: PutNode): string | null => {
   }
 };
 
+/** A fault with the slug of the part it is in; null for the template itself. */
+type PartFault = Fault & { readonly part: string | null };
+
 /**
  * Walks a page with everything it is put together from, and refuses values where escaping could not keep them in their
  * place: outside of quotes, in scripts, in tag names. Notes which values begin the address of a link.
  */
 class Walker {
-  readonly faults: Fault[] = [];
+  readonly faults: PartFault[] = [];
   readonly #partial: (slug: string) => Tree | undefined;
   readonly #body: Tree | undefined;
   // A partial that is entered in the same place again ends in the same place again.
   readonly #ends = new Map<string, State>();
 
-  constructor(partial: (slug: string) => Tree | undefined, body: Tree | undefined) {
+  // Whose source is walked: a part's, or, for null, the template's own.
+  #part: string | null;
+
+  constructor(partial: (slug: string) => Tree | undefined, body: Tree | undefined, part: string | null) {
     this.#partial = partial;
     this.#body = body;
+    this.#part = part;
   }
 
   #fault(at: Place, code: string, message: string): void {
-    if (this.faults.length < 20) this.faults.push({ line: at.line, column: at.column, code, message });
+    if (this.faults.length < 20) this.faults.push({ line: at.line, column: at.column, code, message, part: this.#part });
   }
 
   walk(nodes: readonly Node[], s: State): State {
@@ -222,19 +229,22 @@ class Walker {
         );
       }
       case "partial":
-        return this.#enter(`${node.slug} ${keyOf(s)} ${s.fresh}`, this.#partial(node.slug), s);
+        return this.#enter(`${node.slug} ${keyOf(s)} ${s.fresh}`, this.#partial(node.slug), node.slug, s);
       case "body":
         if (s.mode !== "text") this.#fault(node.at, "unsafe_place", "{{{body}}} stands inside a tag.");
-        return this.#enter(" body", this.#body, s);
+        return this.#enter(" body", this.#body, null, s);
     }
   }
 
-  #enter(key: string, tree: Tree | undefined, s: State): State {
+  #enter(key: string, tree: Tree | undefined, part: string | null, s: State): State {
     const known = this.#ends.get(key);
     if (known) return { ...known };
     // Until it is known; a cycle is refused elsewhere, and must not go round here.
     this.#ends.set(key, { ...s });
+    const outside = this.#part;
+    this.#part = part;
     const end = tree ? this.walk(tree.nodes, { ...s }) : s;
+    this.#part = outside;
     this.#ends.set(key, { ...end });
     return end;
   }
@@ -248,9 +258,17 @@ class Walker {
 
 const textOf = ({ value }: PutNode): string => (value.kind === "path" ? value.text : value.kind === "call" ? `${value.helper} …` : "…");
 
-/** The faults of an HTML source, together with its partials and, for a layout, its content. */
-export const markupFaults = (tree: Tree, partial: (slug: string) => Tree | undefined, body?: Tree): readonly Fault[] => {
-  const walker = new Walker(partial, body);
+/**
+ * The faults of an HTML source, together with its partials and, for a layout, its content. `part` is the slug of the
+ * layout, or null.
+ */
+export const markupFaults = (
+  tree: Tree,
+  part: string | null,
+  partial: (slug: string) => Tree | undefined,
+  body?: Tree,
+): readonly PartFault[] => {
+  const walker = new Walker(partial, body, part);
   walker.walk(tree.nodes, { ...START });
   return walker.faults;
 };
