@@ -1,6 +1,6 @@
+import { contacts } from "./contacts.ts";
 import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
-import { contacts } from "./contacts.ts";
 import type { Contract } from "./endpoint.ts";
 import { health } from "./health.ts";
 import { inbox } from "./inbox.ts";
@@ -10,14 +10,32 @@ import { lists } from "./lists.ts";
 import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
-import { segments } from "./segments.ts";
 import { people } from "./people.ts";
+import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
 
 /** Every endpoint of the service, by noun and verb. */
-export const contract = { emails, templates, senders, suppressions, contacts, people, lists, segments, keys, jobs, me, health, inbox, ...marketplace, clock, world, faults } as const satisfies Contract;
+export const contract = {
+  emails,
+  templates,
+  senders,
+  suppressions,
+  contacts,
+  people,
+  lists,
+  segments,
+  keys,
+  jobs,
+  me,
+  health,
+  inbox,
+  ...marketplace,
+  clock,
+  world,
+  faults,
+} as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
 /** The same with what agents and callbacks use: all that a server answers. */
