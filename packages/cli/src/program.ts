@@ -7,6 +7,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { errorsCommand } from "./commands/errors.ts";
+import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { sendCommand } from "./commands/send.ts";
@@ -35,26 +36,30 @@ const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands
 const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
   "emails.send": (place, run) => sendCommand(place.words, run),
   "templates.preview": previewCommand,
+  "contacts.export": exportCommand,
   "contacts.import": importCommand,
   "suppressions.import": importCommand,
 };
 
 const fromContract = (program: Command, run: Run): void => {
   const nouns = new Map<string, Command>();
+  /** The command of a noun, `emails` or `agent runs`, made with those above it when first asked for. */
+  const nounOf = (words: readonly string[]): Command => {
+    const name = words.join(" ");
+    const known = nouns.get(name);
+    if (known) return known;
+    const [last = ""] = words.slice(-1);
+    const above = words.length > 1 ? nounOf(words.slice(0, -1)) : program;
+    const made = new Command(last).description(NOUNS[name]?.summary ?? NOUNS[last]?.summary ?? last);
+    nouns.set(name, made);
+    above.addCommand(words.length > 1 ? made : made.helpGroup(groupOf(name)));
+    return made;
+  };
   for (const place of placed()) {
     const command = (OWN[place.id] ?? commandOf)(place, run);
     const [noun = ""] = place.words;
-    if (place.words.length === 1) {
-      program.addCommand(command.helpGroup(groupOf(noun)));
-      continue;
-    }
-    let parent = nouns.get(noun);
-    if (!parent) {
-      parent = new Command(noun).description(NOUNS[noun]?.summary ?? noun).helpGroup(groupOf(noun));
-      nouns.set(noun, parent);
-      program.addCommand(parent);
-    }
-    parent.addCommand(command);
+    if (place.words.length === 1) program.addCommand(command.helpGroup(groupOf(noun)));
+    else nounOf(place.words.slice(0, -1)).addCommand(command);
   }
   for (const command of templateCommands(run)) nouns.get("templates")?.addCommand(command);
 };

@@ -92,7 +92,8 @@ const typesOf = (text: unknown): Set<Guessed> => {
   return new Set(found);
 };
 
-const separatorOf = (text: unknown): string | undefined => {
+/** The character of --separator, by itself or by its name. Throws CliError. */
+export const separatorFlag = (text: unknown): string | undefined => {
   if (text === undefined) return undefined;
   const separator = /^(?:tab|\\t)$/i.test(String(text)) ? "\t" : String(text);
   if (separator.length !== 1 || /["\r\n\w]/.test(separator))
@@ -149,7 +150,7 @@ const planOf = async (session: Session, kind: Kind, given: string, flags: Flags)
   const text = {
     format: flags["format"] as Format | undefined,
     encoding: flags["encoding"] as Encoding | undefined,
-    separator: separatorOf(flags["separator"]),
+    separator: separatorFlag(flags["separator"]),
     header: flags["header"] as string | undefined,
   };
   const defaults = Object.fromEntries(["reason", "scope"].flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
@@ -209,6 +210,7 @@ const importFile = async (session: Session, kind: Kind, given: string, flags: Fl
     counts: from.counts,
     consumed: 0,
     resumedAt: from.rows,
+    resumedBytes: 0,
     stopping: false,
   };
   if (from.rows > 0) out.note(`Going on after row ${number(from.rows)}; ${checkpoint?.path} says how far it was.`);

@@ -83,8 +83,7 @@ const badUtf8 = (name: string, bytes: Buffer, first: number): never => {
     const part = bytes.subarray(from, to === -1 ? undefined : to);
     if (!isUtf8(part) || to === -1) {
       const text = from1252(part);
-      const at = Math.max(0, text.search(/[^\p{ASCII}]/u));
-      const near = text.slice(Math.max(0, text.slice(0, at).search(/\S*$/)), at + 20).split(/[\s,;]/)[0] ?? "";
+      const near = /[^\s,;\t]*[^\p{ASCII}][^\s,;\t]*/u.exec(text)?.[0].slice(0, 40) ?? "";
       throw invalidInput(
         `${name}, line ${line}: this is not UTF-8.`,
         [{ path: "", code: "not_utf8", message: `In Windows-1252 it would read: ${near}` }],

@@ -17,8 +17,9 @@ export interface Standing {
   counts: Record<string, number>;
   /** Bytes of the source whose rows are done. */
   consumed: number;
-  /** Rows done by an earlier run. */
+  /** Rows done by an earlier run, and the bytes they take. */
   resumedAt: number;
+  resumedBytes: number;
   stopping: boolean;
 }
 
@@ -148,7 +149,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
       if (last > job.from.batches) await launch(batch);
       else if (last === job.from.batches) {
         if (batch.chain !== job.from.chain) throw changed(job);
-        standing.consumed = batch.consumed;
+        standing.consumed = standing.resumedBytes = batch.consumed;
       }
       if (enough()) return;
     }

@@ -109,10 +109,10 @@ export const part = ({ consumed }: Standing, size: number | null): number | null
   size === null || size === 0 ? null : Math.min(1, consumed / size);
 
 /** Rows a second in this run, and the seconds that are left, as far as can be told. */
-export const pace = (standing: Standing, size: number | null, from: { at: number; consumed: number }, now: number) => {
-  const seconds = Math.max(0.001, (now - from.at) / 1000);
+export const pace = (standing: Standing, size: number | null, began: number, now: number) => {
+  const seconds = Math.max(0.001, (now - began) / 1000);
   const rate = (standing.rows - standing.resumedAt) / seconds;
-  const bytes = standing.consumed - from.consumed;
+  const bytes = standing.consumed - standing.resumedBytes;
   const left = size === null || bytes <= 0 || seconds < 1 ? null : ((size - standing.consumed) / bytes) * seconds;
   return { rate: Math.round(rate), left: left === null ? null : Math.ceil(left) };
 };

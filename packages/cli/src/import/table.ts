@@ -91,12 +91,12 @@ export const openTable = async (source: Source, kind: Kind, resolver: Resolver, 
   head = head.slice(line.length);
   const separator = text.separator ?? named ?? separatorOf(head.trimStart(), resolver);
   const records = csvRecords(prepend(head, decoded), separator, line === "" ? 1 : 2);
-  const first: CsvRecord[] = [];
+  let first: CsvRecord[] = [];
   // Two records: the names, and one that shows what is below them.
   while (first.length < 2) {
     const next = await records.next();
     if (next.done) break;
-    first.push(...next.value);
+    first = first.concat(next.value);
   }
   const fault = text.header === undefined ? first[0]?.fault : null;
   if (fault)

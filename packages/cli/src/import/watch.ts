@@ -20,17 +20,16 @@ const wantsScreen = ({ host, term, globals }: Session): boolean =>
   term.stderrTTY && !globals.quiet && !globals.json && host.env["TERM"] !== "dumb" && !host.env["CI"];
 
 /** Lines at intervals, for a log. */
-const plainly = (session: Session, source: Source, standing: Standing, at: number): (() => Promise<void>) => {
+const plainly = (session: Session, source: Source, standing: Standing, began: number): (() => Promise<void>) => {
   const { host, out, globals } = session;
   const ended = new AbortController();
-  const from = { at, consumed: standing.consumed };
   const run = async (): Promise<void> => {
-    for (let last = at; !ended.signal.aborted; ) {
+    for (let last = began; !ended.signal.aborted; ) {
       await host.sleep(LOOK_MS, ended.signal);
       const now = host.now();
       if (ended.signal.aborted || now - last < EVERY_MS) continue;
       last = now;
-      out.note(progressLine(source.name, standing, source.size, pace(standing, source.size, from, now).rate));
+      out.note(progressLine(source.name, standing, source.size, pace(standing, source.size, began, now).rate));
     }
   };
   const running = globals.quiet ? Promise.resolve() : run();
@@ -43,7 +42,7 @@ const plainly = (session: Session, source: Source, standing: Standing, at: numbe
 /** Begins to show an import: a bar on a terminal, a line now and then elsewhere; and in both, rows that fail. */
 export const watchImport = async (session: Session, kind: Kind, source: Source, standing: Standing, dryRun: boolean): Promise<Watch> => {
   const { host, out, term } = session;
-  const at = host.now();
+  const began = host.now();
   const lines: string[] = [];
   let shown = 0;
   let say = (line: string): void => out.say(line);
@@ -51,9 +50,9 @@ export const watchImport = async (session: Session, kind: Kind, source: Source, 
   if (wantsScreen(session)) {
     const { showImport } = await import("../ui/import-progress.tsx");
     say = (line) => lines.push(line);
-    const props = { name: source.name, size: source.size, standing, outcomes: kind.outcomes, dryRun, lines: () => lines };
-    close = showImport(session, { ...props, from: { at, consumed: standing.consumed } });
-  } else close = plainly(session, source, standing, at);
+    const props = { name: source.name, size: source.size, standing, outcomes: kind.outcomes, dryRun, began, lines: () => lines };
+    close = showImport(session, props);
+  } else close = plainly(session, source, standing, began);
   const stopping = (): void => {
     standing.stopping = true;
     if (!wantsScreen(session)) out.note("Stopping after the batches that are on their way.");

@@ -15,8 +15,8 @@ export interface ImportProgressProps {
   /** What rows can come to, in order. */
   outcomes: readonly string[];
   dryRun: boolean;
-  /** When this run began, ms, and the bytes done by then. */
-  from: { at: number; consumed: number };
+  /** When this run began, ms. */
+  began: number;
   /** Lines that stay above the bar. */
   lines(): readonly string[];
   now(): number;
@@ -61,7 +61,7 @@ const Counts = ({ standing, outcomes }: { standing: Standing; outcomes: readonly
 
 /** The bar, the pace and the counts of an import, with the rows that failed above them. */
 export const ImportProgress = (props: ImportProgressProps) => {
-  const { name, size, standing, outcomes, dryRun, from, lines, now, sleep } = props;
+  const { name, size, standing, outcomes, dryRun, began, lines, now, sleep } = props;
   const [, turn] = useState(0);
   const { columns } = useWindowSize();
   useEffect(() => {
@@ -76,7 +76,7 @@ export const ImportProgress = (props: ImportProgressProps) => {
     return () => ended.abort();
   }, [sleep]);
   const done = part(standing, size);
-  const { rate, left } = pace(standing, size, from, now());
+  const { rate, left } = pace(standing, size, began, now());
   const verb = standing.stopping ? "Finishing what is on its way:" : dryRun ? "Checking" : "Importing";
   return (
     <>

@@ -1,0 +1,48 @@
+import type { Contact } from "@mailsvc/sdk/contract";
+import { customColumn } from "../import/columns.ts";
+import { csvLine } from "../import/csv.ts";
+import { guard } from "../import/guard.ts";
+import { joinTags } from "../import/tags.ts";
+
+/** How contacts become lines of CSV. */
+export interface CsvFlags {
+  separator: string;
+  /** Whether cells that a spreadsheet would run are defused. */
+  guarded: boolean;
+  /** A column for each custom field, by these keys; null for all of them as JSON in one. */
+  keys: readonly string[] | null;
+}
+
+const FIELDS = ["email", "firstName", "lastName", "phone", "status"] as const;
+// Nobody can set these; they stand at the end, and an import leaves them out.
+const FACTS = ["id", "createdAt", "updatedAt"] as const;
+
+/** The names of the columns, always in this order. */
+export const csvColumns = (keys: readonly string[] | null): string[] => [
+  ...FIELDS,
+  "tags",
+  ...(keys === null ? ["customFields"] : keys.map(customColumn)),
+  ...FACTS,
+];
+
+export const csvHead = ({ separator, keys }: CsvFlags): string => csvLine(csvColumns(keys), separator);
+
+/** One contact as a line. In columns of their own, custom fields that are no texts stand as JSON. */
+export const csvOf = (contact: Contact, { separator, guarded, keys }: CsvFlags): string => {
+  const safe = guarded ? guard : (text: string): string => text;
+  const fields = contact.customFields;
+  const custom = (key: string): string => {
+    const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    return value === undefined || value === null ? "" : typeof value === "string" ? safe(value) : JSON.stringify(value);
+  };
+  const json = Object.keys(fields).length === 0 ? "" : JSON.stringify(fields);
+  return csvLine(
+    [
+      ...FIELDS.map((field) => safe(contact[field] ?? "")),
+      safe(joinTags(contact.tags)),
+      ...(keys === null ? [json] : keys.map(custom)),
+      ...FACTS.map((field) => contact[field]),
+    ],
+    separator,
+  );
+};

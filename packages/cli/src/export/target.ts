@@ -1,0 +1,55 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { usageError } from "../errors.ts";
+import type { Session } from "../session.ts";
+
+/** Where an export goes. */
+export interface Target {
+  write(text: string): Promise<void>;
+  /** Makes what was written stand under its name. */
+  keep(): void;
+  /** Leaves no trace of it. */
+  drop(): void;
+}
+
+/** Stdout, as it comes. */
+export const toStdout = ({ out }: Session): Target => ({
+  write: (text) => (text === "" ? Promise.resolve() : out.text(text)),
+  keep: () => {},
+  drop: () => {},
+});
+
+/** A file, written aside and renamed when it is whole: nobody finds half an export. Readable for its owner only. Throws CliError. */
+export const toFile = (path: string, given: string): Target => {
+  const beside = `${path}.part`;
+  const refused = (error: unknown): Error => usageError(`--output: ${given} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+  let file: number;
+  try {
+    file = openSync(beside, "w", 0o600);
+  } catch (error) {
+    throw refused(error);
+  }
+  return {
+    write: async (text) => {
+      try {
+        const bytes = Buffer.from(text);
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      } catch (error) {
+        throw refused(error);
+      }
+    },
+    keep: () => {
+      fsyncSync(file);
+      closeSync(file);
+      try {
+        renameSync(beside, path);
+      } catch (error) {
+        rmSync(beside, { force: true });
+        throw refused(error);
+      }
+    },
+    drop: () => {
+      closeSync(file);
+      rmSync(beside, { force: true });
+    },
+  };
+};

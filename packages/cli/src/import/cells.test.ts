@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { guard, unguard } from "./guard.ts";
+import { joinTags, splitTags } from "./tags.ts";
+import { asType, GUESSED, guessed } from "./typed.ts";
+
+const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^['=+\-@\t\r\n;,"a ]{0,8}$/));
+
+describe("formula-safe cells", () => {
+  test.each(["=1+1", "+44 20", "-5", "@cmd", "\tx", "\rx", "\nx", "＝1", "'=1", "''@"])("%j is defused", (cell) => {
+    expect(guard(cell)).toBe(`'${cell}`);
+  });
+
+  test.each(["'t Hooft", "'", "''", "a=b", "1-2", "", " =1"])("%j stays as it is, both ways", (cell) => {
+    expect([guard(cell), unguard(cell)]).toEqual([cell, cell]);
+  });
+
+  test("no guarded cell begins like a formula, and each comes back as it was", () => {
+    fc.assert(
+      fc.property(text, (cell) => {
+        expect(guard(cell)).not.toMatch(/^[=+\-@\t\r\n]/);
+        expect(unguard(guard(cell))).toBe(cell);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("tags", () => {
+  test.each([
+    ["vip", ["vip"]],
+    ["vip;beta", ["vip", "beta"]],
+    [" vip , beta ,", ["vip", "beta"]],
+    ["a, b; c", ["a", "b", "c"]],
+    ['"a;b", c', ["a;b", "c"]],
+    ['"say ""hi"""', ['say "hi"']],
+    ['5" disk; x', ['5" disk', "x"]],
+    ['"open; x', ['"open', "x"]],
+    [";;,", []],
+    ["", []],
+  ])("%j are %j", (cell, tags) => {
+    expect(splitTags(cell)).toEqual(tags);
+  });
+
+  test("any tags come back as they were", () => {
+    const tag = text.map((t) => t.trim()).filter((t) => t !== "");
+    fc.assert(
+      fc.property(fc.array(tag, { maxLength: 5 }), (tags) => {
+        expect(splitTags(joinTags(tags))).toEqual(tags);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("types", () => {
+  const all = new Set(GUESSED);
+  test.each([
+    ["5", 5],
+    ["-0.50", -0.5],
+    ["1e3", 1000],
+    ["007", "007"],
+    ["+5", "+5"],
+    ["1,5", "1,5"],
+    ["12345678901234567890", "12345678901234567890"],
+    ["0x10", "0x10"],
+    ["Infinity", "Infinity"],
+    ["TRUE", true],
+    ["false", false],
+    ["yes", "yes"],
+    ["2030-01-31", "2030-01-31"],
+    ["2030-01-31 09:30", "2030-01-31T09:30:00.000Z"],
+    ["2030-01-31T09:30:00+02:00", "2030-01-31T07:30:00.000Z"],
+    ["2030-06-31", "2030-06-31"],
+    ["31.01.2030", "31.01.2030"],
+    [" x ", " x "],
+  ])("%j is recognised as %j", (cell, value) => {
+    expect(guessed(cell, all)).toBe(value);
+  });
+
+  test("nothing is recognised unless it is asked for", () => {
+    expect(["5", "true", "2030-01-31 09:30"].map((cell) => guessed(cell, new Set()))).toEqual(["5", "true", "2030-01-31 09:30"]);
+    expect(guessed("5", new Set(["booleans"]))).toBe("5");
+  });
+
+  test("a column with a type takes nothing else", () => {
+    expect(asType("12", "number")).toEqual({ value: 12 });
+    expect(asType("a dozen", "number")).toEqual({ fault: '"a dozen" is not a number such as 12 or 0.5.' });
+    expect(asType("2030-06-31", "date")).toHaveProperty("fault");
+    expect(asType("0", "boolean")).toHaveProperty("fault");
+    expect(asType('{"a":1}', "json")).toEqual({ value: { a: 1 } });
+    expect(asType("{", "json")).toHaveProperty("fault");
+    expect(asType("5", "text")).toEqual({ value: "5" });
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import type { CliError } from "../errors.ts";
+import { columnsOf, customColumn, resolverOf } from "./columns.ts";
+import { CONTACTS, type Kind, SUPPRESSIONS } from "./kind.ts";
+
+const places = (names: string[], map: string[] = [], keepCustom = true, kind: Kind = CONTACTS, sample: string[] = []) =>
+  columnsOf(resolverOf(kind, { map, keepCustom }), 1, names, sample).map((place) =>
+    place.to === "field" ? place.field : place.to === "custom" ? `custom:${place.key}${place.type ? `:${place.type}` : ""}` : place.to,
+  );
+const failure = (...args: Parameters<typeof places>) => {
+  try {
+    places(...args);
+  } catch (error) {
+    return (error as CliError).failure;
+  }
+  throw new Error("It was taken.");
+};
+
+describe("names of columns", () => {
+  test.each([
+    ["E-mail", "email"],
+    ["EMAIL ADDRESS", "email"],
+    [" email ", "email"],
+    ["E-mail 1 - Value", "email"],
+    ["First Name", "firstName"],
+    ["first_name", "firstName"],
+    ["FNAME", "firstName"],
+    ["Surname", "lastName"],
+    ["Mobile", "phone"],
+    ["Tags", "tags"],
+    ["Subscribed", "status"],
+    ["custom.plan", "custom:plan"],
+    ["Custom. plan ", "custom:plan"],
+    ['custom." plan "', "custom: plan "],
+    ["customFields", "customFields"],
+    ["attributes", "customFields"],
+    ["Company", "custom:Company"],
+    ["constructor", "custom:constructor"],
+    ["id", "nowhere"],
+    ["createdAt", "nowhere"],
+    ["import.problem", "nowhere"],
+    ["", "nowhere"],
+  ])("%j is %s", (name, place) => {
+    const names = place === "email" ? [name] : ["email", name];
+    expect(places(names).at(-1)).toBe(place);
+  });
+
+  test("custom fields can be left out", () => {
+    expect(places(["email", "Company", "custom.plan"], [], false)).toEqual(["email", "nowhere", "custom:plan"]);
+  });
+
+  test("a custom field's column is read back as the key it stands for", () => {
+    for (const key of ["plan", " plan", "plan ", '"plan"', '"', "a.b", "naïve", "custom.x", "Plan"])
+      expect(places(["email", customColumn(key)])).toEqual(["email", `custom:${key}`]);
+  });
+
+  test("suppressions know their own", () => {
+    expect(places(["Email", "Reason", "Scope", "Comment", "Company", "id"], [], true, SUPPRESSIONS)).toEqual([
+      "email",
+      "reason",
+      "scope",
+      "note",
+      "nowhere",
+      "nowhere",
+    ]);
+  });
+});
+
+describe("--map", () => {
+  test("names a column by its name, in any case, or its position", () => {
+    expect(places(["Contact", "Name", "x"], ["contact=email", "#2=firstName", "x=-"])).toEqual(["email", "firstName", "nowhere"]);
+  });
+
+  test("gives custom fields other names, and types", () => {
+    expect(places(["email", "Joined", "a=b"], ["Joined=custom.joined:date", "a=b=custom.with:colon"])).toEqual([
+      "email",
+      "custom:joined:date",
+      "custom:with:colon",
+    ]);
+  });
+
+  test.each([
+    [["nonsense"], '--map "nonsense": write --map "Column=field".'],
+    [["Nope=email"], '--map "Nope=email": there is no column Nope.'],
+    [["#9=email"], '--map "#9=email": there is no column #9.'],
+    [["email=surnam"], '--map "email=surnam": "surnam" is no field.'],
+  ])("%j is refused", (map, message) => {
+    expect(failure(["email", "x"], map)).toMatchObject({ exit: 2, message });
+  });
+});
+
+describe("what cannot be imported says line, column and remedy", () => {
+  test("no column for the address", () => {
+    expect(failure(["Name", "Contact"], [], true, CONTACTS, ["Ada", "ada@example.com"])).toMatchObject({
+      exit: 3,
+      code: "no_email_column",
+      message: "Line 1: no column is called email.",
+      hint: 'Columns: Name, Contact. Say which one holds the address: --map "Contact=email"',
+    });
+  });
+
+  test("no line of names", () => {
+    expect(failure(["ada@example.com", "Ada"])).toMatchObject({
+      exit: 3,
+      code: "no_header",
+      hint: expect.stringContaining('--header "email,firstName"'),
+    });
+  });
+
+  test("two columns for one field, whether called alike or not", () => {
+    const twice = failure(["E-mail", "Name", "Email Address"]);
+    expect(twice).toMatchObject({ exit: 3, code: "duplicate_column" });
+    expect(twice.details?.[0]).toMatchObject({
+      path: "column 3 (Email Address)",
+      message: 'This is email, and so is column 1 (E-mail). Leave one out: --map "#3=-"',
+    });
+    expect(failure(["email", "Plan", "Plan"]).details?.[0]?.message).toContain("custom.Plan");
+    expect(places(["email", "email"], ["#2=-"])).toEqual(["email", "nowhere"]);
+  });
+});
