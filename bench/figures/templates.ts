@@ -1,7 +1,9 @@
 import Handlebars from "handlebars";
 import { compileBundle, render } from "../../packages/server/src/templates/engine/engine.ts";
 import { loadParser } from "../../packages/server/src/templates/engine/parser.ts";
+import { call, mailsvc } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
+import { BODY, load, sends } from "../load/load.ts";
 
 const ROUNDS = 9;
 const ROUND_MS = 300;
@@ -40,12 +42,63 @@ const rate = (work: () => number): number => {
   return (done * 1000) / (performance.now() - from);
 };
 
+const SEND_ROUNDS = 3;
+
+/** The sends of `sends`, by a template that comes to the same mails. */
+const byTemplate = (apiKey: string): string[] =>
+  Array.from({ length: 97 }, (_, i) => {
+    const body = JSON.stringify({
+      to: `reader${i}@mail.acme.dev`,
+      tags: { kind: "receipt", batch: `${i % 7}` },
+      variables: { what: "a little" },
+    });
+    return (
+      `POST /api/v1/send/receipt HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    );
+  });
+
+/** Template sends a second, with the direct sends of the same mails beside them on the same server. */
+const sendFigure = async (): Promise<Figure> => {
+  const server = await mailsvc();
+  try {
+    const { subject, from, html, text } = BODY;
+    const source = (written: string): string => written.replaceAll("a little", "{{ what }}");
+    await call(server, "POST", "/api/v1/templates", {
+      name: "Receipt",
+      subject,
+      from,
+      html: source(html),
+      text: source(text),
+      publish: true,
+    });
+    const order = { port: server.port, connections: 100, warmupMs: 1000, durationMs: 3000, timeoutMs: 5000 };
+    const rounds: [number, number][] = [];
+    for (let i = 0; i < SEND_ROUNDS; i += 1) {
+      const direct = await load({ ...order, requests: sends(server.apiKey) });
+      const templated = await load({ ...order, requests: byTemplate(server.apiKey) });
+      rounds.push([templated.perSecond, direct.perSecond]);
+    }
+    return {
+      name: "templates.send",
+      value: median(rounds.map(([ours]) => ours)),
+      unit: "sends/s",
+      against: "direct send",
+      ratio: median(rounds.map(([ours, direct]) => ours / direct)),
+      rounds: rounds.map(([ours]) => ours),
+    };
+  } finally {
+    await server.stop();
+  }
+};
+
 /** Rendering of templates, against Handlebars. */
 export const templates: Bench = {
   name: "templates",
   meaning:
     "A template of 20 KB with 150 values, a condition and a loop, rendered in this process, its budgets and its list of missing variables kept. " +
-    "handlebars: the same source compiled once by Handlebars. with-text: subject, HTML, and the plain text made from it, as a send does. Ratios are medians of those within each round, the two in turns.",
+    "handlebars: the same source compiled once by Handlebars. with-text: subject, HTML, and the plain text made from it, as a send does. " +
+    "send: sends by a template of 1 KB at 100 connections, each durable, against direct sends of the same mails. Ratios are medians of those within each round, the two in turns.",
   run: async () => {
     const html = page();
     const parse = await loadParser();
@@ -70,6 +123,6 @@ export const templates: Bench = {
       rounds: rounds.map((round) => round[at]),
       ...more,
     });
-    return [figure("templates.render", 1, { goal: { op: ">=", than: 0.9 } }), figure("templates.with-text", 2)];
+    return [figure("templates.render", 1, { goal: { op: ">=", than: 0.9 } }), figure("templates.with-text", 2), await sendFigure()];
   },
 };
