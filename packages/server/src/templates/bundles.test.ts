@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { compiledVersion } from "./bundles.ts";
+import { readyVersion } from "./bundles.ts";
 import { loadParser } from "./engine/parser.ts";
 import { templateBySlug } from "./store.ts";
 
@@ -9,7 +9,7 @@ const compiledOf = async (world: TestWorld, slug: string) => {
   const row = await templateBySlug(read, world.workspaceId, slug);
   if (!row?.version) throw new Error(`${slug} is not published.`);
   const { version, publishedHash, publishedUses } = row;
-  return compiledVersion(read, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
+  return readyVersion(read, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
 };
 
 test("a version is compiled once, and again when it or a part of it changes", async () => {

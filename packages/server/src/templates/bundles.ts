@@ -105,43 +105,52 @@ export const compileContent = async (
   return compileBundle(parse, bundleOf(subject, loaded));
 };
 
+/** A version ready to be rendered, and whom it is from. */
+export interface Ready {
+  readonly compiled: Compiled;
+  readonly from: string | null;
+  readonly replyTo: string | null;
+}
+
 // Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
 // told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
-const compiled = new Map<string, Compiled>();
+const kept = new Map<string, Ready>();
 let size = 0;
 const MAX_SIZE = 8 * 1024 * 1024;
 
-const keep = (key: string, one: Compiled): void => {
-  compiled.set(key, one);
-  size += one.size;
-  for (const [oldest, { size: freed }] of compiled) {
-    if (size <= MAX_SIZE || compiled.size === 1) return;
-    compiled.delete(oldest);
-    size -= freed;
+const keep = (key: string, one: Ready): void => {
+  kept.set(key, one);
+  size += one.compiled.size;
+  for (const [oldest, { compiled }] of kept) {
+    if (size <= MAX_SIZE || kept.size === 1) return;
+    kept.delete(oldest);
+    size -= compiled.size;
   }
 };
 
-/** The compiled form of a stored version, compiled once. Throws BundleFaults. */
-export const compiledVersion = async (
+/** A stored version, compiled once. Throws BundleFaults. */
+export const readyVersion = async (
   q: Tx | Reader,
   parse: () => Promise<Parse>,
   row: TemplateRow,
   version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
   drafts: boolean,
-): Promise<Compiled> => {
+): Promise<Ready> => {
   const parts = version.uses.length === 0 ? NO_PARTS : await partsOf(q, row.workspaceId, version.uses, drafts);
   const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
-  const before = compiled.get(key);
+  const before = kept.get(key);
   if (before) {
     // The one used last is forgotten last.
-    compiled.delete(key);
-    compiled.set(key, before);
+    kept.delete(key);
+    kept.set(key, before);
     return before;
   }
   const content = await versionOf(q, row.id, version.version);
-  if (!content) throw new Error(`Version ${version.version} of ${row.id} is gone.`);
-  const made = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
-  keep(key, made);
+  if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted at this moment.`);
+  const compiled = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
+  const made = { compiled, from: content.from, replyTo: content.replyTo };
+  // Of two that compiled the same at once, one is enough.
+  if (!kept.has(key)) keep(key, made);
   return made;
 };
 

@@ -1,7 +1,7 @@
 import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { compileContent, compiledVersion, detailsOf, faultError, namedIn } from "./bundles.ts";
+import { compileContent, detailsOf, faultError, namedIn, type Ready, readyVersion } from "./bundles.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
 import { BundleFaults, type Compiled, compileSubject, MissingVariables, type Part, type Rendered, render } from "./engine/engine.ts";
@@ -9,18 +9,15 @@ import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
 import { misfits, type Values } from "./engine/values.ts";
 import { BLOCKS_ERROR, detailOf, showBySlug } from "./show.ts";
-import { DRAFT, headersOf, type TemplateRow, templateBySlug, type VersionRow, versionOf } from "./store.ts";
+import { DRAFT, type TemplateRow, templateBySlug, type VersionRow, versionOf } from "./store.ts";
 
 type Endpoints = typeof contract.templates;
 
 /** A version of a template, ready to be sent. */
-export interface Sendable {
+export interface Sendable extends Ready {
   readonly slug: string;
   /** 0 for a draft. */
   readonly version: number;
-  readonly from: string | null;
-  readonly replyTo: string | null;
-  readonly compiled: Compiled;
 }
 
 const missing = (message: string, hint?: string): ApiError =>
@@ -40,14 +37,14 @@ const publishedBySlug = async (read: Reader, workspaceId: string, slug: string):
 
 const blocksError = (): ApiError => new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
 
-const compiledOf = async (
+const readyOf = async (
   read: Reader,
   row: TemplateRow,
   version: { version: number; hash: string; uses: readonly string[] },
-): Promise<Compiled> => {
+): Promise<Ready> => {
   if (row.kind === "JSON_BLOCKS") throw blocksError();
   try {
-    return await compiledVersion(read, loadParser, row, version, version.version === DRAFT);
+    return await readyVersion(read, loadParser, row, version, version.version === DRAFT);
   } catch (error) {
     throw faultError("template_error", error);
   }
@@ -56,16 +53,18 @@ const compiledOf = async (
 /** The published version under a slug, compiled. Throws ApiError template_not_found or template_error. */
 export const resolveBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<Sendable> => {
   const row = await publishedBySlug(read, workspaceId, slug);
-  const compiled = await compiledOf(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
-  const headers = await headersOf(read, row.id, row.version);
-  return { slug, version: row.version, from: headers?.from ?? null, replyTo: headers?.replyTo ?? null, compiled };
+  const ready = await readyOf(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
+  return { ...ready, slug, version: row.version };
 };
 
 /** A version of a template by its id, the draft without a number, compiled. Throws ApiError template_error. */
 export const resolveVersion = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> => {
   const uses = content.version === DRAFT ? row.draftUses : [...namedUses(row, content)];
-  const compiled = await compiledOf(read, row, { version: content.version, hash: content.hash, uses });
-  return { slug: row.slug, version: content.version, from: content.from, replyTo: content.replyTo, compiled };
+  return {
+    ...(await readyOf(read, row, { version: content.version, hash: content.hash, uses })),
+    slug: row.slug,
+    version: content.version,
+  };
 };
 
 // An older version may use other parts than the published one does.

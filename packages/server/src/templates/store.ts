@@ -48,24 +48,6 @@ export const versionOf = async (q: Tx | Reader, templateId: string, version: num
   return row ?? null;
 };
 
-/** A template's sender and subject line, without the content that a send has compiled already. */
-export const headersOf = async (
-  q: Tx | Reader,
-  templateId: string,
-  version: number,
-): Promise<Pick<VersionRow, "from" | "replyTo"> | null> => {
-  const [row] = await q
-    .prepared("template_headers", (build, { templateVersions: t }) =>
-      build
-        .select({ from: t.from, replyTo: t.replyTo })
-        .from(t)
-        .where(and(eq(t.templateId, ph("templateId")), eq(t.version, ph("version"))))
-        .prepare("template_headers"),
-    )
-    .execute({ templateId, version });
-  return row ?? null;
-};
-
 export const insertTemplate = async (tx: Tx, row: TemplateRow): Promise<void> => {
   await tx.insert(tx.t.templates).values(row);
 };
