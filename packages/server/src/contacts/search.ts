@@ -51,7 +51,7 @@ export const searchContacts = async (read: Reader, scope: Scope, part: string, s
     if (all || rows.length === slice.limit)
       return large ? result(rows, slice.before === TOP ? found : (await near(TOP)).found, false) : result(rows, whole, true);
   }
-  const hits = await read.parts.hits(scope.workspaceId, part);
+  const hits = await read.parts.hits(part);
   // Few have the tag or status, and many hold the part: those few are read.
   const few = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
   const many = few && (await byIndex(read, { workspaceId: scope.workspaceId, tagKey: ALL }, part, hits).count(MANY)) === MANY;

@@ -14,12 +14,13 @@ export const partsOf = (q: Pick<Queries, "select">, tables: Tables): Parts => {
   const rarest = rarestOf(q, tables);
   return {
     walksFirst: () => true,
-    hits: async (workspaceId, part) => {
+    hits: async (part) => {
       const trigrams = await rarest(part, ASKED);
       const query = trigrams.length > 0 ? trigrams.map(lexeme).join(" & ") : `${lexeme(part)}:*`;
       return {
-        // The fence keeps the planner from walking through all contacts in the hope of an early hit.
-        from: sql`(select seq as rowid from contacts where contact_trigrams(search_text) @@ ${query}::tsquery and workspace_id = ${workspaceId} offset 0) as hits`,
+        // The fence keeps the planner from walking through all contacts in the hope of an early hit, and the order within lets it
+        // stop as soon as there are enough. The workspace is looked at outside: here it would bring in an index of all its contacts.
+        from: sql`(select seq as rowid from contacts where contact_trigrams(search_text) @@ ${query}::tsquery and strpos(search_text, ${part}::text) > 0 order by seq desc offset 0) as hits`,
         where: undefined,
       };
     },

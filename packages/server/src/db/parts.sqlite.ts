@@ -21,7 +21,7 @@ export const partsOf = (q: Pick<Queries, "select">, tables: Tables): Parts => {
   });
   return {
     walksFirst: (part) => [...part].length < 3,
-    hits: async (_workspaceId, part) => {
+    hits: async (part) => {
       const trigrams = await rarest(part, ASKED);
       if (trigrams.length > 0) return matching(trigrams.map(phrase).join(" AND "));
       // Every character is followed by two more: a short part is the beginning of some trigrams.

@@ -13,6 +13,6 @@ export interface Hits {
 export interface Parts {
   /** True when reading the newest rows should be tried first: the index does not give its hits newest first, or hardly narrows. */
   walksFirst(part: string): boolean;
-  /** Finds by the index; null when it cannot help with so short a part, so that only reading row by row is left. */
-  hits(workspaceId: string, part: string): Promise<Hits | null>;
+  /** Finds by the index, in all workspaces; null when it cannot help with so short a part, so that only reading row by row is left. */
+  hits(part: string): Promise<Hits | null>;
 }
