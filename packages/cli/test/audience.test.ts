@@ -46,21 +46,15 @@ test("a segment is previewed, made and shown from the command line; its faults n
   expect(refused.stderr).toContain("any[1].value");
 });
 
-test("suppressions are imported, looked through and lifted from the command line", async () => {
-  const { mailsvc } = await besideServer();
-  const entries = [
-    { email: "ada@example.com", reason: "bounce" },
-    { email: "no address" },
-    { email: "bob@example.com", scope: "marketing" },
-  ];
-  const dry = await mailsvc(["suppressions", "import", "--entries", JSON.stringify(entries), "--dry-run"], tty);
-  expect(dry.stdout).toMatch(/would be new\s+2/);
-  expect((await mailsvc(["suppressions", "list"])).json.data).toEqual([]);
-  const done = await mailsvc(["suppressions", "import", "--data", JSON.stringify({ entries })], tty);
-  expect(done.code).toBe(11);
-  expect(done.stdout).toMatch(/new\s+2/);
-  expect(done.stderr).toContain("no address");
-  expect((await mailsvc(["suppressions", "list", "--search", "ADA"], tty)).stdout).toMatch(/ada@example\.com\s+bounce\s+all\s+import/);
+test("suppressions are noted, looked through and lifted from the command line", async () => {
+  const { world, mailsvc } = await besideServer();
+  expect((await mailsvc(["suppressions", "create", "ada@example.com", "--note", "by phone"], tty)).stdout).toContain("all: no mail at all");
+  await world.sdk.suppressions.import({ entries: [{ email: "bob@example.com", scope: "marketing", reason: "unsubscribe" }] });
+  expect((await mailsvc(["suppressions", "list", "--search", "ADA"], tty)).stdout).toMatch(
+    /ada@example\.com\s+manual\s+all\s+api\s+by phone/,
+  );
   expect((await mailsvc(["suppressions", "get", "bob@example.com"], tty)).stdout).toContain("marketing: transactional mail only");
-  expect((await mailsvc(["suppressions", "remove", "bob@example.com"])).json).toEqual({ removed: 1, failed: [] });
+  const gone = await mailsvc(["suppressions", "remove", "bob@example.com,nobody@example.com"], tty);
+  expect([gone.code, gone.stdout]).toMatchObject([11, expect.stringMatching(/removed\s+1/)]);
+  expect(gone.stderr).toContain("nobody@example.com");
 });

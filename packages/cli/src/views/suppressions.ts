@@ -29,17 +29,6 @@ const one = (s: Suppression, { term: { out } }: Session): string =>
     out,
   );
 
-const imported = (r: Output<MailsvcContract["suppressions"]["import"]>, { term: { out } }: Session): string =>
-  details(
-    [
-      [r.dryRun ? "would be new" : "new", r.created],
-      [r.dryRun ? "would be widened" : "widened", r.widened],
-      ["unchanged", r.unchanged],
-      ["failed", r.failed.length],
-    ],
-    out,
-  );
-
 const removed = (r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string =>
   details([["removed", r.removed]], out);
 
@@ -48,6 +37,5 @@ export const suppressionViews: Readonly<Record<string, View>> = {
   "suppressions.create": { object: one },
   "suppressions.get": { object: one },
   "suppressions.delete": { object: one },
-  "suppressions.import": { object: imported },
   "suppressions.remove": { object: removed },
 };
