@@ -22,9 +22,12 @@ const MOST_SLOW = 1536;
 const MOST_DESKS = 1000;
 // Outcomes noted, and events taken, in one transaction: a few ms of work, for which other writers wait.
 const BATCH = 256;
-// While this many requests are under way, their outcomes are gathered for a moment and noted together.
+// While this many requests are under way, their outcomes are gathered for a moment and noted together, at most this many.
 const CROWD = 16;
-const GATHER_MS = 2;
+const GATHERED = 128;
+const GATHER_MS = 3;
+// How many times what it may have under way is taken for a webhook that answers at once.
+const AHEAD = 4;
 // Another process may have left work behind: looked for this often (real time).
 const LOOK_MS = 5000;
 // When the database cannot work, it is asked again after this long (real time).
@@ -96,7 +99,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
   const room = ({ receiver, ahead }: Desk): number => {
     // A webhook that answers at once gets the next event as soon as the one before is there, without waiting for the database.
     const quick = receiver.quick;
-    const wanted = receiver.limit * (quick ? 2 : 1) - receiver.busy - ahead.length;
+    const wanted = receiver.limit * (quick ? AHEAD : 1) - receiver.busy - ahead.length;
     return Math.max(0, Math.min(wanted, MOST - under, quick ? BATCH : MOST_SLOW - underSlow));
   };
 
@@ -281,7 +284,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
       while (again) {
         again = false;
         for (;;) {
-          if (under >= CROWD && ended.length < CROWD) await clock.real.sleep(GATHER_MS);
+          if (under >= CROWD && ended.length < GATHERED) await clock.real.sleep(GATHER_MS);
           const outcomes = ended.splice(0, BATCH);
           const wanted = wishes();
           if (outcomes.length === 0 && wanted.length === 0) break;

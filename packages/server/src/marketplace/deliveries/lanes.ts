@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, isNull, lte, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Tables } from "../../db/tables.ts";
 import { isListed, listingById, type ListingRow } from "../listings/store.ts";
@@ -29,36 +29,51 @@ const WHILE_HELD = ["agent.paused", "agent.deactivated"] as const;
 
 const ph = sql.placeholder;
 
-const dueLanes = (tx: Tx, listingId: string, now: number, limit: number) =>
+/** Marks the lanes that are due as ours, those that wait longest first. */
+const takeLanes = (tx: Tx, listingId: string, now: number, limit: number, claim: string) =>
   tx
-    .prepared("due_lanes", (q, { deliveryLanes: l }) =>
-      tx.words
-        .passingLocked(
-          q
-            .select({ activationId: l.activationId, period: l.period, held: l.held })
-            .from(l)
-            .where(and(eq(l.listingId, ph("listingId")), lte(l.dueAt, ph("now"))))
-            .orderBy(asc(l.dueAt))
-            .limit(ph("limit")),
-        )
-        .prepare("due_lanes"),
-    )
-    .execute({ listingId, now, limit });
-
-const head = async (tx: Tx, activationId: string): Promise<EventRow | undefined> => {
-  const [row] = await tx
-    .prepared("lane_head", (q, { agentEvents: e }) =>
+    .prepared("take_lanes", (q, { deliveryLanes: l }) =>
       q
-        .select()
-        .from(e)
-        .where(and(eq(e.activationId, ph("activationId")), isNull(e.settledAt)))
-        .orderBy(asc(e.sequence))
-        .limit(1)
-        .prepare("lane_head"),
+        .update(l)
+        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("until")}` })
+        .where(
+          inArray(
+            l.activationId,
+            tx.words.passingLocked(
+              q
+                .select({ activationId: l.activationId })
+                .from(l)
+                .where(and(eq(l.listingId, ph("listingId")), lte(l.dueAt, ph("now"))))
+                .orderBy(asc(l.dueAt))
+                .limit(ph("limit")),
+            ),
+          ),
+        )
+        .returning({ activationId: l.activationId, period: l.period, held: l.held })
+        .prepare("take_lanes"),
     )
-    .execute({ activationId });
-  return row;
-};
+    .execute({ listingId, now, limit, claim, until: now + LEASE_MS });
+
+/** The next event of each lane of a claim, in one query. */
+const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<EventRow[]> =>
+  tx
+    .prepared("lane_heads", (q, { agentEvents: e, deliveryLanes: l }) =>
+      q
+        .select(getTableColumns(e))
+        .from(l)
+        .innerJoin(e, eq(e.activationId, l.activationId))
+        .where(
+          and(
+            eq(l.listingId, ph("listingId")),
+            eq(l.dueAt, ph("until")),
+            eq(l.claim, ph("claim")),
+            isNull(e.settledAt),
+            sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
+          ),
+        )
+        .prepare("lane_heads"),
+    )
+    .execute({ listingId, claim, until: now + LEASE_MS });
 
 const headAmong = async (tx: Tx, activationId: string, types: readonly EventRow["type"][]): Promise<EventRow | undefined> => {
   const { agentEvents: e } = tx.t;
@@ -102,24 +117,22 @@ const nextDue = async (tx: Tx, listingId: string): Promise<number | null> => {
 /** Takes the events that are due for a listing's webhook, one of each activation: `limit` of them at most, longest due first. */
 export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: number, claim: string): Promise<Claimed> => {
   const listing = await listingById(tx, listingId);
-  const lanes = await dueLanes(tx, listingId, now, limit);
   if (!listing) return { jobs: [], nextAt: null };
+  const lanes = await takeLanes(tx, listingId, now, limit, claim);
+  if (lanes.length === 0) return { jobs: [], nextAt: await nextDue(tx, listingId) };
+  const next = new Map((await heads(tx, listingId, claim, now)).map((event) => [event.activationId, event]));
   const listed = isListed(listing, now);
-  const found = await Promise.all(
-    lanes.map(async ({ activationId, period, held }): Promise<Job | null> => {
-      // The listing has ended: what it had to say before is moot, and must not be said.
-      const ended = !listed || period !== listing.period;
-      const event = ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : await head(tx, activationId);
-      const due = event?.dueAt ?? null;
-      if (!event || due === null || due > now) {
-        await setLane(tx, activationId, null, due);
-        return null;
-      }
-      await setLane(tx, activationId, claim, now + LEASE_MS);
-      return { activationId, listing, event, held, claim };
-    }),
-  );
-  return { jobs: found.filter((job) => job !== null), nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
+  const jobs: Job[] = [];
+  for (const { activationId, period, held } of lanes) {
+    // The listing has ended: what it had to say before is moot, and must not be said.
+    const ended = !listed || period !== listing.period;
+    const event =
+      ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : next.get(activationId);
+    const due = event?.dueAt ?? null;
+    if (event && due !== null && due <= now) jobs.push({ activationId, listing, event, held, claim });
+    else await setLane(tx, activationId, null, due);
+  }
+  return { jobs, nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
 };
 
 /** Gives a lane back: it is due when its next event is. Answers when that is, or null when nothing waits or somebody else has it by now. */

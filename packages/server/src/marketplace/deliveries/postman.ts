@@ -2,12 +2,12 @@ import type { Client } from "undici";
 import type { Deps } from "../../deps.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import type { ListingRow } from "../listings/store.ts";
-import { type SigningSecrets, signingSecrets } from "../listings/webhook.ts";
+import { signingSecrets } from "../listings/webhook.ts";
 import type { Attempt } from "./attempt.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 import type { Message } from "./port.ts";
 import { LIMIT_MS, Receiver } from "./receiver.ts";
-import { headersOf } from "./sign.ts";
+import { Signers } from "./sign.ts";
 
 // Headers of an answer: more is no answer to an event.
 const HEADER_BYTES = 16 * 1024;
@@ -18,7 +18,9 @@ interface Opened {
   readonly current: Uint8Array;
   readonly next: Uint8Array | null;
   readonly nextAt: number | null;
-  readonly secrets: SigningSecrets;
+  readonly signers: Signers;
+  /** Until when these sign: then one of them takes over for good. */
+  readonly until: number;
 }
 
 const same = (a: Uint8Array | null, b: Uint8Array | null): boolean => a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0);
@@ -46,11 +48,11 @@ export class Postman {
   send(receiver: Receiver, listing: ListingRow, message: Message): Promise<Attempt> {
     const { clock, version } = this.#deps;
     const now = clock.now();
-    const secrets = this.#secretsOf(listing, now);
+    const signers = this.#signersOf(listing, now);
     const bytes = Buffer.from(message.body);
-    const headers = headersOf(message, bytes, secrets, now);
+    const headers = signers.headersOf(message, bytes, now);
     headers.push("user-agent", `mailsvc/${version}`);
-    return receiver.attempt(headers, bytes, secrets.next === null ? [secrets.current] : [secrets.current, secrets.next]);
+    return receiver.attempt(headers, bytes, signers.secrets);
   }
 
   /** One attempt on a connection of its own. */
@@ -69,17 +71,15 @@ export class Postman {
     this.#clients.clear();
   }
 
-  #secretsOf(listing: ListingRow, now: number): SigningSecrets {
+  #signersOf(listing: ListingRow, now: number): Signers {
     const { id, secret, nextSecret, nextSecretAt } = listing;
     const known = this.#opened.get(id);
-    // Once the new secret has taken over, what was opened before is out of date.
-    const turned = (at: number | null): boolean => at !== null && now >= at;
-    if (known && same(known.current, secret) && same(known.next, nextSecret) && known.nextAt === nextSecretAt && (!turned(nextSecretAt) || known.secrets.next === null))
-      return known.secrets;
-    const secrets = signingSecrets(this.#deps, listing, now);
+    if (known && now < known.until && known.nextAt === nextSecretAt && same(known.current, secret) && same(known.next, nextSecret)) return known.signers;
+    const signers = new Signers(signingSecrets(this.#deps, listing, now));
+    const until = nextSecretAt !== null && now < nextSecretAt ? nextSecretAt : Number.POSITIVE_INFINITY;
     if (this.#opened.size >= REMEMBERED) this.#opened.clear();
-    this.#opened.set(id, { current: secret, next: nextSecret, nextAt: nextSecretAt, secrets });
-    return secrets;
+    this.#opened.set(id, { current: secret, next: nextSecret, nextAt: nextSecretAt, signers, until });
+    return signers;
   }
 
   /** The library is loaded with the first event: a server without agents starts without it. */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { headersOf } from "./sign.ts";
+import { Signers } from "./sign.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const NEXT = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
@@ -12,7 +12,7 @@ const pairs = (flat: string[]): Record<string, string> =>
   Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]));
 
 test("the raw bytes are signed, in hex, with the secret as it stands", () => {
-  const headers = pairs(headersOf(message, bytes, { current: SECRET, next: null }, NOW));
+  const headers = pairs(new Signers({ current: SECRET, next: null }).headersOf(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   expect(headers).toMatchObject({
     "content-type": "application/json",
@@ -27,13 +27,13 @@ test("the raw bytes are signed, in hex, with the secret as it stands", () => {
 });
 
 test("Standard Webhooks: id, second and bytes, under the bytes the secret stands for", () => {
-  const headers = pairs(headersOf(message, bytes, { current: SECRET, next: null }, NOW));
+  const headers = pairs(new Signers({ current: SECRET, next: null }).headersOf(message, bytes, NOW));
   const expected = createHmac("sha256", Buffer.alloc(32, 7)).update(`evt_1.1767268800.${message.body}`).digest("base64");
   expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
 });
 
 test("while one secret takes over from another, X-Service-Signature stays with the old one and the list holds both", () => {
-  const headers = pairs(headersOf(message, bytes, { current: SECRET, next: NEXT }, NOW));
+  const headers = pairs(new Signers({ current: SECRET, next: NEXT }).headersOf(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   const signed = [7, 9].map((fill) => `v1,${createHmac("sha256", Buffer.alloc(32, fill)).update(`evt_1.1767268800.${message.body}`).digest("base64")}`);
   expect(headers["webhook-signature"]).toBe(signed.join(" "));
