@@ -1,0 +1,480 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Contact } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { folder, TERMINAL } from "./harness.ts";
+import { type Beside, besideServer } from "./world.ts";
+
+const COUNTS = ["rows", "created", "updated", "unchanged", "skipped", "failed"] as const;
+/** The numbers of a summary that are not 0. */
+const counts = (summary: Record<string, number>) =>
+  Object.fromEntries(COUNTS.flatMap((name) => (summary[name] ? [[name, summary[name]]] : [])));
+
+const contacts = async ({ mailsvc }: Beside): Promise<Contact[]> => (await mailsvc(["contacts", "list", "--all"])).lines.reverse();
+
+const write = (name: string, content: string | Uint8Array): { cwd: string; path: string } => {
+  const cwd = folder();
+  writeFileSync(join(cwd, name), content);
+  return { cwd, path: join(cwd, name) };
+};
+
+const people = (n: number): string => `email,firstName\n${Array.from({ length: n }, (_, i) => `user${i}@example.com,Ada ${i}\n`).join("")}`;
+
+/** Requests to the import endpoint: their keys and how many rows each had. */
+const listening = (world: Beside["world"], before: (n: number) => void | Promise<void> = () => {}) => {
+  const seen: { key: string | null; rows: number }[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    if (String(url).endsWith("/contacts/import")) {
+      const body = JSON.parse(String(init?.body)) as { rows: unknown[] };
+      seen.push({ key: new Headers(init?.headers).get("idempotency-key"), rows: body.rows.length });
+      await before(seen.length);
+    }
+    return world.fetch(url as string, init);
+  };
+  return { seen, fetch };
+};
+
+describe("a file", () => {
+  test("becomes contacts: names of columns, tags, custom fields, statuses, empty cells", async () => {
+    const beside = await besideServer();
+    const { cwd } = write(
+      "people.csv",
+      '\ufeffE-mail ;First Name;SURNAME;Mobile;Tags;Status;Company;custom.plan;id\r\n"ada@example.com";Ada;Lovelace;+44 20;"vip; beta";active;"A;B";pro;x1\r\ngrace@example.com;;;;;cleaned;;;\r\n',
+    );
+    const done = await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    expect(done.json).toMatchObject({ file: "people.csv", complete: true, dryRun: false, errors: [], errorsFile: null, resumeFile: null });
+    expect(counts(done.json)).toEqual({ rows: 2, created: 2 });
+    expect(done.json.columns.map((c: { field: string | null }) => c.field)).toEqual([
+      "email",
+      "firstName",
+      "lastName",
+      "phone",
+      "tags",
+      "status",
+      "custom.Company",
+      "custom.plan",
+      null,
+    ]);
+    const [ada, grace] = await contacts(beside);
+    expect(ada).toMatchObject({
+      email: "ada@example.com",
+      firstName: "Ada",
+      lastName: "Lovelace",
+      phone: "+44 20",
+      tags: ["vip", "beta"],
+      status: "SUBSCRIBED",
+      customFields: { Company: "A;B", plan: "pro" },
+    });
+    expect(grace).toMatchObject({ email: "grace@example.com", firstName: null, tags: [], status: "UNSUBSCRIBED", customFields: {} });
+    expect(existsSync(join(cwd, "people.csv.import"))).toBe(false);
+  });
+
+  test("imported again changes nothing; an empty cell leaves what is there, and --mode skip all of it", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("people.csv", "email,firstName,tags\nada@example.com,Ada,vip\n");
+    await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, unchanged: 1 });
+    writeFileSync(join(cwd, "people.csv"), "email,firstName,lastName,tags\nADA@example.com,,Lovelace,\n");
+    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv", "--mode", "skip"], { cwd })).json)).toEqual({
+      rows: 1,
+      skipped: 1,
+    });
+    expect((await contacts(beside))[0]?.lastName).toBeNull();
+    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, updated: 1 });
+    expect((await contacts(beside))[0]).toMatchObject({ firstName: "Ada", lastName: "Lovelace", tags: ["vip"] });
+  });
+
+  test("imported again after its contacts are gone brings them back", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("people.csv", people(1));
+    await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    const [{ id } = { id: "" }] = await contacts(beside);
+    await beside.mailsvc(["contacts", "delete", id, "--yes"]);
+    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, created: 1 });
+    expect(await contacts(beside)).toHaveLength(1);
+  });
+
+  test("of NDJSON keeps types, takes null for nothing and names for columns", async () => {
+    const beside = await besideServer();
+    const { cwd } = write(
+      "people.ndjson",
+      '{"email":"ada@example.com","first_name":"Ada","tags":["a;b"],"seats":5,"customFields":{"vip":true,"x":{"y":[1]}},"id":"con_1"}\n\n{"email":"bob@example.com","firstName":null,"tags":"a, b"}\r\n',
+    );
+    expect(counts((await beside.mailsvc(["contacts", "import", "people.ndjson"], { cwd })).json)).toEqual({ rows: 2, created: 2 });
+    expect(await contacts(beside)).toMatchObject([
+      { firstName: "Ada", tags: ["a;b"], customFields: { seats: 5, vip: true, x: { y: [1] } } },
+      { firstName: null, tags: ["a", "b"], customFields: {} },
+    ]);
+  });
+
+  test("comes through a pipe as well", async () => {
+    const beside = await besideServer();
+    const done = await beside.mailsvc(["contacts", "import", "-"], { stdin: people(3) });
+    expect(done.json).toMatchObject({ file: "stdin", rows: 3, created: 3 });
+  });
+
+  test("with types where they are asked for, and nowhere else", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", "email,seats,on,zip,since\nada@example.com,5,true,00123,2030-01-31\n");
+    const custom = async (...flags: string[]) => {
+      expect((await beside.mailsvc(["contacts", "import", "p.csv", ...flags], { cwd })).code).toBe(0);
+      return (await contacts(beside))[0]?.customFields;
+    };
+    expect(await custom()).toEqual({ seats: "5", on: "true", zip: "00123", since: "2030-01-31" });
+    expect(await custom("--types", "numbers,booleans")).toEqual({ seats: 5, on: true, zip: "00123", since: "2030-01-31" });
+    const failed = await beside.mailsvc(["contacts", "import", "p.csv", "--map", "zip=custom.zip:number"], { cwd });
+    expect(failed.json.errors).toEqual([
+      { line: 2, column: "zip", field: "customFields.zip", code: "invalid_value", message: '"00123" is not a number such as 12 or 0.5.' },
+    ]);
+  });
+
+  test("that has no names gets them from --header", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", "Ada;ada@example.com\nBob;bob@example.com\n");
+    expect((await beside.mailsvc(["contacts", "import", "p.csv", "--header", "firstName,email"], { cwd })).json.created).toBe(2);
+    expect((await contacts(beside)).map((c) => c.firstName)).toEqual(["Ada", "Bob"]);
+  });
+});
+
+describe("rows that fail", () => {
+  const BAD = [
+    "email,firstName,tags,Status,custom.plan",
+    "ada@example.com,Ada,vip,,pro",
+    "nonsense,Bob,,,",
+    ",Nobody,,,",
+    `x@example.com,${"n".repeat(101)},,,`,
+    "y@example.com,,,maybe,",
+    "z@example.com,,,,,extra",
+    'q@example.com,"open"quote,,,',
+    "short@example.com",
+    "",
+  ].join("\n");
+
+  test("are named with line, column and reason, and spoil no others: exit 11", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("people.csv", BAD);
+    const done = await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    expect(done.code).toBe(11);
+    expect(counts(done.json)).toEqual({ rows: 8, created: 2, failed: 6 });
+    expect(done.stderr.split("\n")).toEqual([
+      'line 3, email: "nonsense" has no @.',
+      "line 4, email: The address is missing.",
+      expect.stringMatching(/^line 5, firstName: .*100/),
+      'line 6, Status: "maybe" is no status; it is SUBSCRIBED or UNSUBSCRIBED.',
+      "line 7, column 6: There are 6 cells, but 5 columns. A value that holds the separator must stand in quotes.",
+      "line 8, firstName: After the quote that closes this value stands quote,,,. Inside of quotes a quote is written twice.",
+      "",
+    ]);
+    expect((await contacts(beside)).map((c) => c.email)).toEqual(["ada@example.com", "short@example.com"]);
+  });
+
+  test("are written aside with their reasons, in a file that can be corrected and imported again", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("people.csv", BAD.replaceAll(",", ";"));
+    await beside.mailsvc(["contacts", "import", "people.csv", "--errors-file", "failed.csv"], { cwd });
+    const failed = readFileSync(join(cwd, "failed.csv"), "utf8");
+    expect(failed.split("\r\n")[0]).toBe("\ufeffemail;firstName;tags;Status;custom.plan;import.line;import.problem");
+    expect(failed).toContain('nonsense;Bob;;;;3;"email: ""nonsense"" has no @."');
+    expect(failed).toContain("Left over: extra");
+    const corrected = failed
+      .replace("nonsense", "bob@example.com")
+      .replace("n".repeat(101), "N")
+      .replace("maybe", "no")
+      .replace('"""open""quote;;;"', '"open quote"');
+    writeFileSync(join(cwd, "failed.csv"), corrected);
+    const again = await beside.mailsvc(["contacts", "import", "failed.csv"], { cwd });
+    expect(counts(again.json)).toEqual({ rows: 6, created: 5, failed: 1 });
+    expect((await contacts(beside)).find((c) => c.email === "q@example.com")?.firstName).toBe("open quote");
+    expect((await contacts(beside)).every((c) => Object.keys(c.customFields).every((key) => key === "plan"))).toBe(true);
+  });
+
+  test("of NDJSON are written aside as NDJSON", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.ndjson", '{"email":"no","n":1}\nnonsense\n[1]\n{"email":"a@example.com"}\n');
+    const done = await beside.mailsvc(["contacts", "import", "p.ndjson", "--errors-file", "f.ndjson"], { cwd });
+    expect(counts(done.json)).toEqual({ rows: 4, created: 1, failed: 3 });
+    const lines = readFileSync(join(cwd, "f.ndjson"), "utf8")
+      .trim()
+      .split("\n")
+      .map((l) => JSON.parse(l));
+    expect(lines).toMatchObject([
+      { email: "no", n: 1, "import.line": 1, "import.problem": 'email: "no" has no @.' },
+      { "import.text": "nonsense", "import.line": 2 },
+      { "import.text": "[1]", "import.line": 3, "import.problem": "A JSON object is needed on each line: { … }." },
+    ]);
+  });
+
+  test("all of them: exit 3", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", "email\nno\nneither\n");
+    const done = await beside.mailsvc(["contacts", "import", "p.csv"], { cwd });
+    expect([done.code, counts(done.json)]).toEqual([3, { rows: 2, failed: 2 }]);
+  });
+
+  test("more than --max-errors: stops, says so, and goes on when told to", async () => {
+    const beside = await besideServer();
+    const { cwd } = write(
+      "p.csv",
+      `email\n${"no\n".repeat(5)}${people(20)
+        .split("\n")
+        .slice(1)
+        .map((l) => l.split(",")[0])
+        .join("\n")}`,
+    );
+    const flags = ["contacts", "import", "p.csv", "--batch", "5", "--concurrency", "1"];
+    const stopped = await beside.mailsvc([...flags, "--max-errors", "4"], { cwd });
+    expect([stopped.code, stopped.json.complete, counts(stopped.json)]).toEqual([11, false, { rows: 5, failed: 5 }]);
+    expect(stopped.stderr).toContain("More than 4 rows failed.");
+    const rest = await beside.mailsvc(flags, { cwd });
+    expect([rest.code, counts(rest.json), rest.json.resumedAt]).toEqual([11, { rows: 25, created: 20, failed: 5 }, 5]);
+  });
+
+  test("cannot steer the terminal", async () => {
+    const { mailsvc } = await besideServer();
+    const { cwd } = write("p.csv", "email,\u001b[2JName\n\u001b[2Jno\u0007,x\nok@example.com,y\n");
+    const done = await mailsvc(["contacts", "import", "p.csv"], { cwd });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+    expect(done.stderr).not.toMatch(/[\u001b\u0007]/);
+  });
+});
+
+describe("files that cannot be imported", () => {
+  const cases: [name: string, file: string, content: string | Uint8Array, code: number, said: string[]][] = [
+    [
+      "without a column for the address",
+      "p.csv",
+      "Name,Contact\nAda,ada@example.com\n",
+      3,
+      ["Line 1: no column is called email.", '--map "Contact=email"'],
+    ],
+    ["without names", "p.csv", "ada@example.com,Ada\n", 3, ["Line 1 holds an address", "--header"]],
+    ["with two columns for one field", "p.csv", "email,Name,E-Mail\n", 3, ["column 3 (E-Mail)", '--map "#3=-"']],
+    ["empty", "p.csv", "", 3, ["p.csv is empty."]],
+    ["of a byte order mark alone", "p.csv", "\ufeff\r\n", 3, ["p.csv is empty."]],
+    ["of names alone", "p.csv", "email,firstName\r\n", 3, ["p.csv has no rows."]],
+    [
+      "in Windows-1252",
+      "p.csv",
+      Buffer.from("email,name\na@example.com,M\xfcller\n", "latin1"),
+      3,
+      ["p.csv, line 2: this is not UTF-8.", "Müller", "--encoding windows-1252"],
+    ],
+    ["that are workbooks", "p.xlsx", Uint8Array.from([0x50, 0x4b, 3, 4, 20, 0]), 3, ["p.xlsx is a workbook", "Save it as CSV"]],
+    ["that are JSON arrays", "p.json", '[{"email":"a@example.com"}]', 3, ["p.json is a JSON array.", "jq -c"]],
+    ["whose names are in disorder", "p.csv", 'email,"first"Name\n', 3, ["Line 1, column 2"]],
+    ["that are folders", ".", "", 2, ["it is a directory"]],
+    ["that are not there", "nope.csv", "", 2, ["there is no such file"]],
+  ];
+  test.each(cases)("%s", async (_name, file, content, code, said) => {
+    const beside = await besideServer();
+    const { cwd } = write(file === "." || file === "nope.csv" ? "other.csv" : file, content);
+    const failed = await beside.mailsvc(["contacts", "import", file], { cwd });
+    expect([failed.code, failed.stdout]).toEqual([code, ""]);
+    for (const text of said) expect(failed.stderr).toContain(text);
+    expect(await contacts(beside)).toEqual([]);
+  });
+
+  test("in Windows-1252 once it is said", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", Buffer.from("email,firstName\na@example.com,M\xfcller \x80\n", "latin1"));
+    expect((await beside.mailsvc(["contacts", "import", "p.csv", "--encoding", "windows-1252"], { cwd })).code).toBe(0);
+    expect((await contacts(beside))[0]?.firstName).toBe("Müller €");
+  });
+
+  test.each([
+    [["--batch", "0"], "--batch"],
+    [["--batch", "1001"], "1 to 1,000"],
+    [["--concurrency", "x"], "--concurrency"],
+    [["--separator", "ab"], "--separator"],
+    [["--types", "money"], "--types"],
+    [["--mode", "replace"], "--mode"],
+    [["--errors-file", "p.csv"], "--errors-file"],
+    [["--map", "Nope=email"], "there is no column Nope"],
+  ])("flags %j are refused, exit 2", async (flags, said) => {
+    const { mailsvc } = await besideServer();
+    const { cwd } = write("p.csv", people(1));
+    const failed = await mailsvc(["contacts", "import", "p.csv", ...flags], { cwd });
+    expect([failed.code, failed.stdout]).toEqual([2, ""]);
+    expect(failed.stderr).toContain(said);
+  });
+});
+
+describe("a trial", () => {
+  test("says what would happen, and does nothing", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", "email,firstName\nada@example.com,Ada\nnew@example.com,\nbad,\n");
+    await beside.mailsvc(["contacts", "create", "--email", "ada@example.com"]);
+    const done = await beside.mailsvc(["contacts", "import", "p.csv", "--dry-run", "--errors-file", "f.csv"], { cwd });
+    expect([done.code, done.json.dryRun, counts(done.json)]).toEqual([11, true, { rows: 3, created: 1, updated: 1, failed: 1 }]);
+    expect((await contacts(beside)).map((c) => [c.email, c.firstName])).toEqual([["ada@example.com", null]]);
+    expect(existsSync(join(cwd, "p.csv.import"))).toBe(false);
+    expect(readFileSync(join(cwd, "f.csv"), "utf8")).toContain("bad");
+  });
+});
+
+describe("an import that was cut off", () => {
+  const flags = ["contacts", "import", "p.csv", "--batch", "10", "--concurrency", "2"];
+
+  test("goes on after the rows that are done, and no batch counts twice", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", people(95));
+    const first = listening(beside.world, (n) => {
+      if (n > 4) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
+    });
+    const cut = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: first.fetch });
+    expect(cut.code).toBe(10);
+    expect(cut.json).toMatchObject({ complete: false, rows: 40, created: 40, resumeFile: join(cwd, "p.csv.import") });
+    expect(cut.stderr).toContain("The same command goes on where it stopped");
+    const second = listening(beside.world);
+    const rest = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: second.fetch });
+    expect([rest.code, counts(rest.json), rest.json.resumedAt]).toEqual([0, { rows: 95, created: 95 }, 40]);
+    expect(second.seen.map((r) => r.rows)).toEqual([10, 10, 10, 10, 10, 5]);
+    expect(second.seen.map((r) => r.key)).toContain(first.seen[4]?.key);
+    expect(await contacts(beside)).toHaveLength(95);
+    expect(existsSync(join(cwd, "p.csv.import"))).toBe(false);
+  });
+
+  test("whose batch reached the server unheard counts that batch once", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", people(30));
+    const deaf: typeof fetch = async (url, init) => {
+      const answer = await beside.world.fetch(url as string, init);
+      if (!String(url).endsWith("/contacts/import")) return answer;
+      throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
+    };
+    expect((await beside.mailsvc(flags, { cwd, fetch: deaf })).code).toBe(10);
+    expect((await contacts(beside)).length).toBeGreaterThan(0);
+    const rest = await beside.mailsvc(flags, { cwd });
+    expect(counts(rest.json)).toEqual({ rows: 30, created: 30 });
+  });
+
+  test("by Ctrl-C ends with the batches on their way, exit 130", async () => {
+    const beside = await besideServer();
+    const { cwd } = write("p.csv", people(95));
+    let stop: (name: "SIGINT") => void = () => {};
+    const { seen, fetch } = listening(beside.world, (n) => {
+      if (n === 3) stop("SIGINT");
+    });
+    const cut = await beside.mailsvc(flags, {
+      cwd,
+      fetch,
+      onStart: (signal) => {
+        stop = signal;
+      },
+    });
+    expect(cut.code).toBe(130);
+    expect(cut.json).toMatchObject({ complete: false, created: seen.length * 10 });
+    expect(cut.stderr).toContain("Stopping after the batches that are on their way.");
+    expect(seen.length).toBeLessThan(6);
+    expect(counts((await beside.mailsvc(flags, { cwd })).json)).toEqual({ rows: 95, created: 95 });
+  });
+
+  test("does not go on in a file that is another by now, nor with other flags, nor elsewhere; --restart begins anew", async () => {
+    const beside = await besideServer();
+    const { cwd, path } = write("p.csv", people(30));
+    const { fetch } = listening(beside.world, (n) => {
+      if (n > 1) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
+    });
+    await beside.mailsvc(flags, { cwd, fetch });
+    const noted = readFileSync(`${path}.import`, "utf8");
+    expect(JSON.parse(noted)).toMatchObject({ batches: 1, rows: 10 });
+    expect(await beside.mailsvc([...flags, "--mode", "skip"], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("belongs to another import"),
+    });
+    expect(await (await besideServer({ seed: 2 })).mailsvc(flags, { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("belongs to another import"),
+    });
+    writeFileSync(path, people(30).replace("Ada 3", "Eve 3"));
+    expect(await beside.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
+    writeFileSync(path, people(5));
+    expect(await beside.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
+    expect(readFileSync(`${path}.import`, "utf8")).toBe(noted);
+    expect(counts((await beside.mailsvc([...flags, "--restart"], { cwd })).json)).toEqual({ rows: 5, unchanged: 5 });
+  });
+
+  test("goes on in a file that was mended behind what is done", async () => {
+    const beside = await besideServer();
+    const { cwd, path } = write("p.csv", `${people(20)}${"x".repeat(3_000_000)}`);
+    const cut = await beside.mailsvc([...flags, "--concurrency", "1"], { cwd });
+    expect([cut.code, cut.json.created]).toEqual([3, 20]);
+    expect(cut.stderr).toContain("Line 22 is longer than 1 MiB.");
+    writeFileSync(path, people(25));
+    expect(counts((await beside.mailsvc(flags, { cwd })).json)).toEqual({ rows: 25, created: 25 });
+  });
+
+  test("from a pipe goes on as well, when it may note how far it is", async () => {
+    const beside = await besideServer();
+    const cwd = folder();
+    const { fetch } = listening(beside.world, (n) => {
+      if (n > 2) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
+    });
+    const piped = ["contacts", "import", "-", "--batch", "10", "--concurrency", "1", "--resume-file", "far"];
+    expect((await beside.mailsvc(piped, { cwd, fetch, stdin: people(45) })).code).toBe(10);
+    const rest = await beside.mailsvc(piped, { cwd, stdin: people(45) });
+    expect([counts(rest.json), rest.json.resumedAt]).toEqual([{ rows: 45, created: 45 }, 20]);
+  });
+
+  test("leaves each failed row in the errors file once", async () => {
+    const beside = await besideServer();
+    const { cwd } = write(
+      "p.csv",
+      `email\n${Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? `bad${i}` : `u${i}@example.com`)).join("\n")}\n`,
+    );
+    const { fetch } = listening(beside.world, (n) => {
+      if (n > 3) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
+    });
+    await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch });
+    // As a kill between the two writes would leave it: rows beyond what is noted.
+    writeFileSync(join(cwd, "f.csv"), `${readFileSync(join(cwd, "f.csv"), "utf8")}bad99,0,x\r\n`);
+    expect(counts((await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd })).json)).toEqual({
+      rows: 60,
+      created: 40,
+      failed: 20,
+    });
+    const lines = readFileSync(join(cwd, "f.csv"), "utf8").trimEnd().split("\r\n").slice(1);
+    expect(lines.map((l) => l.split(",")[0])).toEqual(Array.from({ length: 20 }, (_, i) => `bad${i * 3}`));
+  });
+});
+
+describe("the order of the file", () => {
+  test("decides between rows of one contact, also with many requests at a time", async () => {
+    const beside = await besideServer();
+    const rows = Array.from({ length: 200 }, (_, i) => `${i % 2 ? "ADA" : "ada"}@example.com,Name ${i}\nuser${i}@example.com,x\n`);
+    const { cwd } = write("p.csv", `email,firstName\n${rows.join("")}`);
+    const done = await beside.mailsvc(["contacts", "import", "p.csv", "--batch", "7", "--concurrency", "16"], { cwd });
+    expect(done.code).toBe(0);
+    expect(done.json.created).toBe(201);
+    expect((await contacts(beside)).find((c) => /^ada@/i.test(c.email))?.firstName).toBe("Name 199");
+  });
+});
+
+describe("people at a terminal", () => {
+  test("get a summary of what came in, and what was kept and left out", async () => {
+    const { mailsvc } = await besideServer();
+    const { cwd } = write("people.csv", "email,Company,id\nada@example.com,A,1\nno,B,2\n");
+    const env = { NO_COLOR: "1", TERM: "dumb" };
+    const done = await mailsvc(["contacts", "import", "people.csv"], { cwd, tty: TERMINAL, env });
+    expect(done.stdout).toMatch(
+      /^Imported people\.csv\nrows +2\ncreated +1\nfailed +1\nkept as custom fields +Company\ncolumns left out +id\n$/,
+    );
+    expect(done.stderr).toBe('line 3, email: "no" has no @.\n');
+  });
+});
+
+describe("suppressions", () => {
+  test("come from a file, with a reason for those that give none", async () => {
+    const { mailsvc } = await besideServer();
+    const { cwd } = write("gone.csv", "Email Address,Reason,note\nada@example.com,,by phone\nbob@example.com,Complaint,\nno,,\n");
+    const done = await mailsvc(["suppressions", "import", "gone.csv", "--reason", "bounce"], { cwd });
+    expect([done.code, done.json]).toMatchObject([11, { rows: 3, created: 2, widened: 0, unchanged: 0, failed: 1 }]);
+    const { data } = (await mailsvc(["suppressions", "list"])).json;
+    expect(data.map((s: { email: string; reason: string; note: string | null }) => [s.email, s.reason, s.note]).sort()).toEqual([
+      ["ada@example.com", "bounce", "by phone"],
+      ["bob@example.com", "complaint", null],
+    ]);
+    expect((await mailsvc(["suppressions", "import", "gone.csv"], { cwd })).json.unchanged).toBe(2);
+  });
+});
