@@ -1,7 +1,6 @@
 import type { Example } from "@mailsvc/sdk/contract";
-import { paramNames } from "@mailsvc/sdk/contract";
 import type { Field } from "./fields.ts";
-import type { Placed } from "./places.ts";
+import { argumentsOf, type Placed } from "./places.ts";
 import { quote } from "./request.ts";
 
 const flagsOf = (field: Field, value: unknown): string[] => {
@@ -32,7 +31,7 @@ const flagsOf = (field: Field, value: unknown): string[] => {
 export const commandLine = (place: Placed, fields: readonly Field[], example: Example): string => {
   const values: Record<string, unknown> = { ...example.query, ...(example.body as Record<string, unknown> | undefined) };
   const positional = place.positional.map((p) => p.field);
-  const ids = paramNames(place.endpoint.path).map((name) => quote(example.params?.[name] ?? "…"));
+  const ids = argumentsOf(place.endpoint).map((name) => quote(example.params?.[name] ?? "…"));
   const first = positional.flatMap((name) => (values[name] === undefined ? [] : [quote(String(values[name]))]));
   const flags = fields
     .filter((f) => values[f.name] !== undefined && !positional.includes(f.name))

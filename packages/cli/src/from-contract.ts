@@ -1,17 +1,25 @@
-import { paramNames } from "@mailsvc/sdk/contract";
+import { isForAgents } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { noteCommand } from "./about.ts";
-import { act, type Run } from "./act.ts";
+import { act, type Flags, type Run } from "./act.ts";
 import { checkInput, flagOfFields } from "./check.ts";
+import { usageError } from "./errors.ts";
 import { exampleHelp } from "./examples.ts";
 import { fieldsOf, isList } from "./fields.ts";
 import { addField } from "./flags.ts";
 import { applyPositional, fillMissing, gather } from "./gather.ts";
 import { assertSure, isLongPoll, perform, withIdempotency, withPollTime } from "./perform.ts";
-import type { Placed } from "./places.ts";
+import { argumentsOf, type Placed } from "./places.ts";
 import { callOf, isDestructive, isWrite } from "./request.ts";
 import { safeText } from "./safe-text.ts";
+import type { Session } from "./session.ts";
 import { showAll } from "./views/show.ts";
+
+const activationOf = ({ host }: Session, flags: Flags): string => {
+  const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
+  if (typeof activation === "string" && activation !== "") return activation;
+  throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
+};
 
 /** Builds the command of one endpoint: its arguments, flags and work, all from the contract. */
 export const commandOf = (place: Placed, run: Run): Command => {
@@ -20,7 +28,9 @@ export const commandOf = (place: Placed, run: Run): Command => {
   const command = noteCommand(new Command(words.at(-1)), place)
     .summary(endpoint.summary)
     .description([endpoint.summary, endpoint.description].filter(Boolean).join(".\n\n"));
-  for (const name of paramNames(endpoint.path)) command.argument(`<${name}>`);
+  const params = argumentsOf(endpoint);
+  for (const name of params) command.argument(`<${name}>`);
+  if (isForAgents(endpoint.access)) command.option("--activation <id>", "The activation to act for (MAILSVC_ACTIVATION_ID)");
   for (const { field, fallback } of place.positional) {
     const about = fields.find((f) => f.name === field)?.description ?? "";
     command.argument(`[${field}]`, fallback === undefined ? about : `${about} (default "${fallback}")`);
@@ -31,14 +41,14 @@ export const commandOf = (place: Placed, run: Run): Command => {
   if (list) command.option("--all", "Every page; in a pipe one JSON document per line");
   if (endpoint.body && fields.some((f) => f.where === "body"))
     command.option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it");
-  const params = paramNames(endpoint.path).length;
   return act(command, run, isWrite(endpoint.method) ? "write" : "read", async (session, args, flags) => {
     session.flagOf = flagOfFields(fields);
     session.place = place;
-    const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params), flags));
+    const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params.length), flags));
     await fillMissing(session, endpoint, fields, gathered);
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
-    const ids = args.slice(0, params) as string[];
+    const named = args.slice(0, params.length) as string[];
+    const ids = isForAgents(endpoint.access) ? [activationOf(session, flags), ...named] : named;
     const plain = callOf(endpoint, ids, gathered.query, gathered.body);
     if (isDestructive(endpoint) && endpoint.access !== "dev") await assertSure(session, words.join(" "), safeText(ids.join(" ")));
     const keyed = withIdempotency(session, plain);

@@ -1,4 +1,4 @@
-import { type Contract, contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { agentContract, type Contract, contract, type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract";
 import { kebab } from "./fields.ts";
 
 /** Where a command stands, and how it differs from what the contract alone would make of it. */
@@ -11,6 +11,7 @@ interface Place {
 
 const PLACES: Readonly<Record<string, Place>> = {
   "me.get": { words: ["whoami"] },
+  "agent.self.get": { words: ["agent", "whoami"] },
   "lists.create": { positional: [{ field: "name" }] },
   "lists.add": { positional: [{ field: "contacts" }] },
   "lists.remove": { positional: [{ field: "contacts" }] },
@@ -32,22 +33,27 @@ const PLACES: Readonly<Record<string, Place>> = {
 
 /** An endpoint with its place among the commands. */
 export interface Placed {
-  /** `emails.list` */
+  /** `emails.list`, or `agent.runs.list` for what an agent calls with its own key. */
   id: string;
   endpoint: Endpoint;
   words: readonly string[];
   positional: NonNullable<Place["positional"]>;
 }
 
-/** Every endpoint of the contract, with its command. */
-export const placed = (): Placed[] =>
-  Object.entries(contract as Contract).flatMap(([group, operations]) =>
+const placesOf = (groups: Contract, before: readonly string[]): Placed[] =>
+  Object.entries(groups).flatMap(([group, operations]) =>
     Object.entries(operations).map(([verb, endpoint]) => {
-      const id = `${group}.${verb}`;
+      const id = [...before, group, verb].join(".");
       const place = PLACES[id] ?? {};
-      return { id, endpoint, words: place.words ?? [kebab(group), kebab(verb)], positional: place.positional ?? [] };
+      return { id, endpoint, words: place.words ?? [...before, kebab(group), kebab(verb)], positional: place.positional ?? [] };
     }),
   );
+
+/** The path parameters a command takes as arguments: an agent names its activation once, by flag or environment. */
+export const argumentsOf = ({ path, access }: Endpoint): string[] => paramNames(path).slice(isForAgents(access) ? 1 : 0);
+
+/** Every endpoint of the contract, with its command. What agents call stands under `agent`. */
+export const placed = (): Placed[] => [...placesOf(contract, []), ...placesOf(agentContract, ["agent"])];
 
 /** One line about each noun, and the heading it stands under in help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
@@ -68,6 +74,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   credits: { summary: "Credits your agents spend", group: "Marketplace:" },
   plans: { summary: "How many agents your plan covers", group: "Marketplace:" },
   brand: { summary: "Colors, logo and voice of your brand", group: "Marketplace:" },
+  agent: { summary: "Act as an agent, with the key of one activation (MAILSVC_AGENT_KEY)", group: "Marketplace:" },
   keys: { summary: "API keys", group: "Server:" },
   jobs: { summary: "Background jobs", group: "Server:" },
   health: { summary: "Is the server up?", group: "Server:" },

@@ -1,4 +1,4 @@
-import { type Endpoint, paramNames } from "@mailsvc/sdk/contract";
+import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract";
 import { usageError } from "./errors.ts";
 
 /** One request, as data: what is sent, and what --dry-run shows. */
@@ -11,6 +11,8 @@ export interface Call {
   headers: Record<string, string>;
   /** False for endpoints that ask for no key: it is not sent there. */
   withKey: boolean;
+  /** The key is that of an activation, not a developer's. */
+  forAgent?: boolean;
   /** How long the whole call may take, ms; the --timeout otherwise. */
   timeoutMs?: number;
   /** How often it may be tried again within that time; the client's own number otherwise. */
@@ -38,6 +40,7 @@ export const callOf = (endpoint: Endpoint, params: readonly string[], query: Rec
   ...(body === undefined ? {} : { body }),
   headers: {},
   withKey: endpoint.access !== "public" && endpoint.access !== "dev",
+  ...(isForAgents(endpoint.access) && { forAgent: true }),
 });
 
 /** True when a call changes something. */
@@ -66,7 +69,7 @@ const headersOf = (call: Call): Record<string, string> => ({
 /** The same request for curl; the key is left to the environment. */
 export const curlOf = (base: string, call: Call): string => {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), quote(fullUrl(base, call))];
-  if (call.withKey) parts.push("-H", '"Authorization: Bearer $MAILSVC_API_KEY"');
+  if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
   for (const [name, value] of Object.entries(headersOf(call))) parts.push("-H", quote(`${name}: ${value}`));
   if (call.body !== undefined) parts.push("--data-raw", quote(JSON.stringify(call.body)));
   return parts.join(" ");

@@ -48,6 +48,14 @@ const noKey = (settings: Settings): CliError =>
     next: settings.profile === "default" ? "mailsvc login" : `mailsvc login --profile ${settings.profile}`,
   });
 
+const noAgentKey = (): CliError =>
+  new CliError({
+    code: "unauthorized",
+    message: "No key of an activation is given.",
+    exit: EXIT.auth,
+    hint: "It came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
+  });
+
 const timeIn = (data: unknown): number => {
   const body = data as { now?: unknown; server?: { now?: unknown } } | null;
   return Date.parse(String(body?.now ?? body?.server?.now));
@@ -64,6 +72,7 @@ export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Se
     ...(globals.profile === undefined ? {} : { profile: globals.profile }),
     ...(globals.timeout === undefined ? {} : { timeout: globals.timeout }),
   });
+  const agentKey = (): string | undefined => globals.apiKey ?? (host.env["MAILSVC_AGENT_KEY"] || undefined);
   const session: Session = {
     host,
     term,
@@ -85,14 +94,19 @@ export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Se
     },
     send: async (call) => {
       const known = session.settings();
-      if (call.withKey && known.apiKey === undefined) throw noKey(known);
-      transport ??= transportOf(session);
       session.lastCall = call;
+      transport ??= transportOf(session);
+      if (call.forAgent) {
+        const key = agentKey();
+        if (key === undefined) throw noAgentKey();
+        return (await transport)({ ...call, headers: { ...call.headers, Authorization: `Bearer ${key}` } });
+      }
+      if (call.withKey && known.apiKey === undefined) throw noKey(known);
       return (await transport)(call);
     },
     printDryRun: async (call) => {
       const known = session.settings();
-      const shown = dryRunOf(known.url, call, known.apiKey);
+      const shown = dryRunOf(known.url, call, call.forAgent ? agentKey() : known.apiKey);
       await out.data(shown, () => shown.curl);
       out.note(term.err.dim("Nothing was sent."));
     },

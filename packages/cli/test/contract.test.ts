@@ -1,4 +1,4 @@
-import { type Contract, contract } from "@mailsvc/sdk/contract";
+import { agentContract, type Contract, contract } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { sendFields } from "../src/commands/send.ts";
 import { commandLine } from "../src/examples.ts";
@@ -7,7 +7,15 @@ import { placed } from "../src/places.ts";
 import type { CommandNode } from "../src/tree.ts";
 import { cli } from "./harness.ts";
 
-const ENV = { MAILSVC_URL: "http://mailsvc.test", MAILSVC_API_KEY: "ms_live_0123456789abcdef" };
+const ENV = {
+  MAILSVC_URL: "http://mailsvc.test",
+  MAILSVC_API_KEY: "ms_live_0123456789abcdef",
+  MAILSVC_AGENT_KEY: "ms_agent_0123456789abcdef",
+  MAILSVC_ACTIVATION_ID: "act_01jc3v2m9k8q4w6x0y5z7a1b2c",
+};
+
+const idsOf = (groups: Contract, before: string): string[] =>
+  Object.entries(groups).flatMap(([group, operations]) => Object.keys(operations).map((verb) => `${before}${group}.${verb}`));
 
 const find = (node: CommandNode, words: readonly string[]): CommandNode | undefined =>
   words.reduce<CommandNode | undefined>((at, word) => at?.commands.find((c) => c.name === word), node);
@@ -24,10 +32,7 @@ const shellWords = (line: string): string[] =>
 describe("every endpoint of the contract", () => {
   test("has a command of its own with a flag for each of its fields", async () => {
     const tree: CommandNode = (await cli(["commands"])).json;
-    const endpoints = Object.entries(contract as Contract).flatMap(([group, operations]) =>
-      Object.keys(operations).map((verb) => `${group}.${verb}`),
-    );
-    expect(placed().map((p) => p.id)).toEqual(endpoints);
+    expect(placed().map((p) => p.id)).toEqual([...idsOf(contract, ""), ...idsOf(agentContract, "agent.")]);
     for (const place of placed()) {
       const node = find(tree, place.words);
       expect(node?.endpoint, place.id).toMatchObject({ id: place.id, path: place.endpoint.path });
@@ -56,7 +61,7 @@ describe("every endpoint of the contract", () => {
     const { attachments: _encoded, ...body } = (example.body ?? {}) as Record<string, unknown>;
     if (place.endpoint.body) expect(request.body).toEqual(body);
     const url = new URL(request.url);
-    const path = Object.entries(example.params ?? {}).reduce(
+    const path = Object.entries({ activationId: ENV.MAILSVC_ACTIVATION_ID, ...example.params }).reduce(
       (p, [name, value]) => p.replace(`:${name}`, encodeURIComponent(value)),
       place.endpoint.path as string,
     );
@@ -64,6 +69,25 @@ describe("every endpoint of the contract", () => {
     expect(Object.fromEntries(url.searchParams)).toEqual(
       Object.fromEntries(Object.entries(example.query ?? {}).map(([k, v]) => [k, String(v)])),
     );
+  });
+});
+
+describe("the commands of agents", () => {
+  const ask = (env: Record<string, string>, ...more: string[]) => cli(["agent", "runs", "list", ...more], { env: { ...ENV, ...env } });
+
+  test("say which activation and which key are missing", async () => {
+    const lost = await ask({ MAILSVC_ACTIVATION_ID: "" });
+    expect([lost.code, lost.stderr]).toMatchObject([2, expect.stringContaining("MAILSVC_ACTIVATION_ID")]);
+    const mute = await ask({ MAILSVC_AGENT_KEY: "" });
+    expect([mute.code, mute.stderr]).toMatchObject([4, expect.stringContaining("MAILSVC_AGENT_KEY")]);
+  });
+
+  test("never show a developer's key in place of an agent's", async () => {
+    const { json, stdout } = await ask({}, "--dry-run", "--activation", "act_2");
+    expect(json).toMatchObject({ request: { headers: { Authorization: "Bearer ms_agent_0…cdef" } } });
+    expect(new URL(json.request.url).pathname).toBe("/api/agents/activations/act_2/runs");
+    expect(json.curl).toContain("$MAILSVC_AGENT_KEY");
+    expect(stdout).not.toContain("ms_live");
   });
 });
 
