@@ -1,0 +1,246 @@
+import { expect, test } from "vitest";
+import { withAgent } from "../../../test/agent-at-work.ts";
+import { agentPath } from "../../../test/marketplace.ts";
+import { runRow } from "../../../test/run-row.ts";
+import { ask } from "../../../test/scenario.ts";
+import { createWorld } from "../../testing.ts";
+import { watchNext } from "./sweep.ts";
+
+test("a run without a heartbeat has failed at fifteen minutes to the millisecond, and its builder is told once", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { agent } = made;
+  const { runId } = await agent.client.runs.start({ title: "Draft" });
+  await world.clock.advance("10m");
+  const beat = await agent.client.runs.log({ runId, entries: [{ message: "Half way" }] });
+  expect(beat).toEqual({
+    runId,
+    status: "RUNNING",
+    lastHeartbeatAt: "2026-01-01T00:10:00.000Z",
+    deadlineAt: "2026-01-01T00:25:00.000Z",
+    heartbeatIntervalSeconds: 60,
+    accepted: 1,
+    cancelRequested: false,
+  });
+  await world.clock.advance("14m59s999ms");
+  expect(await agent.client.runs.get(runId)).toMatchObject({ status: "RUNNING", failureReason: null });
+  expect(await agent.heard("run_force_failed")).toEqual([]);
+  await world.clock.advance("1ms");
+  expect(await agent.client.runs.get(runId)).toMatchObject({
+    status: "FAILED",
+    failureReason: "heartbeat_timeout",
+    finishedAt: "2026-01-01T00:25:00.000Z",
+    lastHeartbeatAt: "2026-01-01T00:10:00.000Z",
+    deadlineAt: null,
+  });
+  const late = await ask(world, { path: agentPath(agent.activationId, "/runs/log"), key: agent.key, body: { runId } });
+  expect(late.status).toBe(409);
+  expect(await late.json()).toMatchObject({ error: { code: "invalid_state", details: [{ path: "runId", code: "run_not_active" }] } });
+  await world.clock.advance("1d");
+  expect(await agent.heard("run_force_failed")).toEqual([
+    {
+      id: expect.stringMatching(/^evt_/),
+      type: "run_force_failed",
+      activationId: agent.activationId,
+      runId,
+      sequence: 2,
+      timestamp: "2026-01-01T00:25:00.000Z",
+      lastHeartbeatAt: "2026-01-01T00:10:00.000Z",
+    },
+  ]);
+});
+
+test("each log moves the end of the window; a read does not", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const { runId } = await client.runs.start();
+  for (let n = 0; n < 5; n += 1) {
+    await world.clock.advance("14m59s999ms");
+    expect(await client.runs.log({ runId })).toMatchObject({ status: "RUNNING", accepted: 0 });
+  }
+  await world.clock.advance("14m");
+  await client.runs.get(runId);
+  await client.runs.list();
+  await world.sdk.runs.get(made.agent.activationId, runId);
+  await world.clock.advance("1m");
+  expect((await client.runs.get(runId)).status).toBe("FAILED");
+});
+
+test("past its window a run cannot be logged, completed or cancelled, though nobody has noted its end yet", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  const { runId } = await client.runs.start();
+  await client.credits.get();
+  const { queue, db, clock } = world.app.deps;
+  await queue.stop();
+  (clock as unknown as { reset(at: number, mode: string): void }).reset(clock.now() + 900_000, "frozen");
+  const { runs } = db.read.t;
+  expect(await db.read.select({ status: runs.status }).from(runs)).toEqual([{ status: "RUNNING" }]);
+  expect(await client.runs.get(runId)).toMatchObject({ status: "FAILED", finishedAt: "2026-01-01T00:15:00.000Z" });
+  expect((await client.runs.list({ status: "RUNNING" })).data).toEqual([]);
+  expect((await client.runs.list({ status: "FAILED" })).data).toMatchObject([{ runId }]);
+  expect(await world.sdk.runs.get(activationId, runId)).toMatchObject({ status: "FAILED", failureReason: "heartbeat_timeout" });
+  for (const refused of [
+    client.runs.log({ runId }),
+    client.runs.complete({ runId }),
+    client.runs.cancel({ runId }),
+    client.credits.consume({ amount: 1, action: "draft", runId }),
+    client.messages.create({ type: "APPROVAL_REQUEST", text: "x", runId, approval: { title: "x" } }),
+    client.wakeups.create({ delaySeconds: 60, reason: "x", runId, suspendRun: true }),
+    world.sdk.runs.cancel(activationId, runId, { force: true }),
+  ])
+    await expect(refused).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+  // A run past its window takes no place.
+  for (let n = 0; n < 20; n += 1) await client.runs.start();
+  await expect(client.runs.start()).rejects.toMatchObject({ code: "conflict", details: [{ code: "too_many_active_runs" }] });
+});
+
+test("a run that waits for an approval needs no heartbeat; with the answer it has a whole window", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  const question = await client.messages.create({ type: "APPROVAL_REQUEST", text: "May I?", runId, approval: { title: "Publish?" } });
+  expect(await client.runs.get(runId)).toMatchObject({ status: "WAITING", waitingFor: "approval", deadlineAt: "2026-01-08T00:00:00.000Z" });
+  await world.clock.advance("2d");
+  expect(await client.runs.get(runId)).toMatchObject({ status: "WAITING" });
+  await world.sdk.messages.answer(question.id, { decision: "approve" });
+  expect(await client.runs.get(runId)).toMatchObject({
+    status: "RUNNING",
+    waitingFor: null,
+    lastHeartbeatAt: "2026-01-03T00:00:00.000Z",
+    deadlineAt: "2026-01-03T00:15:00.000Z",
+  });
+  expect(await heard("approval_response")).toMatchObject([
+    { runId, messageId: question.id, decision: "approved", comment: null, answeredAt: "2026-01-03T00:00:00.000Z" },
+  ]);
+  await world.clock.advance("15m");
+  expect(await world.sdk.runs.get(activationId, runId)).toMatchObject({ status: "FAILED" });
+  expect(await heard("run_force_failed")).toMatchObject([{ runId, timestamp: "2026-01-03T00:15:00.000Z" }]);
+});
+
+test("who opts out of waiting must go on logging", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const { runId } = await client.runs.start();
+  const approval = { title: "Publish?", suspendRun: false };
+  await client.messages.create({ type: "APPROVAL_REQUEST", text: "May I?", runId, approval });
+  expect((await client.runs.get(runId)).status).toBe("RUNNING");
+  await world.clock.advance("15m");
+  expect((await client.runs.get(runId)).status).toBe("FAILED");
+});
+
+test("a log while a run waits says it is at work again, so the window counts again", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const { runId } = await client.runs.start();
+  const question = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", runId, approval: { title: "?" } });
+  await world.clock.advance("1d");
+  expect(await client.runs.log({ runId })).toMatchObject({ status: "RUNNING", deadlineAt: "2026-01-02T00:15:00.000Z" });
+  await world.clock.advance("15m");
+  expect((await client.runs.get(runId)).status).toBe("FAILED");
+  expect((await client.messages.get(question.id)).approval?.status).toBe("CANCELLED");
+});
+
+test("a run waits as long as anything it waits for is open", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  const ask = (title: string) => client.messages.create({ type: "APPROVAL_REQUEST", text: title, runId, approval: { title } });
+  const first = await ask("Text?");
+  const second = await ask("Picture?");
+  await client.wakeups.create({ delaySeconds: 7200, reason: "Look again", runId, suspendRun: true });
+  await world.clock.advance("1h");
+  await world.sdk.messages.answer(second.id, { decision: "reject", comment: "Too blue." });
+  expect(await client.runs.get(runId)).toMatchObject({ status: "WAITING" });
+  await world.sdk.messages.answer(first.id, { decision: "approve" });
+  expect(await client.runs.get(runId)).toMatchObject({ status: "WAITING", waitingFor: "wakeup", deadlineAt: "2026-01-01T02:00:00.000Z" });
+  await world.clock.advance("1h");
+  expect(await client.runs.get(runId)).toMatchObject({ status: "RUNNING", deadlineAt: "2026-01-01T02:15:00.000Z" });
+  const told = await heard("approval_response", "agent.wakeup");
+  expect(told.map((e) => [e.type, e.runId])).toEqual([
+    ["approval_response", runId],
+    ["approval_response", runId],
+    ["agent.wakeup", runId],
+  ]);
+  expect(new Set(told.map(({ id }) => id)).size).toBe(3);
+  expect(new Set(told.map(({ timestamp }) => timestamp)).size).toBe(3);
+});
+
+test("a paused agent cannot log, so its run fails, and it is told", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  await world.sdk.activations.pause(activationId);
+  await expect(client.runs.log({ runId })).rejects.toMatchObject({ code: "activation_paused" });
+  await world.clock.advance("15m");
+  await world.sdk.activations.resume(activationId);
+  expect((await client.runs.get(runId)).status).toBe("FAILED");
+  expect(await heard("run_force_failed")).toHaveLength(1);
+});
+
+test("an agent that is turned off has its runs cancelled and not failed; what had failed before stays so", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const old = await client.runs.start();
+  await world.clock.advance("15m");
+  const young = await client.runs.start();
+  const waiting = await client.runs.start();
+  const question = await client.messages.create({
+    type: "APPROVAL_REQUEST",
+    text: "?",
+    runId: waiting.runId,
+    approval: { title: "?" },
+  });
+  await client.wakeups.create({ delaySeconds: 60, reason: "x" });
+  await world.sdk.activations.deactivate(activationId);
+  const statusOf = async (runId: string) => (await world.sdk.runs.get(activationId, runId)).status;
+  expect([await statusOf(old.runId), await statusOf(young.runId), await statusOf(waiting.runId)]).toEqual([
+    "FAILED",
+    "CANCELLED",
+    "CANCELLED",
+  ]);
+  expect((await world.sdk.messages.get(question.id)).approval?.status).toBe("CANCELLED");
+  await expect(world.sdk.messages.answer(question.id, { decision: "approve" })).rejects.toMatchObject({ code: "invalid_state" });
+  await world.clock.advance("30d");
+  expect(await heard("run_force_failed")).toMatchObject([{ runId: old.runId }]);
+  expect(await heard("agent.wakeup", "approval_response")).toEqual([]);
+});
+
+test("an agent that is turned off in the instant its run has failed hears of the failure before its end, or not at all", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  const { queue, clock } = world.app.deps;
+  await queue.stop();
+  (clock as unknown as { reset(at: number, mode: string): void }).reset(clock.now() + 900_000, "frozen");
+  await world.sdk.activations.deactivate(activationId);
+  expect(await world.sdk.runs.get(activationId, runId)).toMatchObject({ status: "FAILED", failureReason: "heartbeat_timeout" });
+  expect((await heard("run_force_failed", "agent.deactivated")).map(({ type }) => type)).toEqual(["run_force_failed", "agent.deactivated"]);
+});
+
+test("hundreds of runs that fail at one instant each tell once", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { activationId } = made.agent;
+  const { db, clock } = world.app.deps;
+  const rows = Array.from({ length: 450 }, (_, n) => runRow(n, clock.now(), { activationId, workspaceId: world.workspaceId }));
+  await db.tx((tx) => tx.insertAll(tx.t.runs, rows));
+  const { runId } = await made.agent.client.runs.start({ runId: "run-of-its-own" }).catch(() => ({ runId: "" }));
+  expect(runId).toBe("");
+  await db.tx((tx) => watchNext(tx, world.app.deps));
+  await world.clock.advance("15m");
+  const told = await made.agent.heard("run_force_failed");
+  expect(told).toHaveLength(450);
+  expect(new Set(told.map((e) => e.runId)).size).toBe(450);
+  expect(await db.read.$count(db.read.t.runs)).toBe(450);
+  expect((await world.sdk.runs.list(activationId, { status: "FAILED" })).pagination.total).toBe(450);
+});

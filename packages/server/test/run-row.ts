@@ -1,0 +1,35 @@
+import type { AgentTables } from "../src/db/agent-tables.ts";
+import { WINDOW_MS } from "../src/marketplace/runs/clock.ts";
+
+type RunRow = AgentTables["runs"]["$inferSelect"];
+
+/** A run as it stands in the database, RUNNING since `at` unless `also` says otherwise. */
+export const runRow = (n: number, at: number, also: Partial<RunRow> = {}): RunRow => ({
+  id: `run_${String(n).padStart(26, "0")}`,
+  activationId: "act_1",
+  workspaceId: "ws_1",
+  runId: `run-${String(n).padStart(6, "0")}`,
+  requestHash: "",
+  status: "RUNNING",
+  title: null,
+  trigger: null,
+  parentRunId: null,
+  metadata: null,
+  startedAt: at,
+  lastHeartbeatAt: at,
+  deadlineAt: at + WINDOW_MS,
+  waitingFor: null,
+  waitingOn: null,
+  finishedAt: null,
+  progress: null,
+  checkpoint: null,
+  summary: null,
+  output: null,
+  error: null,
+  metrics: null,
+  failureReason: null,
+  creditsConsumed: 0,
+  cancelRequested: false,
+  logSequence: 0,
+  ...also,
+});
