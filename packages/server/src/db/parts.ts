@@ -11,8 +11,11 @@ export interface Hits {
 
 /** The index of parts of texts, which the databases keep each in their own way. */
 export interface Parts {
-  /** True when reading the newest rows should be tried first: the index does not give its hits newest first, or hardly narrows. */
-  walksFirst(part: string): boolean;
+  /**
+   * How many of the newest rows to read before the index is asked; 0 for none. It is worth it where the index does not give its hits newest first,
+   * or cannot narrow much.
+   */
+  readFirst(part: string): number;
   /** Finds by the index, in all workspaces; null when it cannot help with so short a part, so that only reading row by row is left. */
   hits(part: string): Promise<Hits | null>;
 }
