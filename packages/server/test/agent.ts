@@ -1,45 +1,110 @@
-import { AgentClient } from "@mailsvc/sdk";
-import { AGENT_SCOPES, type AgentEvent, type AgentScope } from "@mailsvc/sdk/contract";
+import { crc32, deflateSync } from "node:zlib";
+import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
 import type { TestWorld } from "../src/testing.ts";
-import { eventsOf, keyOf, listAgent, type Receiver, receiver, turnOn } from "./marketplace.ts";
+import { agentPath, keyOf, listAgent, receiver, turnOn } from "./marketplace.ts";
 
-/** An agent at work for the brand of a world. */
+/** An answer, read. */
+export interface AgentAnswer {
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the endpoint answers; tests look at what they expect
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** An agent that is turned on, with what it needs to call. */
 export interface TestAgent {
   readonly activationId: string;
   readonly key: string;
-  /** A client with its key. */
-  readonly client: AgentClient;
-  /** What it was told, oldest first; of these types only. */
-  heard<T extends AgentEvent["type"]>(...types: T[]): Promise<Extract<AgentEvent, { type: T }>[]>;
+  path(rest?: string): string;
+  call(method: string, rest: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
 }
 
-/** Lists an agent whose webhook is `hooks`, and turns it on. */
-export const agentAt = async (
+/** Lists an agent, pays for it and turns it on. */
+export const turnedOn = async (
   world: TestWorld,
-  hooks: Receiver,
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
 ): Promise<TestAgent> => {
+  await using hooks = await receiver();
   await listAgent(world.sdk, hooks.url, { slug, permissions });
-  return agentOf(world, hooks, (await turnOn(world.sdk, slug)).id);
-};
-
-/** The agent of an activation that is there. */
-export const agentOf = async (world: TestWorld, hooks: Receiver, activationId: string): Promise<TestAgent> => {
-  const key = await keyOf(world, hooks, activationId);
+  const { id } = await turnOn(world.sdk, slug);
+  const key = await keyOf(world, hooks, id);
+  await world.settle();
   return {
-    activationId,
+    activationId: id,
     key,
-    client: new AgentClient({ activationId, apiKey: key, baseUrl: world.url, fetch: world.fetch, maxRetries: 0 }),
-    heard: async <T extends AgentEvent["type"]>(...types: T[]) =>
-      (await eventsOf(world, activationId)).filter((event): event is Extract<AgentEvent, { type: T }> =>
-        (types as string[]).includes(event.type),
-      ),
+    path: (rest = "") => agentPath(id, rest),
+    call: async (method, rest, body, headers = {}) => {
+      const form = body instanceof FormData;
+      const response = await world.fetch(world.url + agentPath(id, rest), {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && !form && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, text, body: text === "" ? null : JSON.parse(text), headers: response.headers };
+    },
   };
 };
 
-/** A world with an agent in it, and the webhook of its builder. */
-export const withAgent = async (world: TestWorld, permissions?: AgentScope[]) => {
-  const hooks = await receiver();
-  const agent = await agentAt(world, hooks, permissions ? { permissions } : {});
-  return { hooks, agent, [Symbol.asyncDispose]: () => hooks[Symbol.asyncDispose]() };
+const chunk = (type: string, data: Uint8Array): Buffer => {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length);
+  body.copy(out, 4);
+  out.writeUInt32BE(crc32(body), body.length + 4);
+  return out;
+};
+
+/** A PNG of one color. `claims` is the size its header tells, where that is another than it has. */
+export const png = (width = 4, height = 3, color: readonly number[] = [20, 90, 80], claims = { width, height }): Buffer => {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(claims.width, 0);
+  header.writeUInt32BE(claims.height, 4);
+  header.set([8, 2], 8);
+  const row = Buffer.concat([Buffer.of(0), Buffer.from(Array.from({ length: width * 3 }, (_, i) => color[i % 3] ?? 0))]);
+  const rows = deflateSync(Buffer.concat(Array<Buffer>(height).fill(row)));
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", header),
+    chunk("IDAT", rows),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+};
+
+/** A small file that begins and ends like a PDF. */
+export const pdf = (text = "hello"): Buffer => Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`);
+
+/** A ZIP of empty files with these names; of the first, `content` may be given. */
+export const zip = (names: readonly string[], content = ""): Buffer => {
+  const parts: Buffer[] = [];
+  const entries: Buffer[] = [];
+  let at = 0;
+  names.forEach((name, i) => {
+    const data = Buffer.from(i === 0 ? content : "");
+    const local = Buffer.alloc(30);
+    local.writeUInt32BE(0x504b0304);
+    local.writeUInt32LE(crc32(data), 14);
+    local.writeUInt32LE(data.length, 18);
+    local.writeUInt32LE(data.length, 22);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32BE(0x504b0102);
+    entry.writeUInt32LE(crc32(data), 16);
+    entry.writeUInt32LE(data.length, 20);
+    entry.writeUInt32LE(data.length, 24);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(at, 42);
+    parts.push(local, Buffer.from(name), data);
+    at += 30 + name.length + data.length;
+    entries.push(entry, Buffer.from(name));
+  });
+  const directory = Buffer.concat(entries);
+  const end = Buffer.alloc(22);
+  end.writeUInt32BE(0x504b0506);
+  end.writeUInt16LE(names.length, 8);
+  end.writeUInt16LE(names.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...parts, directory, end]);
 };

@@ -24,7 +24,7 @@ const VIEWS: Rate = { perSecond: 1, burst: 60 };
 
 const FORM_BYTES = 16 * 1024;
 const DAY = 86_400_000;
-const MACHINES = /bot\b|crawl|spider|slurp|facebookexternalhit|preview|monitor|headless/i;
+const MACHINES = /bot\b|crawl|spider|slurp|facebookexternalhit/i;
 
 const nowhere = (): ApiError => new ApiError("not_found", "There is no page at this address, or no longer.");
 

@@ -44,7 +44,7 @@ export interface Thanks {
 
 /** What people see once they have signed up: the same for all, whether their address was known or not. */
 export const thanksPage = (page: PageRow, brand: BrandRow, { download, fileName, confirm }: Thanks): Document => {
-  const text = page.form?.thanksText ?? "You are signed up.";
+  const text = page.form?.thanksText ?? (confirm ? "You are almost there." : "You are signed up.");
   const lines = text.split(/\r?\n+/).map((line) => `<p>${escapeHtml(line)}</p>`);
   if (confirm) lines.push("<p>A mail is on its way to you. Please confirm with the link in it.</p>");
   if (download !== null)

@@ -50,7 +50,7 @@ h1{font-size:clamp(1.9rem,1.3rem + 2.6vw,2.9rem);letter-spacing:-.02em;margin-to
 h2{font-size:clamp(1.4rem,1.2rem + .9vw,1.8rem);letter-spacing:-.01em}
 h3{font-size:1.2rem}
 p,ul,ol,dl,blockquote,pre,table,figure,details{margin:0 0 1.1em}
-main>:first-child{margin-top:0}
+main .frame>:first-child,.hero>:first-child,.card>:first-child{margin-top:0}
 li+li{margin-top:.35em}
 a{color:var(--link);text-underline-offset:.15em}
 img{max-width:100%;height:auto;border-radius:.5rem}
@@ -66,6 +66,8 @@ pre{padding:1em;border-radius:.5rem;background:var(--card);overflow-x:auto}
 table{border-collapse:collapse;width:100%;display:block;overflow-x:auto}
 th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
 .hero{padding:clamp(1.5rem,5vw,3rem) 0}
+.hero p{font-size:1.2rem}
+.frame>.hero:first-child{padding-top:0}
 .card{padding:1.4rem;border:1px solid var(--line);border-radius:.8rem;background:var(--card);margin:0 0 1.25rem}
 .card>:last-child{margin-bottom:0}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
