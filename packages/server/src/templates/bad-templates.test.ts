@@ -58,6 +58,12 @@ scenarios("templates that are refused when they are saved", [
   create("a variable declared twice", { name: "x", variables: [{ name: "a" }, { name: "a" }] }, ["variables[1].name duplicate"]),
   create("a variable called __proto__", { name: "x", variables: [{ name: "__proto__" }] }, ["variables[0].name prototype"]),
   create("a variable of a type nobody knows", { name: "x", variables: [{ name: "a", type: "list" }] }, ["variables[0].type invalid_value"]),
+  create("a default of another type", { name: "x", variables: [{ name: "n", type: "number", default: "7" }] }, [
+    "variables[0].default invalid_type",
+  ]),
+  create("a default for a field of items", { name: "x", variables: [{ name: "a[].b", default: "7" }] }, [
+    "variables[0].default not_allowed",
+  ]),
   create("publishing without a subject", { name: "x", html: "x", publish: true }, ["subject required"]),
   create("publishing without content", { name: "x", subject: "s", publish: true }, ["html required"]),
   create("publishing blocks without blocks", { name: "x", subject: "s", kind: "JSON_BLOCKS", publish: true }, ["blocks required"]),
@@ -154,6 +160,16 @@ scenarios(
       path: "/api/v1/send/wide",
       code: "template_error",
     }),
+    send(
+      "a batch whose loops are too much together",
+      {
+        to: Array.from({ length: 50 }, (_, i) => `a${i}@x.test`),
+        variables: { rows: Array(600).fill(0), long: "x" },
+        recipientVariables: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}@x.test`, { long: `${i}` }])),
+      },
+      [" too_much_work"],
+      { path: "/api/v1/send/wide", code: "template_error" },
+    ),
     send("a template of blocks", { to }, [], { path: "/api/v1/send/blocks", code: "template_error" }),
     send("a slug nobody knows", { to }, [], { path: "/api/v1/send/nowhere", status: 404, code: "template_not_found" }),
     send("a draft", { to }, [], { path: "/api/v1/send/draft", status: 404, code: "template_not_found", contains: ["never published"] }),

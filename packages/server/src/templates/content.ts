@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { ErrorDetail, Template } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
+import { misdeclared } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
 
 /** What a version says; the rest of its row is about the version itself. */
@@ -59,6 +60,7 @@ export const assertFits = ({ type, kind }: Pick<Template, "type" | "kind">, cont
   const faults = [
     ...(kind === "JSON_BLOCKS" ? none(["html", "text", "layout"], "A JSON_BLOCKS template") : none(["blocks"], "An HTML template")),
     ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
+    ...misdeclared(content.variables),
     ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} is written in HTML.` }] : []),
   ];
   if (faults.length > 0) refuse(faults);

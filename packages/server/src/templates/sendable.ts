@@ -4,7 +4,16 @@ import { ApiError } from "../lib/api-error.ts";
 import { compileContent, detailsOf, faultError, namedIn, type Ready, readyVersion } from "./bundles.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
-import { BundleFaults, type Compiled, compileSubject, MissingVariables, type Part, type Rendered, render } from "./engine/engine.ts";
+import {
+  type Allowance,
+  BundleFaults,
+  type Compiled,
+  compileSubject,
+  MissingVariables,
+  type Part,
+  type Rendered,
+  render,
+} from "./engine/engine.ts";
 import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
 import { misfits, type Values } from "./engine/values.ts";
@@ -120,10 +129,10 @@ export const ownSubject = async (source: string): Promise<readonly Op[]> => {
 };
 
 /**
- * Renders for sending. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
+ * Renders for sending, taking from what the request has left to use up. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
  * or template_error.
  */
-export const renderFor = ({ compiled }: Sendable, values: Values, of: string, subject?: readonly Op[]): Rendered => {
+export const renderFor = ({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered => {
   const details = misfits(compiled.declared, values, of);
   if (details.length > 0)
     throw new ApiError(
@@ -134,7 +143,7 @@ export const renderFor = ({ compiled }: Sendable, values: Values, of: string, su
       },
     );
   try {
-    return render(compiled, values, { subject });
+    return render(compiled, values, { subject, left });
   } catch (error) {
     throw renderError(error, of);
   }

@@ -281,4 +281,5 @@ export const listVersions = async (
   );
 };
 
+export { allowance } from "./engine/engine.ts";
 export { ownSubject, renderFor, resolveBySlug, type Sendable } from "./sendable.ts";

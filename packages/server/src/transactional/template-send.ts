@@ -2,7 +2,7 @@ import { addressKey, type contract, type HandlerInput, parseAddress, type Templa
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { ownSubject, renderFor, resolveBySlug, type Sendable } from "../templates/templates.ts";
+import { allowance, ownSubject, renderFor, resolveBySlug, type Sendable } from "../templates/templates.ts";
 import { type Files, readFiles, send, type Wording } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
@@ -39,8 +39,9 @@ const wordingsFor = async (request: Request, sendable: Sendable): Promise<Map<st
     Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [addressKey(parseAddress(to).address), { to, values }]),
   );
   const seen = new Map<string, Wording>();
+  const left = allowance();
   const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
-    const rendered = renderFor(sendable, values, of, subject);
+    const rendered = renderFor(sendable, values, of, left, subject);
     const wording = { subject: subjectOf(rendered.subject), html: rendered.html || null, text: rendered.text || null };
     if (wording.html === null && wording.text === null)
       throw new ApiError("template_error", "With these variables the mail is empty.", {

@@ -5,7 +5,7 @@ import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, S
 /** What one rendering may use up, so that no template and no variables can keep the server busy. */
 export const BUDGET = {
   /** Nodes run, loops counted in full; 64 characters a helper looks at count as one more. */
-  steps: 1_000_000,
+  steps: 500_000,
   /** Characters of output. */
   output: 2 * 1024 * 1024,
 } as const;

@@ -1,4 +1,4 @@
-import { BUDGET, compileNodes, type Op, type Run, runAll, type Scope } from "./compile.ts";
+import { BUDGET, compileNodes, type Op, RenderError, type Run, runAll, type Scope } from "./compile.ts";
 import { markupFaults } from "./markup.ts";
 import type { Parse } from "./parser.ts";
 import { plainText } from "./plain-text.ts";
@@ -152,8 +152,22 @@ const declaredIn = (bundle: Bundle): Declared[] => {
   return [...all.values()];
 };
 
+// Characters of all sources together; reading a million takes up to a third of a second.
+const MAX_BUNDLE = 4 * 1024 * 1024;
+
+const sizeOf = (bundle: Bundle): number =>
+  [bundle, ...(bundle.layout ? [bundle.layout] : []), ...bundle.partials.values()].reduce(
+    (sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0),
+    bundle.subject?.length ?? 0,
+  );
+
 /** Reads, checks and compiles a bundle. Throws BundleFaults with everything that is wrong with it. */
 export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
+  const size = sizeOf(bundle);
+  if (size > MAX_BUNDLE) {
+    const message = "With its layout and partials the template is larger than 4 MiB.";
+    throw new BundleFaults([{ line: 1, column: 1, code: "too_large", message, part: null, field: "html" }]);
+  }
   const declared = declaredIn(bundle);
   const assembly = new Assembly(parse, bundle, declared);
   const { layout } = bundle;
@@ -190,7 +204,6 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
     assembly.add(null, "html", error.faults);
   }
   refuse();
-  const parts = [bundle, ...(layout ? [layout] : []), ...bundle.partials.values()];
   return {
     subject: subject && opsOf(assembly, subject, null),
     html: html && opsOf(assembly, html, htmlFrame),
@@ -200,7 +213,7 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
     needed: variables.filter(({ name, required }) => required && declared.some((one) => one.name === name)),
     optional: new Set(declared.filter((one) => one.required === false).map((one) => one.name)),
     uses: [...new Set([...(layout ? [layout.slug] : []), ...[subject, html, text].flatMap((tree) => tree?.partials ?? [])])],
-    size: parts.reduce((sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0), bundle.subject?.length ?? 0),
+    size,
   };
 };
 
@@ -234,7 +247,18 @@ export interface Rendered {
   readonly missing: readonly string[];
 }
 
+/** What the renderings of one request may use up together. */
+export interface Allowance {
+  steps: number;
+  output: number;
+}
+
+/** For a batch: as much as four single mails may need, and 20 MB of text. */
+export const allowance = (): Allowance => ({ steps: 4 * BUDGET.steps, output: 10 * BUDGET.output });
+
 export interface Rendering {
+  /** What is left of what several renderings may use up; each takes from it. */
+  readonly left?: Allowance | undefined;
   /** Shows what is missing as it is written in place of failing. */
   readonly lenient?: boolean;
   /** In place of the template's own subject. */
@@ -245,14 +269,18 @@ export interface Rendering {
  * Renders a template: subject, HTML and text. Pure, and bounded by BUDGET whatever the variables are. Throws
  * MissingVariables with all their names, or RenderError.
  */
-export const render = (compiled: Compiled, given: Values, { lenient = false, subject }: Rendering = {}): Rendered => {
+export const render = (compiled: Compiled, given: Values, { lenient = false, subject, left = allowance() }: Rendering = {}): Rendered => {
   const values = withDefaults(compiled.declared, given);
   const root: Scope = { value: values, parent: null, about: null, index: -1, key: 0, last: false };
   const missing = new Set<string>(absent(compiled.needed, values));
   const write = (ops: readonly Op[] | null): string | null => {
     if (!ops) return null;
-    const run: Run = { out: "", steps: BUDGET.steps, root, missing, optional: compiled.optional, lenient };
+    const steps = Math.min(BUDGET.steps, left.steps);
+    const run: Run = { out: "", steps, root, missing, optional: compiled.optional, lenient };
     runAll(ops, root, run);
+    left.steps -= steps - run.steps;
+    left.output -= run.out.length;
+    if (left.output < 0) throw new RenderError("output_too_large", "The mails of this request are longer than 20 MB together.");
     return run.out;
   };
   const html = write(compiled.html);

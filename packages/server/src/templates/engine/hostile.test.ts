@@ -263,6 +263,11 @@ describe("nothing keeps the server busy", () => {
     ["a long chain of else if", `{{#if a}}${"{{else if a}}".repeat(9000)}{{/if}}`, "too_deep"],
   ])("%s", (_what, source, code) => under(5000, () => expect(codes(source)[0]).toBe(code)));
 
+  test("many megabytes put together are refused unread", () => {
+    const partials = new Map(Array.from({ length: 5 }, (_, i) => part(`p${i}`, "{{a}}".repeat(200_000))));
+    under(100, () => expect(codes("{{> p0}}", { partials })).toEqual(["too_large"]));
+  });
+
   test("a megabyte without a single placeholder is a template like any other", () => {
     const html = "<p>x</p>".repeat(125_000);
     under(3000, () => expect(out(html)).toBe(html));

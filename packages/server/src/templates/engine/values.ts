@@ -46,6 +46,19 @@ const WANTED: Readonly<Record<VariableType, string>> = {
   object: "an object",
 };
 
+/** What is wrong with declarations by themselves: a default of another type, or one that no value can take. */
+export const misdeclared = (declared: readonly Declared[]): ErrorDetail[] =>
+  declared.flatMap(({ name, type, default: fallback }, i): ErrorDetail[] => {
+    if (fallback === undefined || fallback === null) return [];
+    const path = `variables[${i}].default`;
+    if (name.includes("[]"))
+      return [
+        { path, code: "not_allowed", message: `A field of list items takes no default here; write {{ default … }} in the template.` },
+      ];
+    if (type && !FITS[type](fallback)) return [{ path, code: "invalid_type", message: `The default of ${name} must be ${WANTED[type]}.` }];
+    return [];
+  });
+
 /** What is wrong with supplied values by what is declared about them; null stands for "none" and fits everywhere. */
 export const misfits = (declared: readonly Declared[], values: Values, under: string): ErrorDetail[] =>
   declared.flatMap(({ name, type }): ErrorDetail[] => {
