@@ -25,7 +25,7 @@ const BATCH = 256;
 // While this many requests are under way, their outcomes are gathered for a moment and noted together, at most this many.
 const CROWD = 16;
 const GATHERED = 128;
-const GATHER_MS = 3;
+const GATHER_MS = 10;
 // How many times what it may have under way is taken for a webhook that answers at once.
 const AHEAD = 4;
 // Another process may have left work behind: looked for this often (real time).

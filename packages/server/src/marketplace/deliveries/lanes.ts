@@ -1,15 +1,18 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Tables } from "../../db/tables.ts";
 import { isListed, listingById, type ListingRow } from "../listings/store.ts";
 
 export type EventRow = Tables["agentEvents"]["$inferSelect"];
 
+/** What it takes to deliver an event. */
+export type OpenEvent = Pick<EventRow, "id" | "activationId" | "type" | "at" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
+
 /** The next event of an activation, in the hands of one worker. */
 export interface Job {
   readonly activationId: string;
   readonly listing: ListingRow;
-  readonly event: EventRow;
+  readonly event: OpenEvent;
   readonly held: boolean;
   /** Whoever has taken the lane since has another one. */
   readonly claim: string;
@@ -54,12 +57,24 @@ const takeLanes = (tx: Tx, listingId: string, now: number, limit: number, claim:
     )
     .execute({ listingId, now, limit, claim, until: now + LEASE_MS });
 
+const openColumns = (e: Tables["agentEvents"]) => ({
+  id: e.id,
+  activationId: e.activationId,
+  type: e.type,
+  at: e.at,
+  body: e.body,
+  sealed: e.sealed,
+  attempts: e.attempts,
+  tries: e.tries,
+  dueAt: e.dueAt,
+});
+
 /** The next event of each lane of a claim, in one query. */
-const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<EventRow[]> =>
+const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<OpenEvent[]> =>
   tx
     .prepared("lane_heads", (q, { agentEvents: e, deliveryLanes: l }) =>
       q
-        .select(getTableColumns(e))
+        .select(openColumns(e))
         .from(l)
         .innerJoin(e, eq(e.activationId, l.activationId))
         .where(
@@ -75,10 +90,10 @@ const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<E
     )
     .execute({ listingId, claim, until: now + LEASE_MS });
 
-const headAmong = async (tx: Tx, activationId: string, types: readonly EventRow["type"][]): Promise<EventRow | undefined> => {
+const headAmong = async (tx: Tx, activationId: string, types: readonly EventRow["type"][]): Promise<OpenEvent | undefined> => {
   const { agentEvents: e } = tx.t;
   const [row] = await tx
-    .select()
+    .select(openColumns(e))
     .from(e)
     .where(and(eq(e.activationId, activationId), isNull(e.settledAt), inArray(e.type, [...types])))
     .orderBy(asc(e.sequence))

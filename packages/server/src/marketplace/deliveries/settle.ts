@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { addPauseReason } from "../activations/transitions.ts";
 import type { Attempt } from "./attempt.ts";
-import { type EventRow, holdLane, type Job, lookAtLane, releaseLane } from "./lanes.ts";
+import { type EventRow, holdLane, type Job, lookAtLane, type OpenEvent, releaseLane } from "./lanes.ts";
 import { planAfter } from "./schedule.ts";
 
 /** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
@@ -83,7 +83,7 @@ export const archiveLast = async (tx: Tx, id: string): Promise<void> => {
 };
 
 /** The webhook has acknowledged the key: the copy is erased, in the same transaction. */
-const acknowledgeKey = async (tx: Tx, { id, activationId }: EventRow, now: number): Promise<void> => {
+const acknowledgeKey = async (tx: Tx, { id, activationId }: OpenEvent, now: number): Promise<void> => {
   const { agentEvents: e, activations: a } = tx.t;
   await tx.update(e).set({ sealed: null }).where(eq(e.id, id));
   await tx
@@ -93,7 +93,7 @@ const acknowledgeKey = async (tx: Tx, { id, activationId }: EventRow, now: numbe
 };
 
 /** Notes that an event has arrived. False when it was settled meanwhile. */
-export const noteDelivered = async (tx: Tx, event: EventRow, attempt: Attempt, now: number): Promise<boolean> => {
+export const noteDelivered = async (tx: Tx, event: OpenEvent, attempt: Attempt, now: number): Promise<boolean> => {
   const change = { state: "delivered", tries: event.tries + 1, dueAt: null, settledAt: now } as const;
   if (!(await note(tx, event.id, attempt, change))) return false;
   if (event.type === "agent.activated") await acknowledgeKey(tx, event, now);
@@ -111,7 +111,7 @@ export const acknowledge = async (tx: Tx, deps: Deps, event: EventRow): Promise<
 };
 
 /** Pauses an activation whose event could not be delivered, and holds its lane (SPEC 6). */
-const giveUp = async (tx: Tx, deps: Deps, event: EventRow, attempt: Attempt, tries: number): Promise<void> => {
+const giveUp = async (tx: Tx, deps: Deps, event: OpenEvent, attempt: Attempt, tries: number): Promise<void> => {
   if (!PAUSING_EVENTS.includes(event.type)) return;
   const row = await addPauseReason(tx, deps, event.activationId, "webhook_failure", {
     webhookLastError: {
