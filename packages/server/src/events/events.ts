@@ -1,5 +1,11 @@
-import type { ContactEventType, EMAIL_EVENT_TYPES, ListEventType, SegmentEventType, SuppressionEventType } from "@mailsvc/sdk/contract";
-import { asc, desc, eq, sql } from "drizzle-orm";
+import {
+  type ContactEventType,
+  EMAIL_EVENT_TYPES,
+  type ListEventType,
+  type SegmentEventType,
+  type SuppressionEventType,
+} from "@mailsvc/sdk/contract";
+import { and, asc, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 
@@ -66,6 +72,14 @@ export type EventRow = Tables["events"]["$inferSelect"];
 export const eventsOfContact = (q: Tx | Reader, contactId: string): Promise<EventRow[]> =>
   Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
 
-/** What happened to one email, in order. */
-export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]> =>
-  Promise.resolve(read.select().from(read.t.events).where(eq(read.t.events.emailId, emailId)).orderBy(asc(read.t.events.sequence)));
+/** What happened to one email, in order; not what followed from it elsewhere, to its contact or the suppression list. */
+export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]> => {
+  const { events } = read.t;
+  return Promise.resolve(
+    read
+      .select()
+      .from(events)
+      .where(and(eq(events.emailId, emailId), inArray(events.type, [...EMAIL_EVENT_TYPES])))
+      .orderBy(asc(events.sequence)),
+  );
+};

@@ -189,3 +189,12 @@ test("what is suppressed and lifted is told of, without the address", async () =
   ]);
   expect(JSON.stringify(events)).not.toContain("example.com");
 });
+
+test("the history of an email is its own, whatever followed from it", async () => {
+  await using world = await createWorld();
+  await world.sdk.contacts.create({ email: "bounced@simulator.mailsvc.test", tags: ["a"] });
+  await world.sdk.segments.create({ name: "s", rules: { field: "status", operator: "equals", value: "BOUNCED" } });
+  const sent = await world.sdk.emails.send({ from: "a@acme.test", subject: "Hi", text: "x", to: "bounced@simulator.mailsvc.test" });
+  await world.clock.advance("1h");
+  expect((await world.sdk.emails.get(sent.id)).events.map((e) => e.type)).toEqual(["email.queued", "email.bounced"]);
+});
