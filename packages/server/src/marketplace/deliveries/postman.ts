@@ -85,7 +85,7 @@ export class Postman {
   /** The library is loaded with the first event: a server without agents starts without it. */
   #connector(): Promise<(origin: string) => Client> {
     this.#connecting ??= (async () => {
-      const { buildConnector, Client } = await import("undici");
+      const { buildConnector, Client } = await import("./client.ts");
       const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.config, LIMIT_MS);
       return (origin: string): Client => {
         const client = new Client(origin, { connect, pipelining: 1, maxHeaderSize: HEADER_BYTES, allowH2: false });
