@@ -1,5 +1,6 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
+import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
 import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
 import { drain } from "./figures/drain.ts";
@@ -27,4 +28,5 @@ export const benches: readonly Bench[] = [
   contactsOnPostgres,
   segments,
   templates,
+  cancel,
 ];
