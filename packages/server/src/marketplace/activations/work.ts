@@ -26,10 +26,13 @@ export const endWork = async (tx: AgentTx, deps: AgentDeps, activationIds: reado
     .update(runs)
     .set({ status: "CANCELLED", finishedAt: at, deadlineAt: null, waitingFor: null, waitingOn: null })
     .where(and(inArray(runs.activationId, ids), inArray(runs.status, ["RUNNING", "WAITING"])));
+  const open = and(inArray(approvals.activationId, ids), inArray(approvals.status, ["PENDING"]));
+  // As with runs: what had expired before stays so. Nobody is told any more.
   await tx
     .update(approvals)
-    .set({ status: "CANCELLED" })
-    .where(and(inArray(approvals.activationId, ids), inArray(approvals.status, ["PENDING"])));
+    .set({ status: "EXPIRED", decision: "expired", answeredAt: approvals.expiresAt })
+    .where(and(open, lte(approvals.expiresAt, at)));
+  await tx.update(approvals).set({ status: "CANCELLED" }).where(open);
   await tx
     .update(wakeups)
     .set({ status: "SKIPPED", scheduled: null })

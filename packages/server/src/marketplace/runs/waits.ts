@@ -66,12 +66,14 @@ export const waitOver = async (tx: AgentTx, deps: AgentDeps, name: RunName, on: 
 };
 
 /** Takes back what only this run, which has ended, was waiting for: nobody would hear the answer. */
-export const dropWaits = async (tx: AgentTx, { activationId, runId }: RunName): Promise<void> => {
+export const dropWaits = async (tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<void> => {
   const { approvals: p, wakeups: w } = tx.t;
   await tx
     .update(p)
     .set({ status: "CANCELLED" })
-    .where(and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true)));
+    .where(
+      and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true), gt(p.expiresAt, now)),
+    );
   await tx
     .update(w)
     .set({ status: "CANCELLED", scheduled: null })

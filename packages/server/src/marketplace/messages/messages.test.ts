@@ -1,0 +1,209 @@
+import { expect, test } from "vitest";
+import { withAgent } from "../../../test/agent-at-work.ts";
+import { createWorld } from "../../testing.ts";
+
+const question = (title: string, also: object = {}) => ({
+  type: "APPROVAL_REQUEST" as const,
+  text: `About ${title}`,
+  approval: { title, ...also },
+});
+
+test("agent and brand write to each other, and each reads what the other wrote", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  const hello = await client.messages.create({ text: "Hello, *brand*", format: "markdown", externalId: "greeting" });
+  expect(hello).toEqual({
+    id: expect.stringMatching(/^msg_/),
+    sequence: 1,
+    activationId,
+    runId: null,
+    type: "TEXT",
+    direction: "outbound",
+    author: { role: "agent" },
+    text: "Hello, *brand*",
+    format: "markdown",
+    externalId: "greeting",
+    inReplyTo: null,
+    createdAt: "2026-01-01T00:00:00.000Z",
+    readAt: null,
+    approval: null,
+  });
+  const reply = await world.sdk.messages.create(activationId, { text: "Hello, agent", inReplyTo: hello.id });
+  expect(reply).toMatchObject({ sequence: 2, direction: "inbound", author: { role: "brand" }, inReplyTo: hello.id });
+  expect((await client.messages.list()).data.map(({ id }) => id)).toEqual([reply.id, hello.id]);
+  expect((await world.sdk.messages.list(activationId)).data.map(({ id }) => id)).toEqual([reply.id, hello.id]);
+  expect(await client.messages.get(reply.id)).toEqual(reply);
+  expect(await world.sdk.messages.get(hello.id)).toEqual(hello);
+  expect(await client.messages.read({ upToSequence: 2 })).toEqual({ unread: 0 });
+  expect((await world.sdk.messages.get(reply.id)).readAt).not.toBeNull();
+  expect((await world.sdk.messages.get(hello.id)).readAt).toBeNull();
+  await client.messages.create({ text: "More" });
+  expect(await world.sdk.messages.read(activationId, { upToSequence: 1 })).toEqual({ unread: 1 });
+});
+
+test("an externalId is taken once, and the refusal names the message that has it", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const done = await Promise.allSettled(Array.from({ length: 10 }, () => client.messages.create({ text: "x", externalId: "e" })));
+  const [first] = done.flatMap((d) => (d.status === "fulfilled" ? [d.value] : []));
+  expect(done.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  await expect(client.messages.create({ text: "y", externalId: "e" })).rejects.toMatchObject({
+    code: "conflict",
+    details: [{ path: "externalId", code: "duplicate_external_id", message: first?.id }],
+  });
+  expect((await client.messages.list()).pagination.total).toBe(1);
+});
+
+test("who follows an inbox by sequence gets each message once, oldest first, whatever comes meanwhile", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  for (let n = 1; n <= 25; n += 1) await world.sdk.messages.create(activationId, { text: `${n}` });
+  await client.messages.create({ text: "not for me" });
+  const seen: string[] = [];
+  for await (const message of client.messages.list({ direction: "inbound", afterSequence: 5, limit: 7 })) {
+    seen.push(message.text);
+    if (seen.length === 3) await world.sdk.messages.create(activationId, { text: "26" });
+  }
+  expect(seen).toEqual([...Array.from({ length: 20 }, (_, n) => `${n + 6}`), "26"]);
+  const newest: string[] = [];
+  for await (const message of client.messages.list({ direction: "inbound", limit: 10 })) newest.push(message.text);
+  expect(newest).toEqual(["26", ...Array.from({ length: 25 }, (_, n) => `${25 - n}`)]);
+  expect((await client.messages.list({ afterSequence: 20, limit: 3, page: 2 })).data.map(({ text }) => text)).toEqual([
+    "24",
+    "25",
+    "not for me",
+  ]);
+});
+
+test("filters: by type, direction, state, run and time", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  const { runId } = await client.runs.start();
+  await client.messages.create({ text: "a" });
+  await client.messages.create({ ...question("q", { expiresInSeconds: 60 }), runId });
+  const open = await client.messages.create({ ...question("p"), runId });
+  await world.clock.advance("60s");
+  await world.sdk.messages.create(activationId, { text: "b" });
+  const texts = async (filter: Parameters<typeof client.messages.list>[0]) =>
+    (await client.messages.list(filter)).data.map(({ text }) => text);
+  expect(await texts({ type: "TEXT" })).toEqual(["b", "a"]);
+  expect(await texts({ direction: "inbound" })).toEqual(["b", "expired"]);
+  expect(await texts({ status: "PENDING" })).toEqual(["About p"]);
+  expect(await texts({ status: "EXPIRED" })).toEqual(["About q"]);
+  expect(await texts({ runId })).toEqual(["expired", "About p", "About q"]);
+  expect(await texts({ since: "2026-01-01T00:01:00.000Z" })).toEqual(["b", "expired"]);
+  expect((await world.sdk.messages.list(activationId, { status: "PENDING" })).data.map(({ id }) => id)).toEqual([open.id]);
+});
+
+test("two approvals in one run both reach the agent, told apart by their messages", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, heard, activationId } = made.agent;
+  const { runId } = await client.runs.start();
+  const one = await client.messages.create({ ...question("one"), runId });
+  const two = await client.messages.create({
+    ...question("two", {
+      options: [
+        { id: "red", label: "Red" },
+        { id: "blue", label: "Blue", style: "primary" },
+      ],
+    }),
+    runId,
+  });
+  expect(await world.sdk.messages.answer(one.id, { decision: "reject", comment: "No." })).toMatchObject({
+    approval: { status: "REJECTED", decision: "rejected", comment: "No.", answeredAt: "2026-01-01T00:00:00.000Z" },
+  });
+  expect(await world.sdk.messages.answer(two.id, { decision: "blue" })).toMatchObject({
+    approval: { status: "ANSWERED", decision: "blue" },
+  });
+  const told = await heard("approval_response");
+  expect(told.map((e) => [e.type, e.activationId, e.runId, e.messageId, e.decision, e.comment])).toEqual([
+    ["approval_response", activationId, runId, one.id, "rejected", "No."],
+    ["approval_response", activationId, runId, two.id, "blue", null],
+  ]);
+  expect((await client.messages.list({ type: "APPROVAL_RESPONSE" })).data.map((m) => [m.inReplyTo, m.text, m.author.role])).toEqual([
+    [two.id, "blue", "brand"],
+    [one.id, "No.", "brand"],
+  ]);
+});
+
+test("of many who answer at once one is heard", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, heard } = made.agent;
+  const { id } = await client.messages.create(question("once"));
+  const done = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, n) => world.sdk.messages.answer(id, { decision: n % 2 === 0 ? "approve" : "reject" })),
+  );
+  const [winner] = done.flatMap((d) => (d.status === "fulfilled" ? [d.value] : []));
+  expect(done.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const d of done) if (d.status === "rejected") expect(d.reason).toMatchObject({ code: "invalid_state", status: 409 });
+  expect((await heard("approval_response")).map(({ decision }) => decision)).toEqual([winner?.approval?.decision]);
+  expect((await client.messages.get(id)).approval?.decision).toBe(winner?.approval?.decision);
+});
+
+test("a question nobody answers has expired at its time; the agent hears of it once, and its run goes on", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  const { id } = await client.messages.create({ ...question("slow", { expiresInSeconds: 3600 }), runId });
+  await world.clock.advance("59m59s999ms");
+  expect((await client.messages.get(id)).approval?.status).toBe("PENDING");
+  await world.clock.advance("1ms");
+  expect((await client.messages.get(id)).approval).toMatchObject({
+    status: "EXPIRED",
+    decision: "expired",
+    answeredAt: "2026-01-01T01:00:00.000Z",
+  });
+  await expect(world.sdk.messages.answer(id, { decision: "approve" })).rejects.toMatchObject({
+    code: "invalid_state",
+    details: [{ code: "approval_expired" }],
+  });
+  expect(await heard("approval_response")).toMatchObject([
+    { messageId: id, runId, decision: "expired", timestamp: "2026-01-01T01:00:00.000Z" },
+  ]);
+  expect(await client.runs.get(runId)).toMatchObject({ status: "RUNNING", deadlineAt: "2026-01-01T01:15:00.000Z" });
+  expect((await client.messages.list({ type: "APPROVAL_RESPONSE" })).data).toMatchObject([{ inReplyTo: id, author: { role: "system" } }]);
+});
+
+test("an agent takes its question back, without an event; an answered one it cannot", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, heard } = made.agent;
+  const { runId } = await client.runs.start();
+  const one = await client.messages.create({ ...question("one"), runId });
+  expect((await client.messages.cancel(one.id, {})).approval?.status).toBe("CANCELLED");
+  expect((await client.messages.cancel(one.id, {})).approval?.status).toBe("CANCELLED");
+  expect(await client.runs.get(runId)).toMatchObject({ status: "RUNNING" });
+  await expect(world.sdk.messages.answer(one.id, { decision: "approve" })).rejects.toMatchObject({
+    details: [{ code: "approval_cancelled" }],
+  });
+  const two = await client.messages.create(question("two"));
+  await world.sdk.messages.answer(two.id, { decision: "approve" });
+  await expect(client.messages.cancel(two.id, {})).rejects.toMatchObject({
+    code: "invalid_state",
+    details: [{ code: "approval_approved" }],
+  });
+  const text = await client.messages.create({ text: "x" });
+  await expect(client.messages.cancel(text.id, {})).rejects.toMatchObject({ details: [{ code: "not_a_request" }] });
+  await expect(world.sdk.messages.answer(text.id, { decision: "approve" })).rejects.toMatchObject({ details: [{ code: "not_a_request" }] });
+  expect(await heard("approval_response")).toHaveLength(1);
+});
+
+test("a paused agent's questions can be answered, and it hears of the answer", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const { id } = await client.messages.create(question("x"));
+  await world.sdk.activations.pause(activationId);
+  await world.sdk.messages.answer(id, { decision: "approve" });
+  await world.sdk.messages.create(activationId, { text: "Come back soon." });
+  await world.sdk.activations.resume(activationId);
+  expect(await heard("approval_response")).toHaveLength(1);
+  expect((await client.messages.list({ direction: "inbound" })).pagination.total).toBe(2);
+});

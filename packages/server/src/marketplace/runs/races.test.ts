@@ -1,0 +1,76 @@
+import { ApiError } from "@mailsvc/sdk";
+import { expect, test } from "vitest";
+import { withAgent } from "../../../test/agent-at-work.ts";
+import { seededRandom } from "../../lib/random.ts";
+import { createWorld } from "../../testing.ts";
+
+const outcome = (work: Promise<{ status: string }>): Promise<string> =>
+  work.then(
+    ({ status }) => status,
+    (error: unknown) => {
+      if (error instanceof ApiError) return error.code;
+      throw error;
+    },
+  );
+
+test("a thousand times a run is completed in the instant its window ends: one of both counts, and is told", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const random = seededRandom(7);
+  const turns = async (n: number): Promise<void> => {
+    for (let i = 0; i < n; i += 1) await new Promise(setImmediate);
+  };
+  const answers = new Map<string, string>();
+  for (let round = 0; round < 50; round += 1) {
+    const started = await Promise.all(Array.from({ length: 20 }, (_, n) => client.runs.start({ runId: `run-${round}-number-${n}` })));
+    await world.clock.advance("14m59s999ms");
+    const ends = started.map(async ({ runId }) => {
+      await turns(Math.floor(random.fraction() * 12));
+      answers.set(runId, await outcome(client.runs.complete({ runId })));
+    });
+    await turns(Math.floor(random.fraction() * 8));
+    await Promise.all([...ends, world.clock.advance("1ms")]);
+  }
+  await world.settle();
+  const failed = (await heard("run_force_failed")).map(({ runId }) => runId);
+  expect(new Set(failed).size).toBe(failed.length);
+  const statuses = new Map<string, string>();
+  for await (const run of world.sdk.runs.list(activationId, { limit: 100 })) statuses.set(run.runId, run.status);
+  expect(statuses.size).toBe(1000);
+  for (const [runId, status] of statuses) {
+    expect([runId, answers.get(runId), status]).toEqual([runId, status === "COMPLETED" ? "COMPLETED" : "invalid_state", status]);
+    expect(failed.includes(runId)).toBe(status === "FAILED");
+  }
+  // Otherwise nothing raced.
+  expect(failed.length).toBeGreaterThan(50);
+  expect(failed.length).toBeLessThan(950);
+}, 240_000);
+
+test("of complete, fail, cancel and the brand's own cancelling at once one counts, and all others are told what did", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  for (let round = 0; round < 25; round += 1) {
+    const { runId } = await client.runs.start();
+    const done = await Promise.all([
+      outcome(client.runs.complete({ runId })),
+      outcome(client.runs.fail({ runId, error: { code: "x", message: "y" } })),
+      outcome(client.runs.cancel({ runId })),
+      outcome(world.sdk.runs.cancel(activationId, runId, { force: true })),
+    ]);
+    const { status } = await client.runs.get(runId);
+    expect(new Set(done.filter((d) => d !== "invalid_state"))).toEqual(new Set([status]));
+  }
+}, 60_000);
+
+test("of many starts at once no more than twenty runs are at work, and one name makes one run", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const same = await Promise.all(Array.from({ length: 10 }, () => client.runs.start({ runId: "the-same-run", title: "x" })));
+  expect(new Set(same.map(({ startedAt, runId }) => `${runId} ${startedAt}`)).size).toBe(1);
+  expect((await client.runs.list()).pagination.total).toBe(1);
+  const done = await Promise.allSettled(Array.from({ length: 30 }, () => client.runs.start()));
+  expect(done.filter(({ status }) => status === "fulfilled")).toHaveLength(19);
+}, 60_000);
