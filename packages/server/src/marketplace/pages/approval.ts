@@ -26,7 +26,7 @@ export const assertMayBeOut = async (tx: AgentTx, page: PageRow): Promise<void> 
       {
         path: "status",
         code: "approval_required",
-        message: `Keep it as DRAFT, post an APPROVAL_REQUEST with approval.preview {"kind":"landing_page","id":"${page.id}"}, and publish after agent.approval_response says approved.`,
+        message: `Keep it as DRAFT, post an APPROVAL_REQUEST with approval.preview {"kind":"landing_page","id":"${page.id}"}, and publish after its approval_response says approved.`,
       },
     ],
   });

@@ -27,8 +27,10 @@ const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
 
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
 export const readForm = (page: PageRow, bytes: Uint8Array): Reading => {
-  if (!isUtf8(bytes)) throw new ApiError("validation_error", "The form is not valid UTF-8.");
   const sent = new URLSearchParams(Buffer.from(bytes).toString());
+  // What stands behind a % and is no UTF-8 has become this character by now.
+  if (!isUtf8(bytes) || [...sent.values()].some((value) => value.includes("\ufffd")))
+    throw new ApiError("validation_error", "The form is not valid UTF-8.");
   if ((sent.get(TRAP) ?? "") !== "") return { trapped: true };
   const asked: readonly string[] = ["email", ...(page.form?.fields ?? [])];
   const values: Record<string, string> = {};
