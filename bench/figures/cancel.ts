@@ -1,10 +1,7 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { copyActivation, type Hook, startHook } from "../../test/support/marketplace.ts";
 import { type Ready, startServer } from "../../test/support/server.ts";
 import { call } from "../contenders.ts";
 import { onCore } from "../cores.ts";
@@ -15,55 +12,16 @@ const ROUNDS = 3;
 const PATIENCE_MS = 60_000;
 const MARKET = "/api/v1/marketplace";
 
-/** A builder's webhook: it says yes, and keeps the key. */
-const startHook = async () => {
-  let key = "";
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => {
-      body += text;
-    });
-    request.on("end", () => {
-      key = (JSON.parse(body) as { apiKey?: string }).apiKey ?? key;
-      response.writeHead(200).end();
-    });
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    key: async (): Promise<string> => {
-      while (key === "") await new Promise((next) => setTimeout(next, 10));
-      return key;
-    },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-};
-
-/** Copies an activation, each copy for a brand of its own: there is no other way to so many brands. */
-const crowd = (file: string, pattern: string): void => {
-  const db = new Database(file);
-  const columns = (db.pragma("table_info(activations)") as { name: string }[]).map(({ name }) => name);
-  const changed: Record<string, string> = {
-    id: "substr(id, 1, 24) || printf('%06d', n)",
-    workspace_id: "'ws_' || printf('%026d', n)",
-    key_hash: "'hash-' || n",
-  };
-  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ACTIVATIONS - 1})`;
-  const picked = columns.map((name) => changed[name] ?? `"${name}"`).join(", ");
-  db.exec(`${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM numbers`);
-  db.prepare(`INSERT INTO activations (${columns.map((name) => `"${name}"`).join(", ")})
-    ${numbers} SELECT ${picked} FROM activations, numbers WHERE id = ?`).run(pattern);
-  db.close();
-};
-
 const started = async (data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> => {
   const server = startServer({ data, flags: ["--dev"], before: onCore(0) });
   const ready: Ready | null = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
   return { at: { url: ready.url, apiKey: ready.apiKey }, stop: () => server.kill("SIGTERM") };
+};
+
+const keyOf = async ({ came }: Hook): Promise<string> => {
+  while (came.length === 0) await new Promise((next) => setTimeout(next, 10));
+  return came[0]?.event.apiKey ?? "";
 };
 
 const round = async (): Promise<{ dead: number; told: number }> => {
@@ -77,9 +35,9 @@ const round = async (): Promise<{ dead: number; told: number }> => {
     await call(first.at, "POST", `${MARKET}/payments/${payment.id}/confirm`);
     const wanted = { agentSlug: "agent", acceptedPermissions: [] };
     const { id } = (await call(first.at, "POST", `${MARKET}/activations`, wanted)) as { id: string };
-    const key = await hook.key();
+    const key = await keyOf(hook);
     await first.stop();
-    crowd(join(data, "mailsvc.db"), id);
+    copyActivation(join(data, "mailsvc.db"), id, ACTIVATIONS - 1);
     const { at, stop } = await started(data);
     const asAgent = () => fetch(`${at.url}/api/agents/activations/${id}`, { headers: { authorization: `Bearer ${key}` } });
     if ((await asAgent()).status !== 200) throw new Error("The key did not work before.");
