@@ -71,7 +71,9 @@ export const eventsOf = async ({ app }: Pick<TestWorld, "app">, activationId: st
 
 /** The one key of an activation: from the webhook that got it, or from the outbox where it waits. */
 export const keyOf = async (world: TestWorld, hooks: Receiver, activationId: string): Promise<string> => {
-  const events = [...hooks.bodies.map((body) => AgentEvent.parse(JSON.parse(body))), ...(await eventsOf(world, activationId))];
+  // In this order: what is no longer in the outbox has arrived.
+  const stored = await eventsOf(world, activationId);
+  const events = [...hooks.bodies.map((body) => AgentEvent.parse(JSON.parse(body))), ...stored];
   for (const event of events)
     if (event.type === "agent.activated" && event.activationId === activationId && event.apiKey.startsWith("ms_agent_"))
       return event.apiKey;

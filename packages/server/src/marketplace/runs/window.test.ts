@@ -83,15 +83,15 @@ test("past its window a run cannot be logged, completed or cancelled, though nob
   expect((await client.runs.list({ status: "FAILED" })).data).toMatchObject([{ runId }]);
   expect(await world.sdk.runs.get(activationId, runId)).toMatchObject({ status: "FAILED", failureReason: "heartbeat_timeout" });
   for (const refused of [
-    client.runs.log({ runId }),
-    client.runs.complete({ runId }),
-    client.runs.cancel({ runId }),
-    client.credits.consume({ amount: 1, action: "draft", runId }),
-    client.messages.create({ type: "APPROVAL_REQUEST", text: "x", runId, approval: { title: "x" } }),
-    client.wakeups.create({ delaySeconds: 60, reason: "x", runId, suspendRun: true }),
-    world.sdk.runs.cancel(activationId, runId, { force: true }),
+    () => client.runs.log({ runId }),
+    () => client.runs.complete({ runId }),
+    () => client.runs.cancel({ runId }),
+    () => client.credits.consume({ amount: 1, action: "draft", runId }),
+    () => client.messages.create({ type: "APPROVAL_REQUEST", text: "x", runId, approval: { title: "x" } }),
+    () => client.wakeups.create({ delaySeconds: 60, reason: "x", runId, suspendRun: true }),
+    () => world.sdk.runs.cancel(activationId, runId, { force: true }),
   ])
-    await expect(refused).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+    await expect(refused()).rejects.toMatchObject({ code: "invalid_state", status: 409 });
   // A run past its window takes no place.
   for (let n = 0; n < 20; n += 1) await client.runs.start();
   await expect(client.runs.start()).rejects.toMatchObject({ code: "conflict", details: [{ code: "too_many_active_runs" }] });
