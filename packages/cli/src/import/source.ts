@@ -16,7 +16,7 @@ export interface Source {
   consumed(): number;
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK = 64 * 1024;
 
 const why = (error: unknown): string => {
   const code = (error as NodeJS.ErrnoException).code;
