@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { agentAt } from "../../test/agent-at-work.ts";
+import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
+import { receiver } from "../../test/marketplace.ts";
+import { ask } from "../../test/scenario.ts";
+import { secondWorkspace } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const CANARY = "kanarienvogel";
+
+/** Fills a workspace with people and mail whose every field sings. Answers the ids of what it made. */
+const plant = async (world: TestWorld, key: string, word: string): Promise<Record<string, string[]>> => {
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await ask(world, { path, body, key });
+    const read = (await answer.json()) as { id?: string; ids?: string[]; slug?: string };
+    expect({ path, status: answer.status, read }).toMatchObject({ status: answer.status < 300 ? answer.status : 200 });
+    return read.id ?? read.ids?.[0] ?? "";
+  };
+  const person = {
+    email: `${word}@example.com`,
+    firstName: word,
+    lastName: word,
+    phone: word,
+    tags: [word],
+    customFields: { [word]: word },
+  };
+  const contact = await made("/api/v1/contacts", person);
+  const list = await made("/api/v1/lists", { name: "Newsletter" });
+  await made(`/api/v1/lists/${list}/contacts`, { contacts: [contact] });
+  const rules = { field: "tags", operator: "contains", value: word };
+  const segment = await made("/api/v1/segments", { name: word, description: word, rules });
+  const mail = { from: `${word} <${word}@sender.test>`, to: `${word}@example.com`, subject: word, text: word, html: `<p>${word}</p>` };
+  const email = await made("/api/v1/send", { ...mail, tags: { [word]: word }, headers: { "X-Word": word } });
+  await made("/api/v1/send", { ...mail, to: [`bounced+${word}@simulator.mailsvc.test`, `complained+${word}@simulator.mailsvc.test`] });
+  await made("/api/v1/suppressions", { email: `gone-${word}@example.com`, note: word });
+  await made("/api/v1/senders", { email: `hello@${word}.example` });
+  const template = await made("/api/v1/templates", { name: word, slug: word, subject: word, html: `<p>${word}</p>`, publish: true });
+  const developer = await made("/api/v1/keys", { name: word, permissions: ["contacts:read"] });
+  return { contact: [contact], list: [list], segment: [segment], email: [email], template: [template], key: [developer] };
+};
+
+test("no byte an agent's key or webhook can see tells of a person, a mail or another workspace", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  const own = await plant(world, world.apiKey, `${CANARY}1`);
+  const other = await secondWorkspace(world);
+  const foreign = await plant(world, other.apiKey, `${CANARY}2`);
+  await world.settle();
+  await world.sdk.credits.grant({ amount: 10_000, description: "for all" });
+  const agent = await agentAt(world, hooks);
+  const { client, activationId, key } = agent;
+  const foreignIds = [...Object.values(own), ...Object.values(foreign)].flat().filter((id) => id !== "" && !own.list?.includes(id));
+
+  const seen: string[] = [];
+  const succeeded = new Set<string>();
+  let count = 0;
+  const send = async (method: string, path: string, body?: unknown): Promise<number> => {
+    count += 1;
+    const headers = { "idempotency-key": `crawl-${count}` };
+    const answer = await ask(world, { method, path, key, headers, ...(body !== undefined && { body }) });
+    seen.push([...answer.headers].join("\n"), await answer.text());
+    expect({ method, path, status: answer.status, text: seen.at(-1) }).toMatchObject({ status: Math.min(answer.status, 499) });
+    return answer.status;
+  };
+  /** What there is to name, made anew for each endpoint. */
+  const things = async () => {
+    const { runId } = await client.runs.start();
+    const message = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", approval: { title: "?" } });
+    const wakeup = await client.wakeups.create({ delaySeconds: 60 + count, reason: "x" });
+    const spent = await client.credits.consume({ amount: 5, action: "draft" });
+    const page = await client.landingPages.create({ title: `Page ${count}`, html: "<p>x</p>", listId: own.list?.[0] });
+    const upload = { title: "Guide", fileName: "a.pdf", contentBase64: Buffer.from("%PDF-1.7\nx\n%%EOF\n").toString("base64") };
+    const magnet = await client.leadMagnets.create(upload);
+    const names = { activationId, runId, messageId: message.id, wakeupId: wakeup.wakeupId, transactionId: spent.transactionId };
+    return { names, ids: [page.id, magnet.id, ...(own.list ?? [])] };
+  };
+
+  for (const one of agentEndpoints()) {
+    const takesId = one.endpoint.path.includes(":id");
+    const { names, ids } = await things();
+    for (const id of takesId ? ids : [""])
+      for (const call of callsOf(one, { ...names, id })) if ((await send(call.method, call.path, call.body)) < 300) succeeded.add(one.id);
+    // And with whatever belongs to others, in every place where an id may stand.
+    for (const id of foreignIds) {
+      const wrong = {
+        activationId,
+        runId: id,
+        messageId: id,
+        wakeupId: id,
+        transactionId: id,
+        id,
+        listId: id,
+        leadMagnetId: id,
+        parentRunId: id,
+      };
+      if (!one.endpoint.path.endsWith(":activationId") && one.endpoint.path.replace(":activationId", "").includes(":"))
+        for (const call of callsOf(one, wrong)) expect(await send(call.method, call.path, call.body)).toBe(404);
+    }
+    await client.runs.cancel({ runId: names.runId }).catch(() => {});
+  }
+  expect(agentEndpoints().filter(({ id }) => !succeeded.has(id))).toEqual([]);
+
+  // Paths nobody has promised.
+  const base = `/api/agents/activations/${activationId}`;
+  for (const list of own.list ?? [])
+    for (const rest of ["contacts", "members", "subscribers", "export"])
+      expect(await send("GET", `${base}/lists/${list}/${rest}`)).toBe(404);
+  for (const rest of ["contacts", "emails", "campaigns", "events", "segments", "senders", "suppressions", "templates", "keys", "members"])
+    for (const prefix of [base, "/api/agents", "/api/v1", "/api/v1/v1"])
+      expect([403, 404]).toContain(await send("GET", `${prefix}/${rest}?search=${CANARY}1`));
+
+  await world.sdk.messages.create(activationId, { text: "A word" });
+  for (const { id } of (await world.sdk.messages.list(activationId, { status: "PENDING", limit: 100 })).data)
+    await world.sdk.messages.answer(id, { decision: "approve" });
+  await world.clock.advance("2h");
+  await world.sdk.activations.pause(activationId);
+  await world.sdk.activations.resume(activationId);
+  await world.sdk.activations.deactivate(activationId);
+  await world.settle();
+
+  const { read } = world.app.deps.db;
+  const rows = JSON.stringify([
+    await read.select().from(read.t.agentEvents),
+    await read.select().from(read.t.deliveryAttempts),
+    await read.select().from(read.t.runs),
+    await read.select().from(read.t.messages),
+  ]);
+  expect(seen.length).toBeGreaterThan(200);
+  expect(hooks.bodies.length).toBeGreaterThan(5);
+  const visible = [...seen, ...hooks.bodies, rows].join("\n");
+  // What was asked for may be named in a refusal; nothing may be added to it.
+  expect(visible.replaceAll(/search=kanarienvogel1/g, "")).not.toContain(CANARY);
+  expect(visible).not.toContain(other.workspaceId);
+}, 120_000);
