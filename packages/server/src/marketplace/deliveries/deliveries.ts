@@ -86,6 +86,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
   let running = false;
   let again = false;
   let activity = 0;
+  let enough = (): void => {};
   let timer: Timer | null = null;
   let look: Timer | null = null;
   const waiting: (() => void)[] = [];
@@ -249,6 +250,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     under -= 1;
     if (slow) underSlow -= 1;
     // Broken off by us: that is no failure of the receiver's.
+    if (ended.length >= GATHERED) enough();
     ended.push(broken && outcome.attempt?.class !== "ok" ? { job, attempt: null } : outcome);
     begin(desk);
     pump();
@@ -268,6 +270,13 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     }
   };
 
+  /** Waits until enough has ended, for a moment at most. */
+  const gather = (): Promise<void> =>
+    new Promise((done) => {
+      enough = done;
+      void depsOf().clock.real.sleep(GATHER_MS).then(done);
+    });
+
   const settled = (): void => {
     if (running || under > 0 || ended.length > 0) return;
     for (const done of waiting.splice(0)) done();
@@ -280,11 +289,10 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     running = true;
     activity += 1;
     void (async () => {
-      const { clock } = depsOf();
       while (again) {
         again = false;
         for (;;) {
-          if (under >= CROWD && ended.length < GATHERED) await clock.real.sleep(GATHER_MS);
+          if (under >= CROWD && ended.length < GATHERED) await gather();
           const outcomes = ended.splice(0, BATCH);
           const wanted = wishes();
           if (outcomes.length === 0 && wanted.length === 0) break;
