@@ -40,7 +40,7 @@ export const exitOfStatus = (status: number): Exit => {
   if (status === 401) return EXIT.auth;
   if (status === 402 || status === 403) return EXIT.forbidden;
   if (status === 404 || status === 405) return EXIT.notFound;
-  if (status === 409) return EXIT.conflict;
+  if (status === 409 || status === 412) return EXIT.conflict;
   if (status === 429) return EXIT.rateLimit;
   return status >= 500 ? EXIT.server : EXIT.validation;
 };

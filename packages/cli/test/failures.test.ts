@@ -12,7 +12,23 @@ const answering = (status: number, error: Record<string, unknown>, headers: Reco
 
 const REMOTE = { MAILSVC_URL: "http://mailsvc.test", MAILSVC_API_KEY: "ms_live_0123456789abcdef" };
 
-const EXITS: Record<number, number> = { 400: 3, 401: 4, 402: 5, 403: 5, 404: 6, 405: 6, 409: 7, 413: 3, 415: 3, 429: 8, 500: 9, 502: 9, 503: 9 };
+const EXITS: Record<number, number> = {
+  400: 3,
+  401: 4,
+  402: 5,
+  403: 5,
+  404: 6,
+  405: 6,
+  409: 7,
+  412: 7,
+  413: 3,
+  415: 3,
+  422: 3,
+  429: 8,
+  500: 9,
+  502: 9,
+  503: 9,
+};
 
 describe("exit codes", () => {
   test.each(ERROR_CODES)("%s leads to the exit code of its status, and its request id is shown", async (code) => {
