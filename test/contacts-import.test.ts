@@ -137,7 +137,7 @@ const taker = async (): Promise<string> => {
 // Writes the largest size the process had, in kB, when it ends.
 const MEASURE = `data:text/javascript,import{writeFileSync as w}from"node:fs";process.on("exit",()=>w("rss",String(process.resourceUsage().maxRSS)))`;
 
-test("200,000 rows go through a heap that could not hold them, and take no more memory than 40,000", async () => {
+test("200,000 rows go through a heap that could not hold them", async () => {
   const url = await taker();
   const cwd = folder();
   const largest = async (rows: number): Promise<number> => {
