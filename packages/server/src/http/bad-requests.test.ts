@@ -197,7 +197,7 @@ scenarios("bodies of the other endpoints", [
   post("/api/v1/suppressions", {}, "email required"),
   post("/api/v1/suppressions", { email: "x" }, "email invalid_email"),
   post("/api/v1/suppressions", { email: "a@b.example", scope: "none" }, "scope invalid_value"),
-  post("/api/v1/suppressions", { email: "a@b.example", reason: "bounce" }, "reason unknown_field"),
+  post("/api/v1/suppressions", { email: "a@b.example", reason: "sunshine" }, "reason invalid_value"),
   { ...post("/api/v1/emails/em_x", {}, "scheduledAt required"), method: "PATCH" },
   { ...post("/api/v1/emails/em_x", { scheduledAt: "soon" }, "scheduledAt invalid_format"), method: "PATCH" },
   { ...post("/api/v1/emails/em_x", { scheduledAt: "2030-01-01T00:00:00Z", subject: "x" }, "subject unknown_field"), method: "PATCH" },
