@@ -86,36 +86,13 @@ const erased = (gone: Erasure, { term: { out } }: Session): string => {
   ].join("\n");
 };
 
-const imported = (outcome: ContactImport, { term: { out, columns: width } }: Session): string => {
-  const sums = (["created", "updated", "unchanged", "skipped", "failed"] as const)
-    .filter((result) => outcome[result] > 0)
-    .map((result) => `${outcome[result]} ${result}`);
-  const errors = table(
-    outcome.errors,
-    [
-      { title: "row", value: (e) => e.index },
-      { title: "field", value: (e) => e.path },
-      { title: "what is wrong", value: (e) => e.message, flexible: true },
-    ],
-    out,
-    width,
-  );
-  return [
-    `${sums.join(", ")}${outcome.dryRun ? out.dim(" (dry run: nothing was stored)") : ""}`,
-    ...(outcome.suppressed > 0 ? [out.yellow(`${outcome.suppressed} of them suppressed, so not subscribed`)] : []),
-    ...(outcome.errors.length > 0 ? ["", errors] : []),
-  ].join("\n");
-};
-
 export const contactViews: Readonly<Record<string, View>> = {
   "contacts.list": { columns: contactColumns },
-  "contacts.export": { columns: contactColumns },
   "contacts.create": { object: one },
   "contacts.upsert": { object: one },
   "contacts.update": { object: one },
   "contacts.delete": { object: one },
   "contacts.get": { object: detail },
-  "contacts.import": { object: imported },
   "people.get": { object: person },
   "people.erase": { object: erased },
 };
