@@ -1,4 +1,4 @@
-import type { Contact, ContactDetail, ContactImport, Erasure, Person } from "@mailsvc/sdk/contract";
+import type { Contact, ContactDetail, Erasure, Person } from "@mailsvc/sdk/contract";
 import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { Style } from "../tty.ts";
