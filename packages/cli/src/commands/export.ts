@@ -17,7 +17,7 @@ import { FORMATS, type Format } from "../import/table.ts";
 import type { Placed } from "../places.ts";
 import { type Call, callOf } from "../request.ts";
 import type { Session } from "../session.ts";
-import { separatorFlag } from "./import.ts";
+import { choice, separatorFlag } from "./import.ts";
 
 const { export: endpoint } = contract.contacts;
 
@@ -147,24 +147,9 @@ export const exportCommand = (place: Placed, run: Run): Command => {
   for (const field of fields) addField(command, field);
   command
     .addOption(noteOption(new Option("--output <file>", "The file; it appears when it is whole. stdout otherwise"), { type: "file" }))
+    .addOption(choice("--format <format>", "By the file's name unless said, else csv", FORMATS))
     .addOption(
-      noteOption(new Option("--format <format>", "csv, or ndjson; by the file's name, else csv").choices(FORMATS), {
-        type: "enum",
-        choices: FORMATS,
-      }),
-    )
-    .addOption(
-      noteOption(
-        new Option("--custom-fields <how>", "In CSV: all in one column as JSON, which is exact, or a column each").choices([
-          "json",
-          "columns",
-        ]),
-        {
-          type: "enum",
-          choices: ["json", "columns"],
-          default: "json",
-        },
-      ),
+      choice("--custom-fields <how>", "In CSV: all in one column as JSON, which is exact, or a column each", ["json", "columns"], "json"),
     )
     .addOption(noteOption(new Option("--separator <character>", "Between cells: , ; | or tab (default ,)"), { type: "text" }))
     .addOption(noteOption(new Option("--bom", "Begin with the mark by which Excel knows UTF-8"), { type: "boolean" }))

@@ -20,19 +20,24 @@ import { watchImport } from "../import/watch.ts";
 import type { Placed } from "../places.ts";
 import { callOf } from "../request.ts";
 import type { Session } from "../session.ts";
+import { checkChoice } from "../values.ts";
 
 const CONCURRENCY = 4;
 const KEPT_ERRORS = 100;
 
-const choice = (syntax: string, about: string, choices: readonly string[], more: Partial<OptionFacts> = {}): Option =>
-  noteOption(new Option(syntax, `${about} (${choices.join(", ")})`).choices(choices), { type: "enum", choices, ...more });
+/** A flag that takes one of a few words. */
+export const choice = (syntax: string, about: string, choices: readonly string[], fallback?: string): Option => {
+  const option = new Option(syntax, `${about} (${choices.join(", ")}${fallback === undefined ? "" : `; default ${fallback}`})`);
+  const facts: OptionFacts = { type: "enum", choices, ...(fallback === undefined ? {} : { default: fallback }) };
+  return noteOption(option, facts).argParser((word: string) => checkChoice(option.name(), word, choices));
+};
 const file = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "file" });
 const amount = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "number" });
 
 const addOptions = (command: Command, kind: Kind): void => {
   const options = [
     ...(kind === CONTACTS
-      ? [choice("--mode <mode>", "Contacts that exist: update or leave them", ["upsert", "skip"], { default: "upsert" })]
+      ? [choice("--mode <mode>", "Contacts that exist: update or leave them", ["upsert", "skip"], "upsert")]
       : [
           choice("--reason <reason>", "Reason of rows that give none", SUPPRESSION_REASONS),
           choice("--scope <scope>", "Scope of rows that give none", SUPPRESSION_SCOPES),
@@ -50,7 +55,7 @@ const addOptions = (command: Command, kind: Kind): void => {
     ).argParser(collect),
     ...(kind.custom
       ? [
-          choice("--custom-fields <what>", "Columns that are no field", ["keep", "ignore"], { default: "keep" }),
+          choice("--custom-fields <what>", "Columns that are no field", ["keep", "ignore"], "keep"),
           noteOption(
             new Option("--types <kinds>", `What may be recognised in custom fields: ${GUESSED.join(", ")}, all; texts otherwise`),
             { type: "text" },
