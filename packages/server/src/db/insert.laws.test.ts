@@ -4,7 +4,14 @@ import { describeDb } from "../../test/describe-db.ts";
 import type { Tx } from "./db.ts";
 
 describeDb("many rows at once", (t) => {
-  const event = (type: string, data: Record<string, unknown> | null = null) => ({ workspaceId: "ws", type, emailId: null, contactId: null, at: 1, data });
+  const event = (type: string, data: Record<string, unknown> | null = null) => ({
+    workspaceId: "ws",
+    type,
+    emailId: null,
+    contactId: null,
+    at: 1,
+    data,
+  });
   const events = () => t.db.read.select().from(t.db.read.t.events).orderBy(asc(t.db.read.t.events.sequence));
   const contact = (seq: number, email: string) => ({
     seq,
@@ -13,7 +20,7 @@ describeDb("many rows at once", (t) => {
     email,
     emailKey: email,
     firstName: null,
-    lastName: "O'Neil \\ {\"x\"},",
+    lastName: 'O\'Neil \\ {"x"},',
     phone: null,
     status: "SUBSCRIBED" as const,
     tags: ["a,b", '"c"', "{d}", "é", ""],
@@ -25,7 +32,12 @@ describeDb("many rows at once", (t) => {
   const put = (tx: Tx, ...rows: ReturnType<typeof contact>[]) => tx.insertAll(tx.t.contacts, rows);
 
   test("are written in the order given, and count on by themselves", async () => {
-    await t.db.tx((tx) => tx.insertAll(tx.t.events, Array.from({ length: 2500 }, (_, i) => event(`e${i}`))));
+    await t.db.tx((tx) =>
+      tx.insertAll(
+        tx.t.events,
+        Array.from({ length: 2500 }, (_, i) => event(`e${i}`)),
+      ),
+    );
     const rows = await events();
     expect(rows.map((r) => r.type)).toEqual(Array.from({ length: 2500 }, (_, i) => `e${i}`));
     expect(new Set(rows.map((r) => r.sequence)).size).toBe(2500);
