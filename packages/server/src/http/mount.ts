@@ -174,7 +174,8 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, search, body);
     // A form that is sent again has other boundaries: what counts is what stands in it.
-    const claim = claimOf(exchange.headers, caller.id, endpoint, params, form ? Buffer.from(JSON.stringify(body)) : bytes);
+    const claimed = form && exchange.headers.get("idempotency-key") !== null ? Buffer.from(JSON.stringify(body)) : bytes;
+    const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
     const known = endpoint.raw ? { ...caller, context: { ...caller.context, bytes, headers: exchange.headers } } : caller;
     const stored = await write(endpoint, handler, input, known, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);

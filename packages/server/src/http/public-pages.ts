@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { H3, H3Event } from "h3";
 import { StorageUnavailable } from "../db/errors.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { isForbiddenAddress } from "../lib/guard-url.ts";
 import { escapeHtml, simplePage } from "../lib/html.ts";
 import type { Ids } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -46,16 +47,18 @@ const COMMON: HeaderList = [
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
 ];
 
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+/** An address of IPv4 that a socket for both kinds shows as one of IPv6, as itself. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /**
- * Where a visitor is. A proxy on this machine says so itself: the last address of X-Forwarded-For is the one it has seen.
- * From everywhere else the header is not believed.
+ * Where a visitor is. A proxy on this machine or beside it says so: the last address of X-Forwarded-For is the one it has
+ * seen itself. From everywhere else the header is not believed.
  */
 const addressOf = (remote: string | undefined, forwarded: string | null): string => {
-  if (remote !== undefined && !LOOPBACK.test(remote)) return remote;
-  const last = forwarded?.split(",").at(-1)?.trim() ?? "";
-  return isIP(last) === 0 ? (remote ?? "local") : last;
+  const peer = remote === undefined ? undefined : plain(remote);
+  if (peer !== undefined && !isForbiddenAddress(peer, { dev: false })) return peer;
+  const last = plain(forwarded?.split(",").at(-1)?.trim() ?? "");
+  return isIP(last) === 0 ? (peer ?? "local") : last;
 };
 
 const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";

@@ -303,6 +303,14 @@ describe("a sign-up", () => {
     expect((await submit(page, { email: "seven@example.com" }, { from: "2001:db8:7:a::1" })).status).toBe(303);
   });
 
+  test("an address of IPv4 is the same place when it is written as one of IPv6; what comes first in the header is not believed", async () => {
+    const page = await published();
+    const forms = async (from: string) => (await submit(page, { email: `v${Math.floor(count)}@example.com` }, { from })).status;
+    for (let i = 0; i < 10; i += 1) expect(await forms(i % 2 === 0 ? "192.0.2.200" : "::ffff:192.0.2.200")).toBe(303);
+    expect(await forms(`198.51.100.${count % 250}, 192.0.2.200`)).toBe(429);
+    expect(await forms("::ffff:192.0.2.201")).toBe(303);
+  });
+
   test("fifty at once of one address make one contact, and fifty of as many make fifty", async () => {
     const page = await published();
     const one = await Promise.all(Array.from({ length: 50 }, () => submit(page, { email: "once@example.com" })));

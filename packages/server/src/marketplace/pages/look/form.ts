@@ -49,7 +49,7 @@ export const formHtml = (form: PageForm | null, action: string, brandName: strin
   const title = form?.title ? `<h2>${escapeHtml(form.title)}</h2>` : "";
   const fields = (["email", ...new Set(form?.fields)] as Field[]).map((name) => field(name, form, faults)).join("");
   const trap = `<p class="rest" aria-hidden="true"><label for="${TRAP}">Leave this empty</label><input id="${TRAP}" name="${TRAP}" type="text" tabindex="-1" autocomplete="off"></p>`;
-  return `<form class="signup" id="signup" method="post" action="${action}" accept-charset="utf-8">${title}${fields}${trap}${agree}<button type="submit">${escapeHtml(
+  return `<form class="signup" id="signup" method="post" action="${action}#signup" accept-charset="utf-8">${title}${fields}${trap}${agree}<button type="submit">${escapeHtml(
     form?.button ?? "Sign up",
   )}</button>${form?.consentCheckbox ? "" : `<p class="consent">${consent}</p>`}</form>`;
 };

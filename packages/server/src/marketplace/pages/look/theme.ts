@@ -85,7 +85,7 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .signup .agree input{width:1.15em;height:1.15em;margin:.25em 0 0;flex:none;accent-color:var(--primary)}
 .signup .consent{color:var(--muted);font-size:.9rem;margin:.9em 0 0}
 .signup button{width:100%}
-.signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:.35em 0 0}
+.signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:-.7em 0 1.1em}
 .signup .rest{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
