@@ -1,7 +1,7 @@
 import type { InferInsertModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
-import type { Tables } from "./tables.ts";
 import type { Parts } from "./parts.ts";
+import type { Tables } from "./tables.ts";
 import type { Words } from "./words.ts";
 
 /**

@@ -3,9 +3,9 @@ import type pg from "pg";
 import type { Queries } from "./db.ts";
 import { storageError } from "./errors.ts";
 import { insertsOf } from "./insert.pg.ts";
+import { partsOf } from "./parts.pg.ts";
 import * as schema from "./schema.pg.ts";
 import type { Tables } from "./tables.ts";
-import { partsOf } from "./parts.pg.ts";
 import { words } from "./words.pg.ts";
 
 /** What drizzle uses of a connection, or of a pool of them. */
