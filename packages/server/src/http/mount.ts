@@ -235,7 +235,13 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       flight.count += 1;
       if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
       try {
-        const base: PublicContext = { deps, requestId, check, header: (name) => exchange.headers.get(name), signal: () => exchange.signal() };
+        const base: PublicContext = {
+          deps,
+          requestId,
+          check,
+          header: (name) => exchange.headers.get(name),
+          signal: () => exchange.signal(),
+        };
         if (faults?.any && endpoint.access !== "dev")
           return exchange.respond(
             await faults.around(endpoint.method, exchange.pathname(), headers, () => perform(exchange, endpoint, handler, base, headers)),
