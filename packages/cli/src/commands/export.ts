@@ -12,12 +12,12 @@ import { type Target, toFile, toStdout } from "../export/target.ts";
 import { fieldsOf } from "../fields.ts";
 import { addField } from "../flags.ts";
 import { gather } from "../gather.ts";
+import { choice, separatorFlag } from "../import/flags.ts";
 import { number } from "../import/summary.ts";
 import { FORMATS, type Format } from "../import/table.ts";
 import type { Placed } from "../places.ts";
 import { type Call, callOf } from "../request.ts";
 import type { Session } from "../session.ts";
-import { choice, separatorFlag } from "./import.ts";
 
 const { export: endpoint } = contract.contacts;
 

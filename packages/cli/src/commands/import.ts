@@ -1,186 +1,19 @@
-import { resolve } from "node:path";
-import { contract, SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from "@mailsvc/sdk/contract";
-import { Command, Option } from "commander";
-import { noteCommand, noteOption, type OptionFacts } from "../about.ts";
+import { Command } from "commander";
+import { noteCommand } from "../about.ts";
 import { act, type Flags, type Run } from "../act.ts";
-import { CliError, failureOf, invalidInput, usageError } from "../errors.ts";
+import { CliError, failureOf, invalidInput } from "../errors.ts";
 import { EXIT, type Exit } from "../exit.ts";
-import { collect } from "../flags.ts";
-import { type Checkpoint, checkpointAt, type Progress } from "../import/checkpoint.ts";
-import { resolverOf } from "../import/columns.ts";
-import { decode, ENCODINGS, type Encoding } from "../import/decode.ts";
+import { addOptions } from "../import/flags.ts";
 import { type Ending, runImport, type Standing } from "../import/importer.ts";
-import { CONTACTS, type ImportFlags, type Kind, SUPPRESSIONS } from "../import/kind.ts";
+import { CONTACTS, type Kind, SUPPRESSIONS } from "../import/kind.ts";
+import { type Plan, planOf } from "../import/plan.ts";
 import { rejectsFile } from "../import/rejects.ts";
-import { openSource, type Source } from "../import/source.ts";
 import { asJson, asText, columnsIn, number, type ShownFault, type Summary, shownFaults } from "../import/summary.ts";
-import { FORMATS, type Format, openTable, type Table } from "../import/table.ts";
-import { GUESSED, type Guessed } from "../import/typed.ts";
 import { watchImport } from "../import/watch.ts";
 import type { Placed } from "../places.ts";
-import { callOf } from "../request.ts";
 import type { Session } from "../session.ts";
-import { checkChoice } from "../values.ts";
 
-const CONCURRENCY = 4;
 const KEPT_ERRORS = 100;
-
-/** A flag that takes one of a few words. */
-export const choice = (syntax: string, about: string, choices: readonly string[], fallback?: string): Option => {
-  const option = new Option(syntax, `${about} (${choices.join(", ")}${fallback === undefined ? "" : `; default ${fallback}`})`);
-  const facts: OptionFacts = { type: "enum", choices, ...(fallback === undefined ? {} : { default: fallback }) };
-  return noteOption(option, facts).argParser((word: string) => checkChoice(option.name(), word, choices));
-};
-const file = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "file" });
-const amount = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "number" });
-
-const addOptions = (command: Command, kind: Kind): void => {
-  const options = [
-    ...(kind === CONTACTS
-      ? [choice("--mode <mode>", "Contacts that exist: update or leave them", ["upsert", "skip"], "upsert")]
-      : [
-          choice("--reason <reason>", "Reason of rows that give none", SUPPRESSION_REASONS),
-          choice("--scope <scope>", "Scope of rows that give none", SUPPRESSION_SCOPES),
-        ]),
-    noteOption(new Option("--dry-run", "Check every row, here and at the server, and store nothing"), { type: "boolean" }),
-    noteOption(
-      new Option(
-        "--map <column=field>",
-        `Where a column goes: ${kind.fields.join(", ")}${kind.custom ? ", custom.NAME" : ""}, or - to leave it out; #3 is the third column (repeatable)`,
-      ),
-      {
-        type: "text",
-        repeatable: true,
-      },
-    ).argParser(collect),
-    ...(kind.custom
-      ? [
-          choice("--custom-fields <what>", "Columns that are no field", ["keep", "ignore"], "keep"),
-          noteOption(
-            new Option("--types <kinds>", `What may be recognised in custom fields: ${GUESSED.join(", ")}, all; texts otherwise`),
-            { type: "text" },
-          ),
-        ]
-      : []),
-    choice("--format <format>", "Found out unless said", FORMATS),
-    choice("--encoding <encoding>", "Found out unless said", ENCODINGS),
-    noteOption(new Option("--separator <character>", "Between cells: , ; | or tab; found out unless said"), { type: "text" }),
-    noteOption(new Option("--header <names>", "Names of the columns, for a file whose first line is a row"), { type: "text" }),
-    noteOption(new Option("--no-guard", "Take ' before = + - @ as it stands"), { type: "boolean" }),
-    file("--errors-file <file>", "Write rows that fail there, with the reason, to be corrected and imported again"),
-    amount("--max-errors <n>", "Stop when more rows than this have failed"),
-    amount("--concurrency <n>", `Requests at a time (1 to 16; default ${CONCURRENCY})`),
-    amount("--batch <n>", `Rows in a request (1 to ${kind.limit}; default ${kind.limit})`),
-    file("--resume-file <file>", "Where to note how far the import is (FILE.import beside the file)"),
-    noteOption(new Option("--restart", "Begin anew, whatever is noted there"), { type: "boolean" }),
-  ];
-  for (const option of options) command.addOption(option);
-};
-
-const whole = (flags: Flags, name: string, flag: string, low: number, high: number, fallback: number): number => {
-  const text = flags[name];
-  if (text === undefined) return fallback;
-  const value = Number(text);
-  if (!/^\d+$/.test(String(text)) || value < low || value > high)
-    throw usageError(`${flag}: "${String(text)}" is no number from ${number(low)} to ${number(high)}.`);
-  return value;
-};
-
-const typesOf = (text: unknown): Set<Guessed> => {
-  const words = text === undefined ? [] : String(text).split(",");
-  const found = words.flatMap((word): readonly Guessed[] => {
-    const name = word.trim().toLowerCase();
-    const known = name === "all" ? GUESSED : GUESSED.filter((kind) => kind === name || kind === `${name}s`);
-    if (known.length === 0) throw usageError(`--types: "${word}" is not one of ${GUESSED.join(", ")}, all.`);
-    return known;
-  });
-  return new Set(found);
-};
-
-/** The character of --separator, by itself or by its name. Throws CliError. */
-export const separatorFlag = (text: unknown): string | undefined => {
-  if (text === undefined) return undefined;
-  const separator = /^(?:tab|\\t)$/i.test(String(text)) ? "\t" : String(text);
-  if (separator.length !== 1 || /["\r\n\w]/.test(separator))
-    throw usageError(`--separator: "${separator}" is not one character such as , ; | or tab.`);
-  return separator;
-};
-
-interface Plan {
-  kind: Kind;
-  source: Source;
-  table: Table;
-  flags: ImportFlags;
-  checkpoint: Checkpoint | null;
-  from: Progress;
-  errorsFile: string | null;
-  batchSize: number;
-  concurrency: number;
-  maxErrors: number;
-}
-
-/** What must be the same for an import to go on: the server, the workspace, and the flags that decide what is sent. */
-const identity = async (session: Session, kind: Kind, flags: Flags): Promise<string> => {
-  const { workspace } = (await session.send(callOf(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
-  const names = ["mode", "map", "customFields", "types", "format", "encoding", "separator", "header", "guard", "batch", "reason", "scope"];
-  const said = Object.fromEntries(names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-  return `${kind.noun} into ${workspace.id} at ${session.settings().url} ${JSON.stringify(said)}`;
-};
-
-const progressFrom = async (session: Session, kind: Kind, flags: Flags, checkpoint: Checkpoint | null): Promise<Progress> => {
-  const startedAt = new Date(session.host.now()).toISOString();
-  const fresh: Progress = { version: 1, startedAt, for: "", batches: 0, chain: "", rows: 0, failed: 0, counts: {}, errorsBytes: 0 };
-  if (!checkpoint) return fresh;
-  fresh.for = await identity(session, kind, flags);
-  const noted = flags["restart"] === true ? null : checkpoint.load();
-  if (noted && noted.for !== fresh.for)
-    throw usageError(`${checkpoint.path} belongs to another import.`, {
-      code: "other_import",
-      hint: `It was begun as: ${noted.for}. This is: ${fresh.for}. Begin anew with --restart, or keep them apart with --resume-file.`,
-    });
-  if (noted) return noted;
-  checkpoint.save(fresh);
-  return fresh;
-};
-
-const planOf = async (session: Session, kind: Kind, given: string, flags: Flags): Promise<Plan> => {
-  const { host } = session;
-  const dryRun = flags["dryRun"] === true || session.globals.dryRun;
-  const sides = {
-    batchSize: whole(flags, "batch", "--batch", 1, kind.limit, kind.limit),
-    concurrency: whole(flags, "concurrency", "--concurrency", 1, 16, CONCURRENCY),
-    maxErrors: whole(flags, "maxErrors", "--max-errors", 0, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY),
-  };
-  const resolver = resolverOf(kind, { map: (flags["map"] as string[] | undefined) ?? [], keepCustom: flags["customFields"] !== "ignore" });
-  const text = {
-    format: flags["format"] as Format | undefined,
-    encoding: flags["encoding"] as Encoding | undefined,
-    separator: separatorFlag(flags["separator"]),
-    header: flags["header"] as string | undefined,
-  };
-  const defaults = Object.fromEntries(["reason", "scope"].flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-  const cells = { types: typesOf(flags["types"]), guarded: flags["guard"] !== false, defaults };
-  const source = openSource(session, given);
-  // A file is read once before anything is sent: half an import is a poor way to learn that the text is in another encoding.
-  if (source.path !== null) for await (const _ of decode(source.name, source.bytes(), text.encoding)) if (session.signal.aborted) break;
-  const table = await openTable(source, kind, resolver, text, cells);
-  const noteIn = (flags["resumeFile"] as string | undefined) ?? (source.path === null ? undefined : `${source.path}.import`);
-  const checkpoint = dryRun || noteIn === undefined ? null : checkpointAt(resolve(host.cwd, noteIn));
-  const from = await progressFrom(session, kind, flags, checkpoint);
-  const errorsFile = flags["errorsFile"] === undefined ? null : resolve(host.cwd, String(flags["errorsFile"]));
-  if (errorsFile !== null && errorsFile === source.path)
-    throw usageError("--errors-file must be another file than the one that is imported.");
-  return {
-    kind,
-    source,
-    table,
-    flags: { mode: flags["mode"] === "skip" ? "skip" : "upsert", dryRun },
-    checkpoint,
-    from,
-    errorsFile,
-    ...sides,
-  };
-};
 
 const AGAIN = "The same command goes on where it stopped; --restart begins anew.";
 
