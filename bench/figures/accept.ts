@@ -14,7 +14,8 @@ const round = async (start: () => Promise<Contender>): Promise<Load> => {
       pid: server.pid,
       requests,
       connections: CONNECTIONS,
-      warmupMs: 1000,
+      // Compilers are done by then: before, they take their share of the one core.
+      warmupMs: 3000,
       durationMs: 3000,
       timeoutMs: 5000,
     });
