@@ -3,10 +3,12 @@ import { accept } from "./figures/accept.ts";
 import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
 import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
+import { deliveries } from "./figures/deliveries.ts";
 import { drain } from "./figures/drain.ts";
 import { fsync } from "./figures/fsync.ts";
 import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
+import { runs } from "./figures/runs.ts";
 import { segments } from "./figures/segments.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
@@ -29,4 +31,5 @@ export const benches: readonly Bench[] = [
   segments,
   templates,
   cancel,
+  runs,
 ];

@@ -1,28 +1,35 @@
-// Sends signed-size JSON bodies to a webhook as fast as it can, and prints how many a second that were: `mailsvc` is the
-// outbox of the server, every attempt and state on disk; `pool` is a bare undici Pool, which signs nothing and writes nothing down;
-// `receiver` is the webhook, which prints its port.
+// Measures how events reach webhooks, and prints one number. `mailsvc` is the outbox of the server, every attempt and state on
+// disk; `pool` is a bare undici Pool, which signs nothing and writes nothing down. `receiver` is the webhook, and prints its port.
 //
-//   node --import ./scripts/sources.mjs deliveries.ts <mailsvc|pool> <port> <events> <connections>
 //   node --import ./scripts/sources.mjs deliveries.ts receiver
+//   node --import ./scripts/sources.mjs deliveries.ts mailsvc <port> <events> <other events that wait>      deliveries a second
+//   node --import ./scripts/sources.mjs deliveries.ts pool <port> <requests> <connections>                  requests a second
+//   node --import ./scripts/sources.mjs deliveries.ts fair <port> <hanging webhooks> <events of each>       ms, 99th percentile
+//   node --import ./scripts/sources.mjs deliveries.ts cancel <port> <activations>                           ms
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import { Pool } from "undici";
-import { createApp } from "../../packages/server/src/app.ts";
+import { type App, createApp } from "../../packages/server/src/app.ts";
 import { sqliteBackend } from "../../packages/server/src/backend.sqlite.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
+import { emitAll } from "../../packages/server/src/marketplace/deliveries/emit.ts";
+import { cancelListing } from "../../packages/server/src/marketplace/listings/period.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/webhook.ts";
 
-const [which, port = "0", count = "0", connections = "0"] = process.argv.slice(2);
+const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
 const EVENTS = Number(count);
 const URL = `http://127.0.0.1:${port}/webhook`;
 // Each agent has had a few things happen to it.
 const PER_ACTIVATION = 2;
+
+const WAKEUP = { wakeupId: "wku_01kdvdna00bktj2mqmcfs0rmrb", reason: "bench", payload: null, scheduledFor: new Date(1_800_000_000_000).toISOString() };
 
 const bodyOf = (id: string, activationId: string, sequence: number): string =>
   JSON.stringify({
@@ -47,8 +54,7 @@ const receiver = (): void => {
   server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 };
 
-/** Events a second. */
-const ours = async (): Promise<number> => {
+const start = async (): Promise<{ app: App; listing(url: string): Promise<string>; stop(): Promise<void> }> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const app = await createApp({
     config: readConfig({ flags: { data: folder }, env: {}, dev: true }),
@@ -61,31 +67,34 @@ const ours = async (): Promise<number> => {
     baseUrl: () => "http://127.0.0.1",
   });
   const { deps } = app;
-  const now = deps.clock.now();
-  const workspaceId = app.first.workspaceId;
-  const listingId = deps.ids("lst");
-  await deps.db.tx((tx) =>
-    tx.insert(tx.t.listings).values({
-      id: listingId,
-      workspaceId,
-      slug: "bench",
-      name: "Bench",
-      description: "",
-      webhookUrl: URL,
-      permissions: [],
-      state: "LISTED",
-      period: 1,
-      secret: sealSecret(deps, listingId, makeSecret(deps.random)),
-      createdAt: now,
-      updatedAt: now,
-    }),
-  );
-  for (let i = 0; i < EVENTS; i += 1000)
+  return {
+    app,
+    listing: async (webhookUrl) => {
+      const id = deps.ids("lst");
+      const now = deps.clock.now();
+      const row = { id, workspaceId: app.first.workspaceId, slug: id, name: "Bench", description: "", webhookUrl, permissions: [], period: 1 };
+      const secret = sealSecret(deps, id, makeSecret(deps.random));
+      const none = { listedAt: now, expiresAt: null, endedAt: null, subscription: null, nextSecret: null, nextSecretAt: null };
+      await deps.db.tx((tx) =>
+        tx.insert(tx.t.listings).values({ ...row, ...none, state: "LISTED", secret, createdAt: now, updatedAt: now }),
+      );
+      return id;
+    },
+    stop: async () => {
+      await app.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Events in the outbox, as they would be after they were emitted. */
+const fill = async ({ deps }: App, listingId: string, events: number, dueAt: number): Promise<void> => {
+  for (let i = 0; i < events; i += 1000)
     await deps.db.tx(async (tx) => {
-      const activations = Array.from({ length: Math.min(1000, EVENTS - i) / PER_ACTIVATION }, () => deps.ids("act"));
+      const activations = Array.from({ length: Math.min(1000, events - i) / PER_ACTIVATION }, () => deps.ids("act"));
       await tx.insertAll(
         tx.t.deliveryLanes,
-        activations.map((activationId) => ({ activationId, listingId, period: 1, dueAt: now, claim: null, held: false })),
+        activations.map((activationId) => ({ activationId, listingId, period: 1, dueAt, claim: null, held: false })),
       );
       await tx.insertAll(
         tx.t.agentEvents,
@@ -94,34 +103,104 @@ const ours = async (): Promise<number> => {
             const id = deps.ids("evt");
             const body = bodyOf(id, activationId, n + 1);
             const rest = { runId: null, sealed: null, lastAt: null, lastMs: null, lastClass: null, lastStatus: null };
-            const state = { state: "pending" as const, attempts: 0, tries: 0, dueAt: now, lastError: null, lastAnswer: null, settledAt: null };
-            return { id, activationId, listingId, workspaceId, type: "approval_response" as const, sequence: n + 1, at: now, body, ...rest, ...state };
+            const state = { state: "pending" as const, attempts: 0, tries: 0, dueAt, lastError: null, lastAnswer: null, settledAt: null };
+            const type = "approval_response" as const;
+            return { id, activationId, listingId, workspaceId: "ws", type, sequence: n + 1, at: dueAt, body, ...rest, ...state };
           }),
         ),
       );
     });
-  const cpu = process.cpuUsage();
+};
+
+/** Activations that are on. */
+const activate = async ({ deps }: App, listingId: string, n: number): Promise<string[]> => {
+  const now = deps.clock.now();
+  const rows = Array.from({ length: n }, () => {
+    const id = deps.ids("act");
+    const counts = { sequence: 0, lastEventAt: 0, messageSequence: 0, creditLimit: null, creditsUsed: 0, creditsResetAt: now };
+    const none = { keyDeliveredAt: null, webhookLastError: null, uncoveredAt: null, pausedAt: null, deactivatedAt: null, deactivationReason: null };
+    const row = { id, workspaceId: deps.ids("ws"), listingId, period: 1, living: listingId, status: "active" as const, pauseReasons: [], scopes: [] };
+    return { ...row, ...counts, ...none, keyHash: id, keyPreview: "", createdAt: now };
+  });
+  for (let i = 0; i < n; i += 500) await deps.db.tx((tx) => tx.insertAll(tx.t.activations, rows.slice(i, i + 500)));
+  return rows.map(({ id }) => id);
+};
+
+/** Events a second, while `others` wait for their time. */
+const rate = async (others: number): Promise<number> => {
+  const { app, listing, stop } = await start();
+  const { deps } = app;
+  const now = deps.clock.now();
+  for (let i = 0; i < others; i += 10_000) await fill(app, await listing(URL), 10_000, now + 3_600_000);
+  const listingId = await listing(URL);
+  await fill(app, listingId, EVENTS, now);
   const from = performance.now();
   deps.deliveries.wake([listingId]);
   await deps.queue.idle();
   const took = performance.now() - from;
-  const c=process.cpuUsage(cpu); console.error('cpu us/event', (c.user+c.system)/EVENTS, 'commits', (deps.db as any).gate.stats);
   const { agentEvents: e } = deps.db.read.t;
-  const rows = await deps.db.read.select({ state: e.state }).from(e);
-  const arrived = rows.filter(({ state }) => state === "delivered").length;
+  const arrived = await deps.db.read.$count(e, eq(e.state, "delivered"));
   if (arrived !== EVENTS) throw new Error(`Of ${EVENTS} events ${arrived} arrived.`);
-  await app.close();
-  rmSync(folder, { recursive: true, force: true });
+  await stop();
   return (EVENTS * 1000) / took;
+};
+
+/** The 99th percentile of the time from an event's commit to its arrival, ms, beside webhooks that hang with so many events each. */
+const fair = async (hanging: number, each: number): Promise<number> => {
+  const { app, listing, stop } = await start();
+  const { deps } = app;
+  let heard = (): void => {};
+  const good = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => response.end(heard()));
+  }).listen(0, "127.0.0.1");
+  const bad = createServer(() => {}).listen(0, "127.0.0.1");
+  const urlOf = (server: typeof good): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const [mine = ""] = await activate(app, await listing(urlOf(good)), 1);
+  const theirs: string[] = [];
+  for (let i = 0; i < hanging; i += 1) theirs.push(...(await activate(app, await listing(`${urlOf(bad)}${i}`), each)));
+  const tell = (ids: string[]): Promise<void> =>
+    deps.db.tx((tx) => emitAll(tx, deps, ids, { type: "agent.wakeup", at: deps.clock.now(), fields: WAKEUP }));
+  for (let i = 0; i < theirs.length; i += 500) await tell(theirs.slice(i, i + 500));
+  const took: number[] = [];
+  // Longer than a webhook may take, so that those which hang have their second attempts as well.
+  for (const end = performance.now() + 12_000; performance.now() < end; ) {
+    const from = performance.now();
+    const arrived = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    await tell([mine]);
+    await arrived;
+    took.push(performance.now() - from);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+  good.closeAllConnections();
+  bad.closeAllConnections();
+  await stop();
+  return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? Number.NaN;
+};
+
+/** How long it takes to queue all events of a listing that is cancelled, ms. */
+const cancel = async (activations: number): Promise<number> => {
+  const { app, listing, stop } = await start();
+  const { deps } = app;
+  const id = await listing(URL);
+  await activate(app, id, activations);
+  const { agentEvents: e } = deps.db.read.t;
+  const from = performance.now();
+  await deps.db.tx((tx) => cancelListing(tx, deps, app.first.workspaceId, id));
+  while ((await deps.db.read.$count(e)) < activations) await new Promise((next) => setTimeout(next, 20));
+  const took = performance.now() - from;
+  await deps.queue.idle();
+  await stop();
+  return took;
 };
 
 /** Requests a second. */
 const pool = async (): Promise<number> => {
-  const atATime = Number(connections);
+  const atATime = Number(second);
   const origin = new Pool(`http://127.0.0.1:${port}`, { connections: atATime });
-  const bodies = Array.from({ length: EVENTS }, (_, n) =>
-    bodyOf("evt_01kdvdna00bktj2mqmcfs0rmrb", "act_01kdvdna00bktj2mqmcfs0rmrb", n),
-  );
+  const bodies = Array.from({ length: EVENTS }, (_, n) => bodyOf("evt_01kdvdna00bktj2mqmcfs0rmrb", "act_01kdvdna00bktj2mqmcfs0rmrb", n));
   let at = 0;
   const headers = { "content-type": "application/json" };
   const work = async (): Promise<void> => {
@@ -131,18 +210,22 @@ const pool = async (): Promise<number> => {
       if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}.`);
     }
   };
-  const cpu = process.cpuUsage();
   const from = performance.now();
   await Promise.all(Array.from({ length: atATime }, work));
   const took = performance.now() - from;
-  const c=process.cpuUsage(cpu); console.error('cpu us/event', (c.user+c.system)/EVENTS);
   await origin.close();
   return (EVENTS * 1000) / took;
 };
 
+const measures: Readonly<Record<string, () => Promise<number>>> = {
+  mailsvc: () => rate(Number(second)),
+  pool,
+  fair: () => fair(EVENTS, Number(second)),
+  cancel: () => cancel(EVENTS),
+};
+
 if (which === "receiver") receiver();
 else {
-  const perSecond = await (which === "mailsvc" ? ours() : pool());
-  process.stdout.write(`${perSecond}\n`);
+  process.stdout.write(`${await measures[which ?? ""]?.()}\n`);
   process.exit(0);
 }

@@ -26,13 +26,15 @@ export const HINTS: Readonly<Record<AttemptClass, string>> = {
   timeout: "Your webhook did not answer in full within 8 seconds. Store the event, answer 200, and work on it afterwards.",
   dns: "The host name of your webhook could not be resolved. Check its spelling and its DNS records.",
   tls: "No secure connection to your webhook: its certificate must be valid, for this name, and from an authority that browsers trust.",
-  connection: "The connection to your webhook could not be made, or broke off. Check that it runs and that its port can be reached from outside.",
+  connection:
+    "The connection to your webhook could not be made, or broke off. Check that it runs and that its port can be reached from outside.",
   blocked_address: "The URL of your webhook leads to an address that is not on the public Internet, which we do not call.",
   bad_response: "What your webhook answered is not valid HTTP/1.1.",
 };
 
 const DNS = /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EBADRESP|EBADNAME|ECANCELLED|ENONAME|EFORMERR|ENOTIMP)/;
-const TLS = /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO|CRL_|ERROR_IN_|INVALID_PURPOSE|PATH_LENGTH)/;
+const TLS =
+  /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO|CRL_|ERROR_IN_|INVALID_PURPOSE|PATH_LENGTH)/;
 const MALFORMED = /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE|UND_ERR_NOT_SUPPORTED)/;
 
 /** An address that must not be called: what the guard of connections throws. */
@@ -52,11 +54,13 @@ export const classOfError = (error: unknown): { class: AttemptClass; message: st
   const code = codeOf(error);
   // The text of an error may hold addresses of our network: what is shown is its code, if that is a plain one.
   const shown = /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? ` (${code})` : "";
-  if (error instanceof BlockedAddress || code === "BLOCKED_ADDRESS") return { class: "blocked_address", message: "The address is not on the public Internet." };
+  if (error instanceof BlockedAddress || code === "BLOCKED_ADDRESS")
+    return { class: "blocked_address", message: "The address is not on the public Internet." };
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return { class: "timeout", message: "No connection within 8 seconds." };
   if (DNS.test(code)) return { class: "dns", message: `The host name could not be resolved${shown}.` };
   if (TLS.test(code)) return { class: "tls", message: `No secure connection${shown}.` };
-  if (MALFORMED.test(code) || (error as Error).name === "HTTPParserError") return { class: "bad_response", message: `The answer is not valid HTTP${shown}.` };
+  if (MALFORMED.test(code) || (error as Error).name === "HTTPParserError")
+    return { class: "bad_response", message: `The answer is not valid HTTP${shown}.` };
   return { class: "connection", message: `The connection failed or broke off${shown}.` };
 };
 

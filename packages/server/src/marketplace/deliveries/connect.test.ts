@@ -11,7 +11,10 @@ const ask = (lookup: Lookup, host: string, dev: boolean, all = true): Promise<An
     });
   });
 
-const of = (...addresses: string[]): Lookup => async () => addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+const of =
+  (...addresses: string[]): Lookup =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
 test.each([
   ["10.0.0.1"],
@@ -57,7 +60,9 @@ test("public addresses are handed on as they came", async () => {
       { address: "2606:2800:220:1::1", family: 6 },
     ],
   });
-  expect(await ask(of("93.184.216.34"), "agent.example.com", false, false)).toEqual({ addresses: [{ address: "93.184.216.34", family: 4 }] });
+  expect(await ask(of("93.184.216.34"), "agent.example.com", false, false)).toEqual({
+    addresses: [{ address: "93.184.216.34", family: 4 }],
+  });
 });
 
 test("a name without an address does not exist", async () => {

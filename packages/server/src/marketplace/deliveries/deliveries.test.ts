@@ -1,13 +1,205 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
-import { createWorld } from "../../testing.ts";
+import { type Hook, hook } from "../../../test/hook.ts";
+import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import { makeSecret, sealSecret } from "../listings/webhook.ts";
+import { emitAll } from "./emit.ts";
 
-test("an activation's key reaches the webhook, and its copy is erased", async () => {
-  await using hooks = await receiver();
+/** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
+const crowd = async ({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> => {
+  const { db, ids } = app.deps;
+  const { listings: l, activations: a } = db.read.t;
+  const [listing] = await db.read.select().from(l).where(eq(l.slug, slug));
+  if (!listing) throw new Error("no listing");
+  const [activation] = await db.read.select().from(a).where(eq(a.listingId, listing.id));
+  if (!activation) throw new Error("no activation");
+  const others = urls.map((webhookUrl) => {
+    const id = ids("lst");
+    return { ...listing, id, slug: id, webhookUrl, secret: sealSecret(app.deps, id, makeSecret(app.deps.random)) };
+  });
+  const rows = others.flatMap(({ id: listingId }) =>
+    Array.from({ length: each }, () => {
+      const id = ids("act");
+      return { ...activation, id, listingId, living: listingId, workspaceId: ids("ws"), keyHash: `hash-${id}` };
+    }),
+  );
+  await db.tx(async (tx) => {
+    await tx.insertAll(l, others);
+    await tx.insertAll(a, rows);
+  });
+  return rows.map(({ id }) => id);
+};
+
+const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
+  app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
+
+const arrived = async (hooks: Hook, n: number, world: TestWorld): Promise<void> => {
+  const { real } = world.app.deps.clock;
+  for (let left = 2000; hooks.calls.length < n; left -= 1) {
+    if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
+    await real.sleep(5);
+  }
+};
+
+test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
+  await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   await world.settle();
-  expect(hooks.bodies).toHaveLength(1);
+  expect(hooks.calls).toHaveLength(1);
+  const { event } = hooks.calls[0] ?? {};
+  expect(event).toMatchObject({ type: "agent.activated", activationId: activation.id, runId: null, sequence: 1, agentSlug: "writer" });
+  const key = event?.type === "agent.activated" ? event.apiKey : "";
+  const self = await world.fetch(`${world.url}/api/agents/activations/${activation.id}`, { headers: { authorization: `Bearer ${key}` } });
+  expect(self.status).toBe(200);
   expect(await world.sdk.activations.get(activation.id)).toMatchObject({ keyDeliveredAt: "2026-01-01T00:00:00.000Z" });
+  const { db } = world.app.deps;
+  expect(await db.read.select({ sealed: db.read.t.agentEvents.sealed }).from(db.read.t.agentEvents)).toEqual([{ sealed: null }]);
+});
+
+test("the key works while its event is still being answered", async () => {
+  await using world = await createWorld();
+  let status = 0;
+  await using hooks = await hook((_n, { event }) => (response) => {
+    const key = event.type === "agent.activated" ? event.apiKey : "";
+    void world
+      .fetch(`${world.url}/api/agents/activations/${event.activationId}`, { headers: { authorization: `Bearer ${key}` } })
+      .then((answer) => {
+        status = answer.status;
+        response.end();
+      });
+  });
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await world.settle();
+  expect(status).toBe(200);
+});
+
+test("a kept connection that the receiver has closed meanwhile costs no attempt", async () => {
+  // Answers one request per connection, and drops the next one unread.
+  await using hooks = await hook((_n, { onConnection }) => (response, request) => {
+    if (onConnection > 1) request.socket.destroy();
+    else response.end();
+  });
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  for (let n = 0; n < 3; n += 1) {
+    await world.sdk.activations.pause(id);
+    await world.settle();
+    await world.sdk.activations.resume(id);
+    await world.settle();
+  }
+  const deliveries = (await world.sdk.deliveries.list("writer")).data;
+  expect(deliveries).toHaveLength(7);
+  for (const one of deliveries) expect(one).toMatchObject({ state: "delivered", attempts: 1 });
+});
+
+test("500 webhooks that hang, with 10 events each, do not hold up one that works", { timeout: 60_000 }, async () => {
+  await using hanging = await hook(() => () => {});
+  await using good = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, good.url);
+  await turnOn(world.sdk);
+  await arrived(good, 1, world);
+  const stuck = await crowd(
+    world,
+    "writer",
+    Array.from({ length: 500 }, (_, i) => `${hanging.url}/${i}`),
+    10,
+  );
+  const mine = await crowd(world, "writer", [good.url], 100);
+  await resumed(world, stuck);
+  await arrived(hanging, 400, world);
+  const { real } = world.app.deps.clock;
+  const took: number[] = [];
+  for (const [n, id] of mine.entries()) {
+    const since = real.now();
+    await resumed(world, [id]);
+    await arrived(good, n + 2, world);
+    took.push(real.now() - since);
+  }
+  took.sort((a, b) => a - b);
+  expect(took[98]).toBeLessThan(1000);
+  // One request each: nobody gets more before the first answer.
+  expect(hanging.calls.length).toBeLessThanOrEqual(500);
+});
+
+test("a webhook that answers well gets up to 64 requests at a time, and no more", async () => {
+  let open = 0;
+  let most = 0;
+  await using hooks = await hook(() => (response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.end();
+    }, 5);
+  });
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await resumed(world, await crowd(world, "writer", [hooks.url], 600));
+  await world.settle();
+  expect(hooks.calls).toHaveLength(601);
+  expect(most).toBeGreaterThan(16);
+  expect(most).toBeLessThanOrEqual(64);
+});
+
+test("a webhook that has begun to hang keeps only what it has", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  const many = await crowd(world, "writer", [hooks.url], 400);
+  hooks.script = (n) => (n < 100 ? 200 : () => {});
+  await resumed(world, many);
+  await arrived(hooks, 100, world);
+  await world.app.deps.clock.real.sleep(300);
+  // 64 of them hang; the rest waits in the database, for whoever has time.
+  expect(hooks.calls.length).toBeLessThanOrEqual(100 + 64 + 1);
+});
+
+test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
+  await using hooks = await hook(() => () => {});
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await arrived(hooks, 1, world);
+  const { queue, clock } = world.app.deps;
+  const since = clock.real.now();
+  await queue.stop();
+  expect(clock.real.now() - since).toBeLessThan(4000);
+  // Broken off by us, it is no failure of the receiver's.
+  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  hooks.script = () => 200;
+  const { jobsOf } = await import("../../features.ts");
+  await queue.start(jobsOf(world.app.deps), 4);
+  await world.settle();
+  expect(hooks.types()).toEqual(["agent.activated", "agent.activated"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: expect.any(String) });
+});
+
+test("an event that cannot be opened waits, and counts against nobody", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { db, queue } = world.app.deps;
+  await queue.stop();
+  const { id } = await turnOn(world.sdk);
+  const [row] = await db.read.select().from(db.read.t.agentEvents);
+  const { agentEvents: e } = db.read.t;
+  await db.tx((tx) => tx.update(e).set({ sealed: Buffer.from("other bytes") }));
+  const { jobsOf } = await import("../../features.ts");
+  await queue.start(jobsOf(world.app.deps), 4);
+  await world.clock.advance("5m");
+  expect(hooks.calls).toEqual([]);
+  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  await db.tx((tx) => tx.update(e).set({ sealed: row?.sealed ?? null }));
+  await world.clock.advance("1m");
+  expect(hooks.types()).toEqual(["agent.activated"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "active" });
 });

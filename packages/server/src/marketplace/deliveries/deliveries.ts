@@ -9,8 +9,8 @@ import type { Attempt } from "./attempt.ts";
 import type { Lookup } from "./connect.ts";
 import { sealPlace } from "./emit.ts";
 import { type Claimed, claimLanes, type Job, LEASE_MS } from "./lanes.ts";
-import { Postman } from "./postman.ts";
 import type { Deliveries, Message } from "./port.ts";
+import { Postman } from "./postman.ts";
 import type { Receiver } from "./receiver.ts";
 import { type Ended, settle } from "./settle.ts";
 
@@ -164,7 +164,9 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
       const given = await Promise.all(outcomes.map((outcome) => settle(tx, deps, outcome)));
       return { dues: given, claimed: await Promise.all(wanted.map(([listingId, n]) => claimLanes(tx, listingId, now, n, claim))) };
     });
-    outcomes.forEach(({ job }, i) => noteDue(job.listing.id, dues[i] ?? null, now));
+    outcomes.forEach(({ job }, i) => {
+      noteDue(job.listing.id, dues[i] ?? null, now);
+    });
     wanted.forEach(([listingId], i) => {
       const { jobs, nextAt } = claimed[i] as Claimed;
       if (nextAt === null || nextAt > now) {
@@ -206,6 +208,10 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
   };
 
   const enter = (job: Job): void => {
+    if (stopping) {
+      ended.push({ job, attempt: null });
+      return;
+    }
     const { id, webhookUrl } = job.listing;
     let desk = desks.get(id);
     if (!desk) {

@@ -95,7 +95,8 @@ export const emit = (tx: AgentTx, deps: AgentDeps, activationId: string, event: 
   emitAll(tx, deps, [activationId], event);
 
 /** When a lane is looked at next: now, unless a worker has it, which looks by itself. */
-const lookNow = (lanes: AgentTx["t"]["deliveryLanes"], now: number) => sql`case when ${lanes.claim} is null then ${now} else ${lanes.dueAt} end`;
+const lookNow = (lanes: AgentTx["t"]["deliveryLanes"], now: number) =>
+  sql`case when ${lanes.claim} is null then ${now} else ${lanes.dueAt} end`;
 
 /**
  * Gives events that were given up a fresh set of attempts, in their order, and lets the lane go on. When the activation is

@@ -25,7 +25,15 @@ test("a builder sees each event with its bytes and attempts, and never the key",
   await world.settle();
   const waiting = (await world.sdk.deliveries.list("writer")).data;
   expect(waiting).toMatchObject([
-    { type: "agent.activated", activationId: activation.id, sequence: 1, state: "pending", attempts: 1, nextAttemptAt: "2026-01-01T00:00:01.000Z", settledAt: null },
+    {
+      type: "agent.activated",
+      activationId: activation.id,
+      sequence: 1,
+      state: "pending",
+      attempts: 1,
+      nextAttemptAt: "2026-01-01T00:00:01.000Z",
+      settledAt: null,
+    },
   ]);
   await world.clock.advance("1s");
   const detail = await world.sdk.deliveries.get("writer", waiting[0]?.id ?? "");
@@ -35,7 +43,14 @@ test("a builder sees each event with its bytes and attempts, and never the key",
     nextAttemptAt: null,
     settledAt: "2026-01-01T00:00:01.000Z",
     log: [
-      { attempt: 1, at: "2026-01-01T00:00:00.000Z", class: "http_status", httpStatus: 500, message: "The webhook answered 500.", answer: "out of <b>memory</b>\uFFFD" },
+      {
+        attempt: 1,
+        at: "2026-01-01T00:00:00.000Z",
+        class: "http_status",
+        httpStatus: 500,
+        message: "The webhook answered 500.",
+        answer: "out of <b>memory</b>\uFFFD",
+      },
       { attempt: 2, at: "2026-01-01T00:00:01.000Z", class: "ok", httpStatus: 200, message: null, answer: null },
     ],
   });
@@ -131,8 +146,20 @@ test("test.ping: signed like any event, for drafts too, and without a trace", as
   const told = await world.sdk.deliveries.test("draft");
   expect(told).toMatchObject({ ok: true, class: "ok", httpStatus: 200, message: null, answer: "pong" });
   const [call] = hooks.calls;
-  expect(call?.event).toEqual({ id: told.eventId, type: "test.ping", activationId: "act_test", runId: null, sequence: 0, timestamp: "2026-01-01T00:00:00.000Z", test: true });
-  expect(call?.headers["x-service-signature"]).toBe(createHmac("sha256", listing.webhookSecret).update(call?.bytes ?? "").digest("hex"));
+  expect(call?.event).toEqual({
+    id: told.eventId,
+    type: "test.ping",
+    activationId: "act_test",
+    runId: null,
+    sequence: 0,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    test: true,
+  });
+  expect(call?.headers["x-service-signature"]).toBe(
+    createHmac("sha256", listing.webhookSecret)
+      .update(call?.bytes ?? "")
+      .digest("hex"),
+  );
   expect((await world.sdk.deliveries.list("draft")).data).toEqual([]);
 });
 
@@ -144,7 +171,12 @@ test("test.ping tells what to do, pauses nothing, and has its limit", async () =
   await world.settle();
   hooks.script = () => 401;
   for (let n = 0; n < 10; n += 1)
-    expect(await world.sdk.deliveries.test("writer")).toMatchObject({ ok: false, class: "signature_rejected", httpStatus: 401, hint: expect.stringContaining("AGENT_WEBHOOK_SECRET") });
+    expect(await world.sdk.deliveries.test("writer")).toMatchObject({
+      ok: false,
+      class: "signature_rejected",
+      httpStatus: 401,
+      hint: expect.stringContaining("AGENT_WEBHOOK_SECRET"),
+    });
   expect(await codeOf(world.sdk.deliveries.test("writer", { maxRetries: 0 }))).toBe("rate_limited");
   expect(hooks.calls).toHaveLength(11);
   await world.clock.advance("1m");
@@ -153,11 +185,17 @@ test("test.ping tells what to do, pauses nothing, and has its limit", async () =
 });
 
 const verifies = (secret: string, call: { headers: Record<string, unknown>; bytes: Buffer } | undefined): boolean =>
-  call?.headers["x-service-signature"] === createHmac("sha256", secret).update(call?.bytes ?? "").digest("hex");
+  call?.headers["x-service-signature"] ===
+  createHmac("sha256", secret)
+    .update(call?.bytes ?? "")
+    .digest("hex");
 
 const verifiesStandard = (secret: string, call: { headers: Record<string, unknown>; bytes: Buffer } | undefined): boolean => {
   const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": list } = call?.headers ?? {};
-  const expected = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`${id}.${at}.`).update(call?.bytes ?? "").digest("base64");
+  const expected = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+    .update(`${id}.${at}.`)
+    .update(call?.bytes ?? "")
+    .digest("base64");
   return String(list).split(" ").includes(`v1,${expected}`);
 };
 
@@ -183,7 +221,11 @@ test("a secret is rotated with an overlap in which receivers of both kinds go on
 
 test("what a receiver echoes of keys and secrets is not kept", async () => {
   await using world: TestWorld = await createWorld();
-  await using hooks = await hook((_n, { bytes }) => (response) => response.writeHead(500).end(`${bytes} ${secret}`));
+  await using hooks = await hook(
+    (_n, { bytes }) =>
+      (response) =>
+        response.writeHead(500).end(`${bytes} ${secret}`),
+  );
   let secret = "";
   secret = (await listAgent(world.sdk, hooks.url)).webhookSecret;
   await turnOn(world.sdk);

@@ -7,7 +7,12 @@ const SECRETS = /(?:ms_(?:live|agent|test)_|whsec_)[A-Za-z0-9+/=_%\\-]*/gi;
 /** A text cut to so many bytes of UTF-8, without half a character at its end. */
 const cut = (text: string, bytes: number): string => {
   const whole = Buffer.from(text);
-  return whole.length <= bytes ? text : whole.subarray(0, bytes).toString().replace(/\uFFFD+$/, "");
+  return whole.length <= bytes
+    ? text
+    : whole
+        .subarray(0, bytes)
+        .toString()
+        .replace(/\uFFFD+$/, "");
 };
 
 /**

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Tables } from "../../db/tables.ts";
-import { isListed, listingById, type ListingRow } from "../listings/store.ts";
+import { isListed, type ListingRow, listingById } from "../listings/store.ts";
 
 export type EventRow = Tables["agentEvents"]["$inferSelect"];
 
@@ -141,8 +141,7 @@ export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: 
   for (const { activationId, period, held } of lanes) {
     // The listing has ended: what it had to say before is moot, and must not be said.
     const ended = !listed || period !== listing.period;
-    const event =
-      ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : next.get(activationId);
+    const event = ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : next.get(activationId);
     const due = event?.dueAt ?? null;
     if (event && due !== null && due <= now) jobs.push({ activationId, listing, event, held, claim });
     else await setLane(tx, activationId, null, due);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookTest } from "@mailsvc/sdk/contract";
@@ -125,7 +125,8 @@ test("a connection that is reset, refused or closed is a failed connection", asy
   const gone = await listening(() => {});
   await gone.stop();
   try {
-    for (const { url } of [reset, closed, gone]) expect(await ping(url)).toMatchObject({ ok: false, class: "connection", httpStatus: null });
+    for (const { url } of [reset, closed, gone])
+      expect(await ping(url)).toMatchObject({ ok: false, class: "connection", httpStatus: null });
   } finally {
     await reset.stop();
     await closed.stop();
@@ -160,9 +161,7 @@ test("nobody is waited for longer than 8 seconds, whatever they do meanwhile", {
   });
   const tls = await listening(() => {});
   try {
-    const told = await Promise.all(
-      [silent.url, dripping.url, headers.url, tls.url.replace("http:", "https:")].map((url) => ping(url)),
-    );
+    const told = await Promise.all([silent.url, dripping.url, headers.url, tls.url.replace("http:", "https:")].map((url) => ping(url)));
     for (const one of told) {
       expect(one).toMatchObject({ ok: false, class: "timeout", httpStatus: null });
       expect(one.ms).toBeGreaterThanOrEqual(7900);
@@ -180,7 +179,23 @@ test("a certificate nobody vouches for is refused, before anything is said", asy
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   execFileSync(
     "openssl",
-    ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "rsa:2048",
+      "-nodes",
+      "-keyout",
+      key,
+      "-out",
+      cert,
+      "-days",
+      "1",
+      "-subj",
+      "/CN=localhost",
+      "-addext",
+      "subjectAltName=DNS:localhost,IP:127.0.0.1",
+    ],
     { stdio: "ignore" },
   );
   await using hooks = await hook(() => 200, { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") });
@@ -212,7 +227,11 @@ test("a name that does not exist, or that leads into a private network, is not c
       return [{ address: host === "inside.example.com" ? "10.1.2.3" : "169.254.169.254", family: 4 }];
     },
   });
-  expect(await ping("https://nowhere.example.com/", outside)).toMatchObject({ ok: false, class: "dns", message: expect.stringContaining("ENOTFOUND") });
+  expect(await ping("https://nowhere.example.com/", outside)).toMatchObject({
+    ok: false,
+    class: "dns",
+    message: expect.stringContaining("ENOTFOUND"),
+  });
   expect(await ping("https://inside.example.com/", outside)).toMatchObject({ ok: false, class: "blocked_address" });
   expect(await ping("https://metadata.example.com/", outside)).toMatchObject({ ok: false, class: "blocked_address" });
 });
@@ -223,7 +242,11 @@ test("a URL that was fine when it was saved is looked at again before each attem
   await using production = await createWorld({ dev: false });
   await production.sdk.listings.create({ slug: "agent", name: "Agent", webhookUrl: "https://agent.example.com/", permissions: [] });
   const { db } = production.app.deps;
-  for (const webhookUrl of [hooks.url, hooks.url.replace("127.0.0.1", "2130706433"), hooks.url.replace("127.0.0.1", "[::ffff:127.0.0.1]")]) {
+  for (const webhookUrl of [
+    hooks.url,
+    hooks.url.replace("127.0.0.1", "2130706433"),
+    hooks.url.replace("127.0.0.1", "[::ffff:127.0.0.1]"),
+  ]) {
     await db.tx((tx) => tx.update(tx.t.listings).set({ webhookUrl }));
     expect(await production.sdk.deliveries.test("agent")).toMatchObject({ ok: false, class: "blocked_address", httpStatus: null });
   }

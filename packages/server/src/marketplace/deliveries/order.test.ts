@@ -21,7 +21,7 @@ const failedRun = (world: TestWorld, activationId: string, runId: string): Promi
       type: "run_force_failed",
       at: world.clock.now(),
       runId,
-      fields: { runId, lastHeartbeatAt: new Date(world.clock.now()).toISOString() },
+      fields: { lastHeartbeatAt: new Date(world.clock.now()).toISOString() },
     }),
   );
 

@@ -54,7 +54,8 @@ test("every attempt has the same bytes and signature, the same event time, and a
   expect(hooks.calls).toHaveLength(6);
   const same = (of: (call: Hook["calls"][number]) => unknown): number => new Set(hooks.calls.map(of)).size;
   expect(same(({ bytes }) => bytes.toString("hex"))).toBe(1);
-  for (const name of ["x-service-signature", "x-service-timestamp", "x-service-event-id", "webhook-id"]) expect(same(({ headers }) => headers[name])).toBe(1);
+  for (const name of ["x-service-signature", "x-service-timestamp", "x-service-event-id", "webhook-id"])
+    expect(same(({ headers }) => headers[name])).toBe(1);
   expect(hooks.calls.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
   expect(same(({ headers }) => headers["webhook-timestamp"])).toBeGreaterThan(4);
   expect(hooks.calls[0]?.event.timestamp).toBe("2026-01-01T00:00:00.000Z");
@@ -68,9 +69,18 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
   const { id } = await turnOn(world.sdk);
   await world.clock.advance("40h");
   expect(times).toEqual(PLAN.slice(0, 6));
-  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "active", keyDeliveredAt: new Date(START + 167_000).toISOString(), webhookLastError: null });
+  expect(await world.sdk.activations.get(id)).toMatchObject({
+    status: "active",
+    keyDeliveredAt: new Date(START + 167_000).toISOString(),
+    webhookLastError: null,
+  });
   const [delivery] = (await world.sdk.deliveries.list("writer")).data;
-  expect(delivery).toMatchObject({ state: "delivered", attempts: 6, nextAttemptAt: null, settledAt: new Date(START + 167_000).toISOString() });
+  expect(delivery).toMatchObject({
+    state: "delivered",
+    attempts: 6,
+    nextAttemptAt: null,
+    settledAt: new Date(START + 167_000).toISOString(),
+  });
 });
 
 test("410 ends it with the first attempt", async () => {
@@ -80,7 +90,10 @@ test("410 ends it with the first attempt", async () => {
   const { id } = await turnOn(world.sdk);
   await world.settle();
   expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
-  expect(await world.sdk.activations.get(id)).toMatchObject({ pauseReasons: ["webhook_failure"], webhookLastError: { attempts: 1, httpStatus: 410 } });
+  expect(await world.sdk.activations.get(id)).toMatchObject({
+    pauseReasons: ["webhook_failure"],
+    webhookLastError: { attempts: 1, httpStatus: 410 },
+  });
 });
 
 test("an overloaded receiver is left alone for as long as it asks", async () => {

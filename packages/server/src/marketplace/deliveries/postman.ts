@@ -31,6 +31,7 @@ export class Postman {
   readonly #lookup: Lookup;
   readonly #opened = new Map<string, Opened>();
   readonly #clients = new Set<Client>();
+  #closed = false;
   #connecting: Promise<(origin: string) => Client> | null = null;
 
   constructor(deps: Deps, lookup: Lookup) {
@@ -65,8 +66,9 @@ export class Postman {
     }
   }
 
-  /** Breaks off whatever is under way. */
+  /** Breaks off whatever is under way, and begins nothing any more. */
   close(): void {
+    this.#closed = true;
     for (const client of this.#clients) void client.destroy();
     this.#clients.clear();
   }
@@ -74,7 +76,8 @@ export class Postman {
   #signersOf(listing: ListingRow, now: number): Signers {
     const { id, secret, nextSecret, nextSecretAt } = listing;
     const known = this.#opened.get(id);
-    if (known && now < known.until && known.nextAt === nextSecretAt && same(known.current, secret) && same(known.next, nextSecret)) return known.signers;
+    if (known && now < known.until && known.nextAt === nextSecretAt && same(known.current, secret) && same(known.next, nextSecret))
+      return known.signers;
     const signers = new Signers(signingSecrets(this.#deps, listing, now));
     const until = nextSecretAt !== null && now < nextSecretAt ? nextSecretAt : Number.POSITIVE_INFINITY;
     if (this.#opened.size >= REMEMBERED) this.#opened.clear();
@@ -88,6 +91,7 @@ export class Postman {
       const { buildConnector, Client } = await import("./client.ts");
       const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.config, LIMIT_MS);
       return (origin: string): Client => {
+        if (this.#closed) throw new Error("The server stops.");
         const client = new Client(origin, { connect, pipelining: 1, maxHeaderSize: HEADER_BYTES, allowH2: false });
         this.#clients.add(client);
         client.once("disconnect", () => client.destroyed && this.#clients.delete(client));

@@ -32,14 +32,19 @@ const assertSendable = async (q: Reader, event: EventRow): Promise<void> => {
   const { agentEvents: e } = q.t;
   const older = await q.$count(e, and(eq(e.activationId, event.activationId), lt(e.sequence, event.sequence), isNull(e.settledAt)));
   if (event.settledAt === null && older > 0)
-    throw refused("Older events of this activation are on their way, and go first.", "not_its_turn", "Redeliver the oldest one that waits.");
+    throw refused(
+      "Older events of this activation are on their way, and go first.",
+      "not_its_turn",
+      "Redeliver the oldest one that waits.",
+    );
 };
 
 /** Throws ApiError invalid_state when the activation has ended: nothing but agent.deactivated is sent for it then. */
 const assertLives = async (q: Reader, { clock }: Deps, event: EventRow, listing: ListingRow): Promise<void> => {
   const { activations: a } = q.t;
   const [activation] = await q.select().from(a).where(eq(a.id, event.activationId));
-  if (event.type === "agent.deactivated" || (activation && effective({ activation, listing }, clock.now()).status !== "deactivated")) return;
+  if (event.type === "agent.deactivated" || (activation && effective({ activation, listing }, clock.now()).status !== "deactivated"))
+    return;
   throw refused("This activation has ended.", "activation_ended", "Only agent.deactivated is still sent for it.");
 };
 
@@ -54,7 +59,14 @@ export const sendAgain = async (read: Reader, deps: Deps, workspaceId: string, s
 };
 
 /** Notes what came of it. */
-export const noteAgain = async (tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string, attempt: Attempt): Promise<DeliveryDetail> => {
+export const noteAgain = async (
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  slug: string,
+  id: string,
+  attempt: Attempt,
+): Promise<DeliveryDetail> => {
   const listing = await findListing(tx, workspaceId, slug);
   const event = await findEvent(tx, listing, id);
   await archiveLast(tx, id);

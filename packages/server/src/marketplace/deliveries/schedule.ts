@@ -27,7 +27,11 @@ const DEAD = { state: "dead", delay: null } as const;
  * the queue. 410 ends it at once. A receiver that is overloaded (429 or 503) and says for how long is spared the direct attempts that
  * are left, and gets what it asks for up to twice the planned wait.
  */
-export const planAfter = ({ httpStatus, retryAfter }: Pick<Attempt, "httpStatus" | "retryAfter">, before: number, directOnly: boolean): Plan => {
+export const planAfter = (
+  { httpStatus, retryAfter }: Pick<Attempt, "httpStatus" | "retryAfter">,
+  before: number,
+  directOnly: boolean,
+): Plan => {
   const spared = retryAfter !== null && (httpStatus === 429 || httpStatus === 503) && !directOnly;
   const tries = spared ? Math.max(before + 1, DIRECT_TRIES) : before + 1;
   if (httpStatus === 410) return { ...DEAD, tries };

@@ -13,7 +13,15 @@ const SHOWN = 99;
 
 const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-const showAttempt = ({ attempt, at, ms, class: kind, httpStatus, message, answer }: Omit<AttemptRow, "id" | "eventId">): DeliveryAttempt => ({
+const showAttempt = ({
+  attempt,
+  at,
+  ms,
+  class: kind,
+  httpStatus,
+  message,
+  answer,
+}: Omit<AttemptRow, "id" | "eventId">): DeliveryAttempt => ({
   attempt,
   at: iso(at),
   ms,

@@ -5,7 +5,13 @@ import { Signers } from "./sign.ts";
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const NEXT = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
 const NOW = Date.parse("2026-01-01T12:00:00.900Z");
-const message = { id: "evt_1", type: "agent.paused", at: Date.parse("2026-01-01T09:00:00.000Z"), attempt: 3, body: '{"id":"evt_1","comment":"für 🚀"}' };
+const message = {
+  id: "evt_1",
+  type: "agent.paused",
+  at: Date.parse("2026-01-01T09:00:00.000Z"),
+  attempt: 3,
+  body: '{"id":"evt_1","comment":"für 🚀"}',
+};
 const bytes = Buffer.from(message.body);
 
 const pairs = (flat: string[]): Record<string, string> =>
@@ -35,6 +41,8 @@ test("Standard Webhooks: id, second and bytes, under the bytes the secret stands
 test("while one secret takes over from another, X-Service-Signature stays with the old one and the list holds both", () => {
   const headers = pairs(new Signers({ current: SECRET, next: NEXT }).headersOf(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
-  const signed = [7, 9].map((fill) => `v1,${createHmac("sha256", Buffer.alloc(32, fill)).update(`evt_1.1767268800.${message.body}`).digest("base64")}`);
+  const signed = [7, 9].map(
+    (fill) => `v1,${createHmac("sha256", Buffer.alloc(32, fill)).update(`evt_1.1767268800.${message.body}`).digest("base64")}`,
+  );
   expect(headers["webhook-signature"]).toBe(signed.join(" "));
 });

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { seededRandom } from "../packages/server/src/lib/random.ts";
+import { hook } from "../packages/server/test/hook.ts";
+import { type Api, all, call, until } from "./support/api.ts";
+import { type ServerProcess, startServer } from "./support/server.ts";
+
+const ROUNDS = 40;
+const AGENTS = 12;
+
+interface Activation {
+  id: string;
+  status: string;
+  keyDeliveredAt: string | null;
+}
+
+const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
+
+test("killed at any moment, a server gives each agent one key, at least once, and not again once it knows that it arrived", {
+  timeout: 240_000,
+}, async () => {
+  const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+  console.log(`crash test of activations: seed ${seed} (CRASH_SEED repeats its choices)`);
+  const random = seededRandom(seed).fraction;
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-agents-"));
+  const data = join(folder, "data");
+
+  /** The keys each activation was sent, in their order. */
+  const keys = new Map<string, string[]>();
+  await using hooks = await hook((_n, { event }) => {
+    if (event.type === "agent.activated") keys.set(event.activationId, [...(keys.get(event.activationId) ?? []), event.apiKey]);
+    const chance = random();
+    if (chance < 0.15) return 500;
+    // The answer is lost, or comes late: the agent has its key, and the server cannot know.
+    if (chance < 0.3) return (_response, request) => void request.socket.destroy();
+    if (chance < 0.6) return (response) => void setTimeout(() => response.writeHead(200).end(), random() * 20);
+    return 200;
+  });
+  let running: ServerProcess | undefined;
+  const start = async (): Promise<Api> => {
+    running = startServer({ data, flags: ["--dev"] });
+    const ready = await running.ready();
+    expect(ready?.apiKey, running.stderr()).toMatch(/^ms_live_/);
+    return { url: ready?.url ?? "", apiKey: ready?.apiKey ?? "" };
+  };
+  /** Keys each activation had been sent when a server said that it had arrived. */
+  const settledWith = new Map<string, number>();
+  const acknowledged = async (api: Api): Promise<Activation[]> => {
+    const activations = await all<Activation>(api, "/api/v1/marketplace/activations");
+    for (const { id, keyDeliveredAt } of activations)
+      if (keyDeliveredAt !== null && !settledWith.has(id)) settledWith.set(id, keys.get(id)?.length ?? 0);
+    return activations;
+  };
+
+  try {
+    const made: string[] = [];
+    let api = await start();
+    await call(api, "POST", "/api/v1/marketplace/plan", { plan: "scale" });
+    const slugs = Array.from({ length: AGENTS }, (_, i) => `agent-${i}`);
+    for (const slug of slugs) {
+      await call(api, "POST", "/api/v1/marketplace/listings", { slug, name: slug, webhookUrl: hooks.url, permissions: [] });
+      const payment = await call<{ id: string }>(api, "POST", `/api/v1/marketplace/listings/${slug}/checkout`);
+      await call(api, "POST", `/api/v1/marketplace/payments/${payment.id}/confirm`);
+    }
+    for (let round = 0; round < ROUNDS; round += 1) {
+      if (round > 0) api = await start();
+      await acknowledged(api);
+      const on = api;
+      // Agents are turned on, paused, resumed and off again, all at once, until the server dies under it.
+      const work = slugs.map(async (agentSlug) => {
+        try {
+          const living = (await all<Activation>(on, `/api/v1/marketplace/activations?agentSlug=${agentSlug}`)).find(
+            ({ status }) => status !== "deactivated",
+          );
+          if (living && random() < 0.5) await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/deactivate`);
+          if (living && random() < 0.5) {
+            await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/pause`);
+            await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/resume`);
+          }
+          made.push((await call<Activation>(on, "POST", "/api/v1/marketplace/activations", { agentSlug, acceptedPermissions: [] })).id);
+        } catch {
+          // Refused, or the server was gone.
+        }
+      });
+      await wait(random() ** 2 * 300);
+      expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+      await Promise.all(work);
+    }
+
+    hooks.script = (_n, { event }) => {
+      if (event.type === "agent.activated") keys.set(event.activationId, [...(keys.get(event.activationId) ?? []), event.apiKey]);
+      return 200;
+    };
+    api = await start();
+    const open = async (): Promise<number> => {
+      const counts = await Promise.all(
+        slugs.flatMap((slug) =>
+          ["pending", "queued"].map((state) => all(api, `/api/v1/marketplace/listings/${slug}/deliveries?state=${state}`)),
+        ),
+      );
+      return counts.reduce((sum, some) => sum + some.length, 0);
+    };
+    await until(
+      60,
+      async () => {
+        await call(api, "POST", "/__dev/clock/advance", { by: "10m" });
+        return (await open()) === 0;
+      },
+      async () => `${await open()} events are on their way`,
+    );
+    const activations = await acknowledged(api);
+    await call(api, "POST", "/__dev/clock/advance", { by: "48h" });
+    expect(await running?.kill("SIGTERM"), running?.stderr()).toEqual({ code: 0, signal: null });
+
+    const known = new Set(activations.map(({ id }) => id));
+    const several = activations.filter(({ id }) => (keys.get(id)?.length ?? 0) > 1);
+    console.log(
+      `crash test of activations: ${activations.length} activations, ${made.length} answered; ${several.length} were sent their key more than once`,
+    );
+    expect(activations.length).toBeGreaterThan(AGENTS);
+    expect(made.filter((id) => !known.has(id))).toEqual([]);
+    // One value each, and no two alike.
+    const values = [...keys].map(([id, sent]) => ({ id, values: new Set(sent).size }));
+    expect(values.filter((one) => one.values !== 1)).toEqual([]);
+    expect(new Set([...keys.values()].flat()).size).toBe(keys.size);
+    // At least once, unless it ended before that.
+    expect(activations.filter(({ id, status }) => status !== "deactivated" && !keys.has(id))).toEqual([]);
+    expect(activations.filter(({ status, keyDeliveredAt }) => status === "active" && keyDeliveredAt === null)).toEqual([]);
+    // Not again, once the server knew.
+    expect([...settledWith].filter(([id, sent]) => keys.get(id)?.length !== sent)).toEqual([]);
+
+    const db = new Database(join(data, "mailsvc.db"), { readonly: true });
+    expect(db.pragma("integrity_check")).toEqual([{ integrity_check: "ok" }]);
+    expect(db.prepare("SELECT count(*) AS n FROM agent_events WHERE sealed IS NOT NULL").get()).toEqual({ n: 0 });
+    expect(db.prepare("SELECT count(*) AS n FROM delivery_lanes WHERE claim IS NOT NULL OR due_at IS NOT NULL").get()).toEqual({ n: 0 });
+    // Every activation's events are numbered without a gap.
+    const gaps = "SELECT activation_id FROM agent_events GROUP BY activation_id HAVING count(*) <> max(sequence) OR min(sequence) <> 1";
+    expect(db.prepare(gaps).all()).toEqual([]);
+    db.close();
+  } finally {
+    await running?.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
