@@ -151,12 +151,9 @@ test("a paused agent's key is refused and works again afterwards; a deactivated 
   expect(await world.sdk.activations.deactivate(id)).toMatchObject({ status: "deactivated", deactivationReason: "user_deactivated" });
   expect(await codeOf(await self(world, id, key))).toEqual([401, "key_revoked"]);
   expect(await world.sdk.activations.deactivate(id)).toMatchObject({ status: "deactivated", deactivationReason: "user_deactivated" });
-  for (const call of [
-    world.sdk.activations.pause(id),
-    world.sdk.activations.resume(id),
-    world.sdk.activations.update(id, { creditLimit: 5 }),
-  ])
-    await expect(call).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+  const { pause, resume, update } = world.sdk.activations;
+  for (const call of [() => pause(id), () => resume(id), () => update(id, { creditLimit: 5 })])
+    await expect(call()).rejects.toMatchObject({ code: "invalid_state", status: 409 });
   const events = await eventsOf(world, id);
   expect(events.map((e) => [e.sequence, e.type, "reason" in e ? e.reason : null])).toEqual([
     [1, "agent.activated", null],
