@@ -31,7 +31,14 @@ const startReceiver = async (): Promise<{ port: string; stop: () => Promise<void
   };
 };
 
-const figure = (name: string, rounds: number[], unit: string): Figure => ({ name, value: median(rounds), unit, against: null, ratio: null, rounds });
+const figure = (name: string, rounds: number[], unit: string): Figure => ({
+  name,
+  value: median(rounds),
+  unit,
+  against: null,
+  ratio: null,
+  rounds,
+});
 
 /** How fast and how fairly events reach webhooks. */
 export const deliveries: Bench = {
@@ -62,7 +69,8 @@ export const deliveries: Bench = {
     } finally {
       await receiver.stop();
     }
-    const ratio = (one: readonly number[], other: readonly number[]): number => median(one.map((value, i) => value / (other[i] ?? Number.NaN)));
+    const ratio = (one: readonly number[], other: readonly number[]): number =>
+      median(one.map((value, i) => value / (other[i] ?? Number.NaN)));
     return [
       {
         ...figure("deliveries.rate", ours, "deliveries/s"),

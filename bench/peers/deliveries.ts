@@ -29,7 +29,12 @@ const URL = `http://127.0.0.1:${port}/webhook`;
 // Each agent has had a few things happen to it.
 const PER_ACTIVATION = 2;
 
-const WAKEUP = { wakeupId: "wku_01kdvdna00bktj2mqmcfs0rmrb", reason: "bench", payload: null, scheduledFor: new Date(1_800_000_000_000).toISOString() };
+const WAKEUP = {
+  wakeupId: "wku_01kdvdna00bktj2mqmcfs0rmrb",
+  reason: "bench",
+  payload: null,
+  scheduledFor: new Date(1_800_000_000_000).toISOString(),
+};
 
 const bodyOf = (id: string, activationId: string, sequence: number): string =>
   JSON.stringify({
@@ -72,7 +77,16 @@ const start = async (): Promise<{ app: App; listing(url: string): Promise<string
     listing: async (webhookUrl) => {
       const id = deps.ids("lst");
       const now = deps.clock.now();
-      const row = { id, workspaceId: app.first.workspaceId, slug: id, name: "Bench", description: "", webhookUrl, permissions: [], period: 1 };
+      const row = {
+        id,
+        workspaceId: app.first.workspaceId,
+        slug: id,
+        name: "Bench",
+        description: "",
+        webhookUrl,
+        permissions: [],
+        period: 1,
+      };
       const secret = sealSecret(deps, id, makeSecret(deps.random));
       const none = { listedAt: now, expiresAt: null, endedAt: null, subscription: null, nextSecret: null, nextSecretAt: null };
       await deps.db.tx((tx) =>
@@ -118,8 +132,24 @@ const activate = async ({ deps }: App, listingId: string, n: number): Promise<st
   const rows = Array.from({ length: n }, () => {
     const id = deps.ids("act");
     const counts = { sequence: 0, lastEventAt: 0, messageSequence: 0, creditLimit: null, creditsUsed: 0, creditsResetAt: now };
-    const none = { keyDeliveredAt: null, webhookLastError: null, uncoveredAt: null, pausedAt: null, deactivatedAt: null, deactivationReason: null };
-    const row = { id, workspaceId: deps.ids("ws"), listingId, period: 1, living: listingId, status: "active" as const, pauseReasons: [], scopes: [] };
+    const none = {
+      keyDeliveredAt: null,
+      webhookLastError: null,
+      uncoveredAt: null,
+      pausedAt: null,
+      deactivatedAt: null,
+      deactivationReason: null,
+    };
+    const row = {
+      id,
+      workspaceId: deps.ids("ws"),
+      listingId,
+      period: 1,
+      living: listingId,
+      status: "active" as const,
+      pauseReasons: [],
+      scopes: [],
+    };
     return { ...row, ...counts, ...none, keyHash: id, keyPreview: "", createdAt: now };
   });
   for (let i = 0; i < n; i += 500) await deps.db.tx((tx) => tx.insertAll(tx.t.activations, rows.slice(i, i + 500)));
