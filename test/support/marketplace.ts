@@ -61,3 +61,29 @@ export const copyActivation = (file: string, pattern: string, n: number): void =
   db.prepare(`INSERT INTO activations (${named}) ${numbers} SELECT ${picked} FROM activations, numbers WHERE id = ?`).run(pattern);
   db.close();
 };
+
+/**
+ * Copies the newest run of each activation in the database of a server that does not run: `n` more for each, started and last
+ * heard of at an instant (ms) of the copy's own.
+ */
+export const copyRuns = (file: string, n: number, heardAt: (copy: number) => number, windowMs: number): void => {
+  const db = new Database(file);
+  db.function("heard_at", { deterministic: true }, (copy) => heardAt(Number(copy)));
+  const columns = (db.pragma("table_info(runs)") as { name: string }[]).map(({ name }) => name);
+  const changed: Record<string, string> = {
+    id: "printf('run_%013d%013d', a.rowid, n)",
+    activation_id: "a.id",
+    workspace_id: "a.workspace_id",
+    run_id: "'copied-' || n",
+    started_at: "heard_at(n)",
+    last_heartbeat_at: "heard_at(n)",
+    deadline_at: `heard_at(n) + ${windowMs}`,
+  };
+  const picked = columns.map((name) => changed[name] ?? `r."${name}"`).join(", ");
+  const named = columns.map((name) => `"${name}"`).join(", ");
+  db.exec(
+    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${n})
+     INSERT INTO runs (${named}) SELECT ${picked} FROM activations a, numbers, (SELECT * FROM runs LIMIT 1) r`,
+  );
+  db.close();
+};

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { copyActivation, copyRuns, type Hook, startHook } from "../../test/support/marketplace.ts";
+import { type Ready, startServer } from "../../test/support/server.ts";
+import { call } from "../contenders.ts";
+import { onCore } from "../cores.ts";
+import { type Bench, median } from "../figure.ts";
+
+const ACTIVATIONS = 1000;
+const LIVE_EACH = 100;
+const WINDOW_MS = 15 * 60_000;
+// Between the last heartbeats and the silence: time to start again.
+const AHEAD_MS = 20_000;
+const ROUNDS = 3;
+const PATIENCE_MS = 60_000;
+const MARKET = "/api/v1/marketplace";
+const SCOPES = ["agent:write_runs"];
+
+const started = async (data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> => {
+  const server = startServer({ data, flags: ["--dev"], before: onCore(0) });
+  const ready: Ready | null = await server.ready();
+  if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
+  return { at: { url: ready.url, apiKey: ready.apiKey }, stop: () => server.kill("SIGTERM") };
+};
+
+const keyOf = async ({ came }: Hook): Promise<string> => {
+  while (came.length === 0) await new Promise((next) => setTimeout(next, 10));
+  return came[0]?.event.apiKey ?? "";
+};
+
+/** A database with 100,000 runs at work; of each activation's runs one falls silent at `silentAt`. */
+const fill = async (data: string, hook: Hook, silentAt: () => number): Promise<void> => {
+  const first = await started(data);
+  await call(first.at, "POST", `${MARKET}/listings`, { slug: "agent", name: "Agent", webhookUrl: hook.url, permissions: SCOPES });
+  const payment = (await call(first.at, "POST", `${MARKET}/listings/agent/checkout`)) as { id: string };
+  await call(first.at, "POST", `${MARKET}/payments/${payment.id}/confirm`);
+  const wanted = { agentSlug: "agent", acceptedPermissions: SCOPES };
+  const { id } = (await call(first.at, "POST", `${MARKET}/activations`, wanted)) as { id: string };
+  const agent = { url: first.at.url, apiKey: await keyOf(hook) };
+  await call(agent, "POST", `/api/agents/activations/${id}/runs/start`, {});
+  await first.stop();
+  const file = join(data, "mailsvc.db");
+  copyActivation(file, id, ACTIVATIONS - 1);
+  const silent = silentAt();
+  // The others were heard of just before the server went down.
+  copyRuns(file, LIVE_EACH + 1, (copy) => (copy === 1 ? silent - WINDOW_MS : silent - AHEAD_MS - copy * 10), WINDOW_MS);
+};
+
+const failed = async (at: { url: string; apiKey: string }): Promise<number> => {
+  const page = (await call(at, "GET", `${MARKET}/listings/agent/deliveries?limit=1&type=run_force_failed`)) as {
+    pagination: { total: number };
+  };
+  return page.pagination.total;
+};
+
+const round = async (): Promise<number> => {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
+  const hook = await startHook();
+  try {
+    const data = join(folder, "data");
+    let silentAt = 0;
+    await fill(data, hook, () => {
+      silentAt = Date.now() + AHEAD_MS;
+      return silentAt;
+    });
+    const { at, stop } = await started(data);
+    await call(at, "POST", "/__dev/clock/freeze", { at: new Date(silentAt - 1000).toISOString() });
+    if ((await failed(at)) > 0) throw new Error("Runs failed before their time.");
+    const from = performance.now();
+    const advanced = call(at, "POST", "/__dev/clock/advance", { by: "1s" });
+    while ((await failed(at)) < ACTIVATIONS) {
+      if (performance.now() - from > PATIENCE_MS) throw new Error(`Only ${await failed(at)} of ${ACTIVATIONS} runs have failed.`);
+      await new Promise((next) => setTimeout(next, 5));
+    }
+    const took = performance.now() - from;
+    await advanced;
+    await stop();
+    return took;
+  } finally {
+    hook.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** How fast runs that have fallen silent are found among those at work. */
+export const runs: Bench = {
+  name: "runs",
+  meaning: `Of ${(ACTIVATIONS * LIVE_EACH).toLocaleString("en-US")} runs at work, ${ACTIVATIONS.toLocaleString("en-US")} more fall silent at one instant. sweep: from that instant until all of them have FAILED on disk, each with its run_force_failed in the outbox.`,
+  run: async () => {
+    const rounds: number[] = [];
+    for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
+    return [{ name: "runs.sweep", value: median(rounds), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 200 }, rounds }];
+  },
+};
