@@ -23,6 +23,7 @@ export const benches: readonly Bench[] = [
   start,
   memory,
   drain,
+  deliveries,
   postgres,
   world,
   cli,

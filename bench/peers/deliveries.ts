@@ -5,7 +5,6 @@
 //   node --import ./scripts/sources.mjs deliveries.ts mailsvc <port> <events> <other events that wait>      deliveries a second
 //   node --import ./scripts/sources.mjs deliveries.ts pool <port> <requests> <connections>                  requests a second
 //   node --import ./scripts/sources.mjs deliveries.ts fair <port> <hanging webhooks> <events of each>       ms, 99th percentile
-//   node --import ./scripts/sources.mjs deliveries.ts cancel <port> <activations>                           ms
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +19,6 @@ import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { emitAll } from "../../packages/server/src/marketplace/deliveries/emit.ts";
-import { cancelListing } from "../../packages/server/src/marketplace/listings/period.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/webhook.ts";
 
 const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
@@ -210,22 +208,6 @@ const fair = async (hanging: number, each: number): Promise<number> => {
   return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? Number.NaN;
 };
 
-/** How long it takes to queue all events of a listing that is cancelled, ms. */
-const cancel = async (activations: number): Promise<number> => {
-  const { app, listing, stop } = await start();
-  const { deps } = app;
-  const id = await listing(URL);
-  await activate(app, id, activations);
-  const { agentEvents: e } = deps.db.read.t;
-  const from = performance.now();
-  await deps.db.tx((tx) => cancelListing(tx, deps, app.first.workspaceId, id));
-  while ((await deps.db.read.$count(e)) < activations) await new Promise((next) => setTimeout(next, 20));
-  const took = performance.now() - from;
-  await deps.queue.idle();
-  await stop();
-  return took;
-};
-
 /** Requests a second. */
 const pool = async (): Promise<number> => {
   const atATime = Number(second);
@@ -251,7 +233,6 @@ const measures: Readonly<Record<string, () => Promise<number>>> = {
   mailsvc: () => rate(Number(second)),
   pool,
   fair: () => fair(EVENTS, Number(second)),
-  cancel: () => cancel(EVENTS),
 };
 
 if (which === "receiver") receiver();
