@@ -26,6 +26,8 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
  *   addPauseReason, clearPauseReasons,        the only code that changes the status of an activation; each emits what the
  *   endActivations                            builder must hear and ends what was under way
  *   admitAgent(q, keyHash, now)               whether a key opens anything at this moment
+ *   deps.runClock.overdue()                   which windows of runs have ended: asked instead of the clock, wherever a run counts
+ *   suspend, waitOver (runs/waits.ts)         a run waits for something, and it is over
  *
  * Two kinds of callers. Brands and builders come with developer keys: their handlers get `Deps` and `Tx`. Agents come with
  * the key of one activation: their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which lead to no contact,
