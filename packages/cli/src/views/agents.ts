@@ -1,4 +1,15 @@
-import type { CreditEntry, MailsvcContract, Message, Output, Run, RunLogEntry } from "@mailsvc/sdk/contract";
+import type {
+  AgentCredits,
+  CreditEntry,
+  CreditTransaction,
+  Heartbeat,
+  MailsvcContract,
+  Message,
+  Output,
+  Run,
+  RunLogEntry,
+  Wakeup,
+} from "@mailsvc/sdk/contract";
 import { safeLines } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { Style } from "../tty.ts";
@@ -115,6 +126,57 @@ const granted = (e: CreditEntry, { term: { out } }: Session): string => `${out.g
 
 const balance = ({ balance: n }: Output<MailsvcContract["credits"]["get"]>): string => `${n} credits`;
 
+const transactionColumns: Column<CreditTransaction>[] = [
+  { title: "id", value: (t) => t.transactionId },
+  { title: "what", value: (t) => t.kind },
+  { title: "amount", value: (t) => t.amount },
+  { title: "left", value: (t) => t.balanceAfter },
+  { title: "for", value: (t) => [t.action, t.description].filter(Boolean).join(": "), flexible: true },
+  { title: "run", value: (t) => t.runId },
+  { title: "when (utc)", value: (t) => stamp(t.createdAt), paint: dim },
+];
+
+const transaction = (t: CreditTransaction, { term: { out } }: Session): string =>
+  `${out.green(t.kind === "refund" ? "given back" : "spent")} ${t.amount}, ${t.balanceAfter} left`;
+
+const allowance = (c: AgentCredits, { term: { out } }: Session): string =>
+  details(
+    [
+      ["left", c.balance],
+      ["this month", c.periodLimit === null ? `${c.periodUsed}, no limit` : `${c.periodUsed} of ${c.periodLimit}`],
+      ["month ends", stamp(c.resetsAt)],
+    ],
+    out,
+  );
+
+const beat = (h: Heartbeat, { term: { out } }: Session): string =>
+  [
+    `${out.green(h.status)} ${h.accepted} ${h.accepted === 1 ? "entry" : "entries"} kept, next log before ${stamp(h.deadlineAt)} UTC`,
+    ...(h.cancelRequested ? [out.yellow("The brand asks this run to stop.")] : []),
+  ].join("\n");
+
+const wakeupColumns: Column<Wakeup>[] = [
+  { title: "id", value: (w) => w.wakeupId },
+  { title: "state", value: (w) => w.status },
+  { title: "at (utc)", value: (w) => stamp(w.fireAt) },
+  { title: "reason", value: (w) => w.reason, flexible: true },
+  { title: "run", value: (w) => w.runId },
+];
+
+const wakeup = (w: Wakeup, { term: { out } }: Session): string =>
+  details(
+    [
+      ["id", w.wakeupId],
+      ["state", w.status],
+      ["at", stamp(w.fireAt)],
+      ["reason", w.reason],
+      ["payload", w.payload],
+      ["run", w.suspendRun ? `${w.runId}, which waits for it` : w.runId],
+      ["woken", stamp(w.firedAt)],
+    ],
+    out,
+  );
+
 export const agentViews: Readonly<Record<string, View>> = {
   "messages.list": { columns: messageColumns },
   "messages.create": { object: message },
@@ -128,4 +190,25 @@ export const agentViews: Readonly<Record<string, View>> = {
   "credits.get": { object: balance },
   "credits.grant": { object: granted },
   "credits.list": { columns: creditColumns },
+  "agent.messages.list": { columns: messageColumns },
+  "agent.messages.get": { object: message },
+  "agent.messages.create": { object: message },
+  "agent.messages.cancel": { object: message },
+  "agent.messages.read": { object: unread },
+  "agent.runs.start": { object: run },
+  "agent.runs.log": { object: beat },
+  "agent.runs.complete": { object: run },
+  "agent.runs.fail": { object: run },
+  "agent.runs.cancel": { object: run },
+  "agent.runs.list": { columns: runColumns },
+  "agent.runs.get": { object: run },
+  "agent.runs.logs": { columns: logColumns },
+  "agent.credits.get": { object: allowance },
+  "agent.credits.list": { columns: transactionColumns },
+  "agent.credits.consume": { object: transaction },
+  "agent.credits.refund": { object: transaction },
+  "agent.wakeups.create": { object: wakeup },
+  "agent.wakeups.list": { columns: wakeupColumns },
+  "agent.wakeups.get": { object: wakeup },
+  "agent.wakeups.cancel": { object: wakeup },
 };

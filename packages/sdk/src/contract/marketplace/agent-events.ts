@@ -43,7 +43,8 @@ export const AgentResumed = event("agent.resumed", {});
 
 export const AgentDeactivated = event("agent.deactivated", { reason: z.enum(DEACTIVATION_REASONS) });
 
-export const RunForceFailed = event("run_force_failed", { runId: z.string(), lastHeartbeatAt: Instant });
+// Spelled out: of two types for `runId` a generic spread would make one that fits nothing.
+export const RunForceFailed = z.object({ ...envelope, type: z.literal("run_force_failed"), runId: z.string(), lastHeartbeatAt: Instant });
 
 /** The activation of every test.ping. */
 export const TEST_ACTIVATION = "act_test";

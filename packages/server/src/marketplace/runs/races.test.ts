@@ -34,7 +34,7 @@ test("a thousand times a run is completed in the instant its window ends: one of
   }
   await world.settle();
   const told = await heard("run_force_failed");
-  const failed = new Set<string | null>(told.map(({ runId }) => runId));
+  const failed = new Set<string | null>(told.map(({ runId }) => runId ?? null));
   expect(failed.size).toBe(told.length);
   const statuses = new Map<string, string>();
   for await (const run of world.sdk.runs.list(activationId, { limit: 100 })) statuses.set(run.runId, run.status);

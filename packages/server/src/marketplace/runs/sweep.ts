@@ -43,7 +43,7 @@ export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly strin
   const inOrder = failed.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : 1));
   for (const { activationId, runId, at, lastHeartbeatAt } of inOrder) {
     await dropWaits(tx, { activationId, runId }, deps.clock.now());
-    const fields = { runId, lastHeartbeatAt: iso(lastHeartbeatAt) };
+    const fields = { lastHeartbeatAt: iso(lastHeartbeatAt) };
     await emit(tx, deps, activationId, { type: "run_force_failed", at: at ?? deps.clock.now(), runId, fields });
   }
 };
