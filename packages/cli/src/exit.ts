@@ -31,7 +31,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   8: "rate limit",
   9: "the server failed",
   10: "the server was not reached, or did not answer in time",
-  11: "partly done: some recipients failed",
+  11: "partly done: some of it failed",
   130: "cancelled",
 };
 

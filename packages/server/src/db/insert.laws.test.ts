@@ -19,7 +19,7 @@ describeDb("many rows at once", (t) => {
     workspaceId: "ws",
     email,
     emailKey: email,
-    firstName: null,
+    firstName: null as string | null,
     lastName: 'O\'Neil \\ {"x"},',
     phone: null,
     status: "SUBSCRIBED" as const,

@@ -5,7 +5,7 @@ import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3"
 import { bindOnce } from "./bind.sqlite.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
-import { currentScope, Gate, type Gathering, type GateOptions, type Scope } from "./gate.ts";
+import { currentScope, Gate, type GateOptions, type Gathering, type Scope } from "./gate.ts";
 import { insertsOf } from "./insert.sqlite.ts";
 import { lockFolder } from "./lock.ts";
 import { migrateSqlite } from "./migrate.sqlite.ts";

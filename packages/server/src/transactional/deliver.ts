@@ -121,8 +121,7 @@ const outcomeOf = (receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
         if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
         // A refusal for what the message is (spam, too large) says nothing about the address.
-        if (blamesRecipient(error))
-          await blame(tx, deps, email, "bounce");
+        if (blamesRecipient(error)) await blame(tx, deps, email, "bounce");
       },
     };
 
