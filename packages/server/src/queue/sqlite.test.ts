@@ -30,7 +30,11 @@ const open = async (
 };
 
 queueLaws("the queue on SQLite", open);
-queueLaws("the queue on SQLite while requests wait", () => open({ pressed: () => true }));
+queueLaws("the queue on SQLite while requests wait", () => {
+  // They wait for a while only: thousands of jobs beside them would take their time, as they should.
+  let asked = 0;
+  return open({ pressed: () => (asked += 1) <= 50 });
+});
 
 test("a full disk loses no job and leaves none behind as running: once there is room it goes on by itself", async () => {
   const h = await open();
