@@ -32,15 +32,63 @@ const supersede = async (tx: AgentTx, activationIds: readonly string[], now: num
     .where(and(inArray(e.activationId, [...activationIds]), inArray(e.type, [...TURNS]), inArray(e.state, ["queued", "dead"])));
 };
 
+/** Where an event stands among those of its activation. */
+interface Place {
+  id: string;
+  listingId: string;
+  workspaceId: string;
+  period: number;
+  sequence: number;
+  at: number;
+}
+
+/** An event in the outbox. Its bytes are made here, once: every attempt and replay sends them as they are. */
+const rowOf = (deps: AgentDeps, { id: activationId, listingId, workspaceId, sequence, at }: Place, event: NewAgentEvent) => {
+  const id = deps.ids("evt");
+  const runId = event.runId ?? null;
+  const bytes = (fields: object): string =>
+    JSON.stringify({ id, type: event.type, activationId, runId, sequence, timestamp: iso(at), ...fields });
+  const secret = event.type === "agent.activated";
+  return {
+    id,
+    activationId,
+    listingId,
+    workspaceId,
+    type: event.type,
+    runId,
+    sequence,
+    at,
+    body: bytes(secret ? { ...event.fields, apiKey: masked(event.fields.apiKey) } : event.fields),
+    sealed: secret ? deps.seal.seal(bytes(event.fields), sealPlace(id)) : null,
+    state: "pending" as const,
+    attempts: 0,
+    tries: 0,
+    dueAt: deps.clock.now(),
+  };
+};
+
+/** Lets somebody look at the lanes of these activations. */
+const callLanes = async (tx: AgentTx, deps: AgentDeps, places: readonly Place[]): Promise<void> => {
+  const { deliveryLanes: lanes } = tx.t;
+  const now = deps.clock.now();
+  const each = [...new Map(places.map((place) => [place.id, place])).values()];
+  // Written also while a worker has the lane: on Postgres it then sees that there is more, or runs its transaction again.
+  await tx
+    .insert(lanes)
+    .values(each.map(({ id, listingId, period }) => ({ activationId: id, listingId, period, dueAt: now, claim: null, held: false })))
+    .onConflictDoUpdate({ target: lanes.activationId, set: { dueAt: lookNow(lanes, now) } });
+  const listingIds = new Set(each.map(({ listingId }) => listingId));
+  tx.afterCommit(() => deps.deliveries.wake(listingIds));
+};
+
 /**
- * Writes an event for each of these activations into the outbox, in the transaction of what happened. The bytes are made
- * here, once: every attempt and replay sends them as they are. Sequence and timestamp rise strictly per activation.
+ * Writes an event for each of these activations into the outbox, in the transaction of what happened. Sequence and timestamp
+ * rise strictly per activation.
  */
 export const emitAll = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], event: NewAgentEvent): Promise<void> => {
   if (activationIds.length === 0) return;
-  const { activations: a, agentEvents, deliveryLanes: lanes } = tx.t;
-  const now = deps.clock.now();
-  const places = await tx
+  const { activations: a, agentEvents } = tx.t;
+  const places: Place[] = await tx
     .update(a)
     .set({
       sequence: sql`${a.sequence} + 1`,
@@ -56,43 +104,68 @@ export const emitAll = async (tx: AgentTx, deps: AgentDeps, activationIds: reado
       at: a.lastEventAt,
     });
   if (places.length === 0) return;
-  if (TURNS.includes(event.type)) await supersede(tx, activationIds, now);
-  const rows = places.map(({ id: activationId, listingId, workspaceId, sequence, at }) => {
-    const id = deps.ids("evt");
-    const runId = event.runId ?? null;
-    const bytes = (fields: object): string =>
-      JSON.stringify({ id, type: event.type, activationId, runId, sequence, timestamp: iso(at), ...fields });
-    const secret = event.type === "agent.activated";
-    return {
-      id,
-      activationId,
-      listingId,
-      workspaceId,
-      type: event.type,
-      runId,
-      sequence,
-      at,
-      body: bytes(secret ? { ...event.fields, apiKey: masked(event.fields.apiKey) } : event.fields),
-      sealed: secret ? deps.seal.seal(bytes(event.fields), sealPlace(id)) : null,
-      state: "pending" as const,
-      attempts: 0,
-      tries: 0,
-      dueAt: now,
-    };
-  });
-  await tx.insertAll(agentEvents, rows);
-  // Written also while a worker has the lane: on Postgres it then sees that there is more, or runs its transaction again.
-  await tx
-    .insert(lanes)
-    .values(places.map(({ id, listingId, period }) => ({ activationId: id, listingId, period, dueAt: now, claim: null, held: false })))
-    .onConflictDoUpdate({ target: lanes.activationId, set: { dueAt: lookNow(lanes, now) } });
-  const listingIds = new Set(places.map(({ listingId }) => listingId));
-  tx.afterCommit(() => deps.deliveries.wake(listingIds));
+  if (TURNS.includes(event.type)) await supersede(tx, activationIds, deps.clock.now());
+  await tx.insertAll(
+    agentEvents,
+    places.map((place) => rowOf(deps, place, event)),
+  );
+  await callLanes(tx, deps, places);
+};
+
+const ph = sql.placeholder;
+
+/** The next place among the events of an activation; undefined when there is none such. */
+const nextPlace = async (tx: AgentTx, id: string, at: number): Promise<Place | undefined> => {
+  const [place] = await tx
+    .prepared("emit_place", (q, { activations: a }) =>
+      q
+        .update(a)
+        .set({
+          sequence: sql`${a.sequence} + 1`,
+          lastEventAt: sql`case when ${a.lastEventAt} < ${ph("at")} then ${ph("at")} else ${a.lastEventAt} + 1 end`,
+        })
+        .where(eq(a.id, ph("id")))
+        .returning({
+          id: a.id,
+          listingId: a.listingId,
+          workspaceId: a.workspaceId,
+          period: a.period,
+          sequence: a.sequence,
+          at: a.lastEventAt,
+        })
+        .prepare("emit_place"),
+    )
+    .execute({ id, at });
+  return place;
+};
+
+/** The same for events that differ, in their order. */
+export const emitEach = async (
+  tx: AgentTx,
+  deps: AgentDeps,
+  events: readonly { activationId: string; event: NewAgentEvent }[],
+): Promise<void> => {
+  const placed: { place: Place; event: NewAgentEvent }[] = [];
+  for (const { activationId, event } of events) {
+    if (TURNS.includes(event.type)) await supersede(tx, [activationId], deps.clock.now());
+    const place = await nextPlace(tx, activationId, event.at);
+    if (place) placed.push({ place, event });
+  }
+  if (placed.length === 0) return;
+  await tx.insertAll(
+    tx.t.agentEvents,
+    placed.map(({ place, event }) => rowOf(deps, place, event)),
+  );
+  await callLanes(
+    tx,
+    deps,
+    placed.map(({ place }) => place),
+  );
 };
 
 /** The same for one activation. */
 export const emit = (tx: AgentTx, deps: AgentDeps, activationId: string, event: NewAgentEvent): Promise<void> =>
-  emitAll(tx, deps, [activationId], event);
+  emitEach(tx, deps, [{ activationId, event }]);
 
 /** When a lane is looked at next: now, unless a worker has it, which looks by itself. */
 const lookNow = (lanes: AgentTx["t"]["deliveryLanes"], now: number) =>

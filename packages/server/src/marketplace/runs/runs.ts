@@ -180,7 +180,7 @@ const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED
     .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
     .returning();
   if (!ended) throw runEnded(row);
-  await dropWaits(tx, ended, deps.clock.now());
+  await dropWaits(tx, [ended], deps.clock.now());
   return showRun(ended, overdue);
 };
 

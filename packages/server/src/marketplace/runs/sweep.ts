@@ -3,7 +3,7 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { emit } from "../deliveries/emit.ts";
+import { emitEach } from "../deliveries/emit.ts";
 import type { Query } from "./store.ts";
 import { dropWaits } from "./waits.ts";
 import { watchDeadline } from "./watch.ts";
@@ -41,11 +41,20 @@ export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly strin
       lastHeartbeatAt: runs.lastHeartbeatAt,
     });
   const inOrder = failed.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : 1));
-  for (const { activationId, runId, at, lastHeartbeatAt } of inOrder) {
-    await dropWaits(tx, { activationId, runId }, deps.clock.now());
-    const fields = { lastHeartbeatAt: iso(lastHeartbeatAt) };
-    await emit(tx, deps, activationId, { type: "run_force_failed", at: at ?? deps.clock.now(), runId, fields });
-  }
+  await dropWaits(tx, inOrder, deps.clock.now());
+  await emitEach(
+    tx,
+    deps,
+    inOrder.map(({ activationId, runId, at, lastHeartbeatAt }) => ({
+      activationId,
+      event: {
+        type: "run_force_failed",
+        at: at ?? deps.clock.now(),
+        runId,
+        fields: { lastHeartbeatAt: iso(lastHeartbeatAt) },
+      },
+    })),
+  );
 };
 
 /** Leaves a job for the next deadline, if a run has one. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt } from "drizzle-orm";
+import { and, desc, eq, gt, inArray } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { WINDOW_MS } from "./clock.ts";
 import { type RunName, type RunRow, runEnded, runOf, stillActive } from "./store.ts";
@@ -65,17 +65,22 @@ export const waitOver = async (tx: AgentTx, deps: AgentDeps, name: RunName, on: 
   if (next === null) await watchDeadline(tx, deps, now + WINDOW_MS);
 };
 
-/** Takes back what only this run, which has ended, was waiting for: nobody would hear the answer. */
-export const dropWaits = async (tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<void> => {
+/** Takes back what only these runs, which have ended, were waiting for: nobody would hear the answer. */
+export const dropWaits = async (tx: AgentTx, names: readonly RunName[], now: number): Promise<void> => {
   const { approvals: p, wakeups: w } = tx.t;
-  await tx
-    .update(p)
-    .set({ status: "CANCELLED" })
-    .where(
-      and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true), gt(p.expiresAt, now)),
-    );
-  await tx
-    .update(w)
-    .set({ status: "CANCELLED", scheduled: null })
-    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED"), eq(w.runId, runId), eq(w.suspendRun, true)));
+  const ended = new Set(names.map(({ activationId, runId }) => `${activationId} ${runId}`));
+  const ids = [...new Set(names.map(({ activationId }) => activationId))];
+  const ofEnded = (row: { activationId: string; runId: string | null }): boolean => ended.has(`${row.activationId} ${row.runId}`);
+  const asked = await tx
+    .select({ id: p.messageId, activationId: p.activationId, runId: p.runId })
+    .from(p)
+    .where(and(inArray(p.activationId, ids), eq(p.status, "PENDING"), eq(p.suspendRun, true), gt(p.expiresAt, now)));
+  const questions = asked.filter(ofEnded).map(({ id }) => id);
+  if (questions.length > 0) await tx.update(p).set({ status: "CANCELLED" }).where(inArray(p.messageId, questions));
+  const scheduled = await tx
+    .select({ id: w.id, activationId: w.activationId, runId: w.runId })
+    .from(w)
+    .where(and(inArray(w.activationId, ids), eq(w.status, "SCHEDULED"), eq(w.suspendRun, true)));
+  const alarms = scheduled.filter(ofEnded).map(({ id }) => id);
+  if (alarms.length > 0) await tx.update(w).set({ status: "CANCELLED", scheduled: null }).where(inArray(w.id, alarms));
 };
