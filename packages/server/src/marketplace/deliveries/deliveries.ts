@@ -4,11 +4,11 @@ import { StorageUnavailable } from "../../db/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { Timer } from "../../lib/clock.ts";
 import { SealBroken } from "../../lib/seal.ts";
-import type { ListingRow } from "../listings/store.ts";
+import { type ListingRow, listingById } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Lookup } from "./connect.ts";
 import { sealPlace } from "./emit.ts";
-import { type Claimed, claimLanes, type Job, LEASE_MS } from "./lanes.ts";
+import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./lanes.ts";
 import type { Deliveries, Message } from "./port.ts";
 import { Postman } from "./postman.ts";
 import type { Receiver } from "./receiver.ts";
@@ -159,13 +159,21 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     claims += 1;
     const claim = `${name}.${claims}`;
     fresh.clear();
-    const { dues, claimed } = await deps.db.tx(async (tx: Tx) => {
+    const { followed, claimed } = await deps.db.tx(async (tx: Tx) => {
+      const listings = new Map<string, ReturnType<typeof listingById>>();
+      const listingOf = (id: string): ReturnType<typeof listingById> => {
+        const listing = listings.get(id) ?? listingById(tx, id);
+        listings.set(id, listing);
+        return listing;
+      };
       // First, so that what is given back can be taken.
-      const given = await Promise.all(outcomes.map((outcome) => settle(tx, deps, outcome)));
-      return { dues: given, claimed: await Promise.all(wanted.map(([listingId, n]) => claimLanes(tx, listingId, now, n, claim))) };
+      const settled = await Promise.all(outcomes.map((outcome) => settle(tx, deps, outcome, listingOf)));
+      return { followed: settled, claimed: await Promise.all(wanted.map(([listingId, n]) => claimLanes(tx, listingId, now, n, claim))) };
     });
     outcomes.forEach(({ job }, i) => {
-      noteDue(job.listing.id, dues[i] ?? null, now);
+      const { next, dueAt } = followed[i] as Following;
+      noteDue(job.listing.id, dueAt, now);
+      if (next) enter(next);
     });
     wanted.forEach(([listingId], i) => {
       const { jobs, nextAt } = claimed[i] as Claimed;

@@ -16,6 +16,8 @@ export interface Job {
   readonly held: boolean;
   /** Whoever has taken the lane since has another one. */
   readonly claim: string;
+  /** The end of the lease. */
+  readonly until: number;
 }
 
 /** What a claim found: work, and when there is more (ms; null for never). */
@@ -26,6 +28,9 @@ export interface Claimed {
 
 /** How long a worker that died keeps what it had; an attempt takes 8 s at most. */
 export const LEASE_MS = 30_000;
+
+// What an attempt may take, and as much again for clocks that differ.
+const ATTEMPT_MS = 16_000;
 
 /** What still goes out to a webhook that was given up. */
 const WHILE_HELD = ["agent.paused", "agent.deactivated"] as const;
@@ -143,10 +148,61 @@ export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: 
     const ended = !listed || period !== listing.period;
     const event = ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : next.get(activationId);
     const due = event?.dueAt ?? null;
-    if (event && due !== null && due <= now) jobs.push({ activationId, listing, event, held, claim });
+    if (event && due !== null && due <= now) jobs.push({ activationId, listing, event, held, claim, until: now + LEASE_MS });
     else await setLane(tx, activationId, null, due);
   }
   return { jobs, nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
+};
+
+const head = async (tx: Tx, activationId: string): Promise<OpenEvent | undefined> => {
+  const [row] = await tx
+    .prepared("lane_head", (q, { agentEvents: e }) =>
+      q
+        .select(openColumns(e))
+        .from(e)
+        .where(and(eq(e.activationId, ph("activationId")), isNull(e.settledAt)))
+        .orderBy(asc(e.sequence))
+        .limit(1)
+        .prepare("lane_head"),
+    )
+    .execute({ activationId });
+  return row;
+};
+
+/** What follows in a lane: work, or when it is due next (ms; null when nothing waits, or somebody else has it by now). */
+export interface Following {
+  readonly next: Job | null;
+  readonly dueAt: number | null;
+}
+
+/**
+ * Goes on in a lane whose event has arrived: with the next one, if that is due and the lease lasts, or gives the lane back.
+ * `listingOf` tells how the listing stands now.
+ */
+export const followLane = async (
+  tx: Tx,
+  job: Job,
+  now: number,
+  listingOf: (id: string) => Promise<ListingRow | undefined>,
+): Promise<Following> => {
+  const { activationId, claim } = job;
+  const event = await head(tx, activationId);
+  const dueAt = event?.dueAt ?? null;
+  if (event && dueAt !== null && dueAt <= now && now < job.until - ATTEMPT_MS) {
+    const listing = await listingOf(job.listing.id);
+    if (listing && listing.period === job.listing.period && isListed(listing, now))
+      return { next: { ...job, listing, event }, dueAt: null };
+  }
+  await tx
+    .prepared("give_back_lane", (q, { deliveryLanes: l }) =>
+      q
+        .update(l)
+        .set({ claim: null, dueAt: sql`${ph("dueAt")}` })
+        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim"))))
+        .prepare("give_back_lane"),
+    )
+    .execute({ activationId, claim, dueAt });
+  return { next: null, dueAt };
 };
 
 /** Gives a lane back: it is due when its next event is. Answers when that is, or null when nothing waits or somebody else has it by now. */

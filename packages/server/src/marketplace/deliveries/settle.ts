@@ -4,8 +4,9 @@ import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { addPauseReason } from "../activations/transitions.ts";
+import type { ListingRow } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import { type EventRow, holdLane, type Job, lookAtLane, type OpenEvent, releaseLane } from "./lanes.ts";
+import { type EventRow, type Following, followLane, holdLane, type Job, lookAtLane, type OpenEvent, releaseLane } from "./lanes.ts";
 import { planAfter } from "./schedule.ts";
 
 /** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
@@ -167,18 +168,25 @@ const noteFailed = async (tx: Tx, deps: Deps, { event, held }: Job, attempt: Att
   return true;
 };
 
-/** Notes what became of a job and gives its lane back, all in one transaction. Answers when the lane is due next. */
-export const settle = async (tx: Tx, deps: Deps, { job, attempt, dueAt }: Ended): Promise<number | null> => {
+/**
+ * Notes what became of a job, all in one transaction, and goes on in its lane, or gives it back.
+ * `listingOf` tells how a listing stands now.
+ */
+export const settle = async (
+  tx: Tx,
+  deps: Deps,
+  { job, attempt, dueAt }: Ended,
+  listingOf: (id: string) => Promise<ListingRow | undefined>,
+): Promise<Following> => {
   const now = deps.clock.now();
   const { event } = job;
-  if (attempt) {
-    if (event.attempts > 0) await archiveLast(tx, event.id);
-    if (attempt.class === "ok" && event.type !== "agent.activated") await arrive(tx, event, attempt, now);
-    else {
-      const noted =
-        attempt.class === "ok" ? await noteKeyDelivered(tx, event, attempt, now) : await noteFailed(tx, deps, job, attempt, now);
-      if (!noted) await noteOnly(tx, event.id, attempt);
-    }
+  if (attempt && event.attempts > 0) await archiveLast(tx, event.id);
+  if (attempt?.class === "ok") {
+    if (event.type !== "agent.activated") await arrive(tx, event, attempt, now);
+    else if (!(await noteKeyDelivered(tx, event, attempt, now))) await noteOnly(tx, event.id, attempt);
+    if (!job.held) return followLane(tx, job, now, listingOf);
+  } else if (attempt) {
+    if (!(await noteFailed(tx, deps, job, attempt, now))) await noteOnly(tx, event.id, attempt);
   } else if (dueAt !== undefined) {
     const { agentEvents: e } = tx.t;
     await tx
@@ -186,5 +194,5 @@ export const settle = async (tx: Tx, deps: Deps, { job, attempt, dueAt }: Ended)
       .set({ dueAt })
       .where(and(eq(e.id, event.id), isNull(e.settledAt)));
   }
-  return releaseLane(tx, job);
+  return { next: null, dueAt: await releaseLane(tx, job) };
 };

@@ -42,8 +42,6 @@ export class Signers {
     return [
       "content-type",
       "application/json",
-      "accept",
-      "*/*",
       "accept-encoding",
       "identity",
       "x-service-signature",
