@@ -66,6 +66,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
   contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },
   listings: { summary: "Agents you build: list them, pay, rotate secrets", group: "Marketplace:" },
+  deliveries: { summary: "What was sent to the webhooks of your agents; test them", group: "Marketplace:" },
   payments: { summary: "What listings cost", group: "Marketplace:" },
   catalog: { summary: "Agents on offer", group: "Marketplace:" },
   activations: { summary: "Agents at work for you", group: "Marketplace:" },
