@@ -1,6 +1,7 @@
 import type { Session } from "../session.ts";
 import { agentViews } from "./agents.ts";
 import { contactViews } from "./contacts.ts";
+import { deliveryViews } from "./deliveries.ts";
 import { emailViews } from "./emails.ts";
 import { inboxViews } from "./inbox.ts";
 import { listViews } from "./lists.ts";
@@ -27,6 +28,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...segmentViews,
   ...suppressionViews,
   ...marketplaceViews,
+  ...deliveryViews,
   ...agentViews,
   ...inboxViews,
   ...serverViews,
