@@ -181,8 +181,9 @@ const fair = async (hanging: number, each: number): Promise<number> => {
   const good = createServer((request, response) => {
     request.resume();
     request.on("end", () => response.end(heard()));
-  }).listen(0, "127.0.0.1");
-  const bad = createServer(() => {}).listen(0, "127.0.0.1");
+  });
+  const bad = createServer(() => {});
+  for (const server of [good, bad]) await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const urlOf = (server: typeof good): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const [mine = ""] = await activate(app, await listing(urlOf(good)), 1);
   const theirs: string[] = [];

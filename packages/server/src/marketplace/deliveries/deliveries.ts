@@ -1,15 +1,13 @@
 import { isNotNull, min } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
-import type { Deps } from "../../deps.ts";
 import type { Timer } from "../../lib/clock.ts";
 import { SealBroken } from "../../lib/seal.ts";
 import { type ListingRow, listingById } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Lookup } from "./connect.ts";
 import { sealPlace } from "./emit.ts";
 import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./lanes.ts";
-import type { Deliveries, Message } from "./port.ts";
+import type { DeliveryParts, DeliveryWorker, Message } from "./port.ts";
 import { Postman } from "./postman.ts";
 import type { Receiver } from "./receiver.ts";
 import { type Ended, settle } from "./settle.ts";
@@ -36,23 +34,6 @@ const RETRY_MS = 1000;
 const PUT_OFF_MS = 60_000;
 // How long requests under way may still take when the server stops (real time).
 const STOP_MS = 1000;
-
-/** What the way to the webhooks is to whoever runs it. */
-export interface DeliveryWorker extends Deliveries {
-  start(): Promise<void>;
-  /** Takes nothing further; what is under way has a second, and is sent again after the next start if that was not enough. */
-  stop(): Promise<void>;
-  /** Waits until nothing is under way and nothing is due. Answers whether it had to. */
-  idle(): Promise<boolean>;
-}
-
-export interface DeliveryParts {
-  /** Known once everything is put together. */
-  readonly deps: () => Deps;
-  readonly lookup: Lookup;
-  /** True when no other process delivers from this database: then whatever is claimed at the start is nobody's. */
-  readonly alone: boolean;
-}
 
 /** Work for one webhook that is in memory: taken, and waiting for a free place. */
 interface Desk {

@@ -1,5 +1,7 @@
+import type { Deps } from "../../deps.ts";
 import type { ListingRow } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
+import type { Lookup } from "./connect.ts";
 
 /** What others ask of the way to the webhooks. */
 export interface Deliveries {
@@ -19,4 +21,21 @@ export interface Message {
   /** From 1. */
   readonly attempt: number;
   readonly body: string;
+}
+
+/** What the way to the webhooks is to whoever runs it. */
+export interface DeliveryWorker extends Deliveries {
+  start(): Promise<void>;
+  /** Takes nothing further; what is under way has a second, and is sent again after the next start if that was not enough. */
+  stop(): Promise<void>;
+  /** Waits until nothing is under way and nothing is due. Answers whether it had to. */
+  idle(): Promise<boolean>;
+}
+
+export interface DeliveryParts {
+  /** Known once everything is put together. */
+  readonly deps: () => Deps;
+  readonly lookup: Lookup;
+  /** True when no other process delivers from this database: then whatever is claimed at the start is nobody's. */
+  readonly alone: boolean;
 }
