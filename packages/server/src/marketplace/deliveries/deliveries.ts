@@ -22,10 +22,10 @@ const MOST_DESKS = 1000;
 const BATCH = 256;
 // While this many requests are under way, their outcomes are gathered for a moment and noted together, at most this many.
 const CROWD = 16;
-const GATHERED = 192;
-const GATHER_MS = 10;
+const GATHERED = 256;
+const GATHER_MS = 15;
 // How many times what it may have under way is taken for a webhook that answers at once.
-const AHEAD = 6;
+const AHEAD = 8;
 // Another process may have left work behind: looked for this often (real time).
 const LOOK_MS = 5000;
 // When the database cannot work, it is asked again after this long (real time).
