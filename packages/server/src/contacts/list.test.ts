@@ -5,8 +5,9 @@ import { ask } from "../../test/scenario.ts";
 import { fold } from "../lib/fold.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { BLOCK } from "./counts.ts";
+import { BLOCK, Tally } from "./counts.ts";
 import { FOLD_JOB } from "./jobs.ts";
+import { insertContacts } from "./store.ts";
 
 const FIRST = [
   "Ada",
@@ -226,12 +227,10 @@ test("deep pages begin at the block they lie in, and hold what they would hold c
   const { db } = world.app.deps;
   await db.tx(async (tx) => {
     const { contacts, contactTags, contactCounts } = tx.t;
-    const all = await tx.select().from(contacts);
+    const all = await tx.select().from(contacts).orderBy(contacts.seq);
     await tx.delete(contacts);
     await tx.delete(contactTags);
     await tx.delete(contactCounts);
-    const { insertContacts } = await import("./store.ts");
-    const { Tally } = await import("./counts.ts");
     const tally = new Tally();
     const far = all.map((row, i) => ({ ...row, seq: row.seq + Math.floor(i / 500) * 3 * BLOCK }));
     await insertContacts(tx, far);

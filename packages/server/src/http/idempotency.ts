@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gte, lt, sql } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -44,10 +44,10 @@ export const claimOf = (
 const ph = sql.placeholder;
 
 /** The answer given under this key before; null when it is new. Throws ApiError idempotency_key_reused for another request. */
-export const findAnswer = async (tx: Tx, claim: Claim): Promise<Stored | null> => {
-  const [found] = await tx
-    .prepared("find_answer", (q, { idempotency: t }) =>
-      q
+export const findAnswer = async (q: Tx | Reader, claim: Claim): Promise<Stored | null> => {
+  const [found] = await q
+    .prepared("find_answer", (build, { idempotency: t }) =>
+      build
         .select({ requestHash: t.requestHash, status: t.status, answer: t.answer })
         .from(t)
         .where(and(eq(t.keyId, ph("keyId")), eq(t.route, ph("route")), eq(t.idempotencyKey, ph("idempotencyKey"))))

@@ -127,13 +127,21 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     claim: Claim | null,
   ): Promise<Stored & { replayed: boolean }> => {
     const run = typeof handler === "function" ? handler : handler.run;
+    const replay = (before: Stored) => ({ ...(endpoint.confidential && claim ? opened(seal, claim, before) : before), replayed: true });
+    // What is prepared may act on the outside world, which a repeat must not do again.
+    const answered = claim && typeof handler !== "function" ? await findAnswer(db.read, claim) : null;
+    if (answered)
+      return db.tx(async (tx) => {
+        if (confirm) await confirm(tx);
+        return replay(answered);
+      });
     const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read });
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
         if (confirm) await confirm(tx);
         const before = claim && (await findAnswer(tx, claim));
-        if (before) return { ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true };
+        if (before) return replay(before);
         const output = await run(input, { ...context, tx }, prepared);
         const stored = storedOf(endpoint, output);
         if (claim) await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());

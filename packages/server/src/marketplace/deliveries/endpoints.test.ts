@@ -79,6 +79,17 @@ test("events are filtered by state, type and activation, and belong to their bui
   expect(await codeOf(world.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");
 });
 
+test("a repeat under the same Idempotency-Key sends nothing again", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const first = await world.sdk.deliveries.test("writer", { idempotencyKey: "once" });
+  expect(await world.sdk.deliveries.test("writer", { idempotencyKey: "once" })).toEqual(first);
+  expect(hooks.calls).toHaveLength(1);
+  await world.sdk.deliveries.test("writer", { idempotencyKey: "another" });
+  expect(hooks.calls).toHaveLength(2);
+});
+
 test("an event is sent again by hand: the same bytes, as an attempt of its own", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
