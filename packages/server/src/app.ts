@@ -27,6 +27,7 @@ import { simulator } from "./mail/simulator.ts";
 import { type Lookup, systemLookup } from "./marketplace/deliveries/connect.ts";
 import { makeDeliveries } from "./marketplace/deliveries/deliveries.ts";
 import type { DeliveryWorker } from "./marketplace/deliveries/port.ts";
+import { makeStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { lastAlive, makeRunClock } from "./marketplace/runs/clock.ts";
@@ -105,7 +106,12 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, bent: isBendable(clock) });
-  const deps: Deps = { ...parts, db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, runClock, audience };
+  const limiter = backend.makeLimiter(clock, isBendable(clock));
+  const staging = makeStaging(() => deps);
+  const deps: Deps = {
+    ...parts,
+    ...{ db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, runClock, audience, staging, limiter },
+  };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0, (await lastAlive(db.read)) ?? 0), clock.mode);
@@ -118,7 +124,6 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       await watchNext(tx, deps);
     });
   };
-  const limiter = backend.makeLimiter(clock, isBendable(clock));
   const forget = (): void => {
     keyRing.clear();
     verified.clear();

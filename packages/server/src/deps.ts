@@ -6,9 +6,11 @@ import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
+import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Deliveries } from "./marketplace/deliveries/port.ts";
+import type { Staging } from "./marketplace/files/staging.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
@@ -42,6 +44,9 @@ export interface Deps {
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
   readonly deliveries: Deliveries;
+  readonly staging: Staging;
+  /** How often whoever may do what: what it counts, all servers on one database count together. */
+  readonly limiter: Limiter;
   readonly audience: Audience;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
@@ -51,7 +56,7 @@ export interface Deps {
  * What code that acts for an agent may take: nothing that stores or sends for the brand. Its jobs are the agent API's own.
  * `Deps` and `Tx` fit wherever these are asked for; never the other way round.
  */
-export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "baseUrl"> {
+export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "staging" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
   readonly deliveries: Pick<Deliveries, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };

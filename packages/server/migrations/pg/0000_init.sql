@@ -233,18 +233,19 @@ CREATE TABLE "events" (
 );
 --> statement-breakpoint
 CREATE TABLE "file_contents" (
+	"id" text PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
 	"sha256" text NOT NULL,
 	"size" integer NOT NULL,
-	CONSTRAINT "file_contents_workspace_id_sha256_pk" PRIMARY KEY("workspace_id","sha256")
+	"activation_id" text,
+	"staged_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "file_parts" (
-	"workspace_id" text NOT NULL,
-	"sha256" text NOT NULL,
+	"content_id" text NOT NULL,
 	"part" integer NOT NULL,
 	"bytes" "bytea" NOT NULL,
-	CONSTRAINT "file_parts_workspace_id_sha256_part_pk" PRIMARY KEY("workspace_id","sha256","part")
+	CONSTRAINT "file_parts_content_id_part_pk" PRIMARY KEY("content_id","part")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency" (
@@ -629,7 +630,8 @@ CREATE INDEX "activations_listing" ON "activations" USING btree ("listing_id","i
 CREATE UNIQUE INDEX "agent_events_sequence" ON "agent_events" USING btree ("activation_id","sequence");--> statement-breakpoint
 CREATE INDEX "agent_events_listing" ON "agent_events" USING btree ("listing_id","id");--> statement-breakpoint
 CREATE INDEX "agent_events_open" ON "agent_events" USING btree ("activation_id","sequence") WHERE "agent_events"."settled_at" is null;--> statement-breakpoint
-CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status");--> statement-breakpoint
+CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status","message_id");--> statement-breakpoint
+CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","message_id","expires_at");--> statement-breakpoint
 CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("status","expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "assets_workspace" ON "assets" USING btree ("workspace_id","id");--> statement-breakpoint
@@ -647,6 +649,8 @@ CREATE INDEX "delivery_attempts_event" ON "delivery_attempts" USING btree ("even
 CREATE INDEX "delivery_lanes_due" ON "delivery_lanes" USING btree ("listing_id","due_at") WHERE "delivery_lanes"."due_at" is not null;--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE contact_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "file_contents_kept" ON "file_contents" USING btree ("workspace_id","sha256") WHERE "file_contents"."staged_at" is null;--> statement-breakpoint
+CREATE INDEX "file_contents_workspace" ON "file_contents" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
@@ -672,6 +676,7 @@ CREATE UNIQUE INDEX "messages_sequence" ON "messages" USING btree ("activation_i
 CREATE UNIQUE INDEX "messages_external" ON "messages" USING btree ("activation_id","external_id");--> statement-breakpoint
 CREATE INDEX "messages_activation" ON "messages" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "messages_unread" ON "messages" USING btree ("activation_id","direction","read_at");--> statement-breakpoint
+CREATE INDEX "messages_waiting" ON "messages" USING btree ("workspace_id","direction","type","id") WHERE "messages"."read_at" is null;--> statement-breakpoint
 CREATE INDEX "payment_notices_ended" ON "payment_notices" USING btree ("ended");--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_session" ON "payments" USING btree ("session");--> statement-breakpoint
 CREATE INDEX "payments_listing" ON "payments" USING btree ("listing_id","id");--> statement-breakpoint

@@ -72,7 +72,8 @@ CREATE TABLE `approvals` (
 	`expires_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `approvals_activation` ON `approvals` (`activation_id`,`status`);--> statement-breakpoint
+CREATE INDEX `approvals_activation` ON `approvals` (`activation_id`,`status`,`message_id`);--> statement-breakpoint
+CREATE INDEX `approvals_workspace` ON `approvals` (`workspace_id`,`status`,`message_id`,`expires_at`);--> statement-breakpoint
 CREATE INDEX `approvals_expiry` ON `approvals` (`status`,`expires_at`);--> statement-breakpoint
 CREATE TABLE `assets` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -258,18 +259,21 @@ CREATE TABLE `events` (
 CREATE INDEX `events_email` ON `events` (`email_id`);--> statement-breakpoint
 CREATE INDEX `events_contact` ON `events` (`contact_id`) WHERE contact_id is not null;--> statement-breakpoint
 CREATE TABLE `file_contents` (
+	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
 	`sha256` text NOT NULL,
 	`size` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `sha256`)
+	`activation_id` text,
+	`staged_at` integer
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `file_contents_kept` ON `file_contents` (`workspace_id`,`sha256`) WHERE "file_contents"."staged_at" is null;--> statement-breakpoint
+CREATE INDEX `file_contents_workspace` ON `file_contents` (`workspace_id`);--> statement-breakpoint
 CREATE TABLE `file_parts` (
-	`workspace_id` text NOT NULL,
-	`sha256` text NOT NULL,
+	`content_id` text NOT NULL,
 	`part` integer NOT NULL,
 	`bytes` blob NOT NULL,
-	PRIMARY KEY(`workspace_id`, `sha256`, `part`)
+	PRIMARY KEY(`content_id`, `part`)
 );
 --> statement-breakpoint
 CREATE TABLE `idempotency` (
@@ -487,6 +491,7 @@ CREATE UNIQUE INDEX `messages_sequence` ON `messages` (`activation_id`,`sequence
 CREATE UNIQUE INDEX `messages_external` ON `messages` (`activation_id`,`external_id`);--> statement-breakpoint
 CREATE INDEX `messages_activation` ON `messages` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `messages_unread` ON `messages` (`activation_id`,`direction`,`read_at`);--> statement-breakpoint
+CREATE INDEX `messages_waiting` ON `messages` (`workspace_id`,`direction`,`type`,`id`) WHERE "messages"."read_at" is null;--> statement-breakpoint
 CREATE TABLE `meta` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL

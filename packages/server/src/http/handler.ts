@@ -63,10 +63,14 @@ type RawOf<E extends Endpoint> = E["raw"] extends true ? RawBody : unknown;
 
 type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promise<HandlerOutput<E>>;
 
-/** A write that must ask the outside world first: `prepare` runs before the transaction, `run` inside it. */
+/**
+ * A write with work that does not belong into its transaction, such as asking the outside world: `prepare` runs before it, `run`
+ * inside it. `undo` takes back what was prepared when `run` came to nothing.
+ */
 interface Prepared<E extends Endpoint, P, Before, Within> {
   prepare(input: HandlerInput<E>, ctx: Before): Promise<P> | P;
   run(input: HandlerInput<E>, ctx: Within, prepared: P): Promise<HandlerOutput<E>>;
+  undo?(ctx: Before, prepared: P): Promise<void>;
 }
 
 type Write<E extends Endpoint, Before, Within> =

@@ -22,7 +22,7 @@ import { limit } from "./limits.ts";
 
 type Input = Record<string, unknown>;
 type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
-type AnyHandler = RunAny | { prepare: RunAny; run: RunAny };
+type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
 
 /** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
 interface Caller {
@@ -135,23 +135,33 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
         if (confirm) await confirm(tx);
         return replay(answered);
       });
-    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read });
+    const before = { ...context, read: db.read };
+    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, before);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const attempt = () =>
       db.tx(async (tx) => {
         if (confirm) await confirm(tx);
-        const before = claim && (await findAnswer(tx, claim));
-        if (before) return replay(before);
+        const given = claim && (await findAnswer(tx, claim));
+        if (given) return replay(given);
         const output = await run(input, { ...context, tx }, prepared);
         const stored = storedOf(endpoint, output);
         if (claim) await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
         return { ...stored, replayed: false };
       });
+    const undo = async (): Promise<void> => {
+      if (typeof handler === "function" || !handler.undo) return;
+      await handler.undo(before, prepared).catch((error: unknown) => deps.log.warn("what was prepared stays", { error: String(error) }));
+    };
     try {
-      return await attempt();
+      const stored = await attempt().catch((error: unknown) => {
+        // The same key arrived twice at once, by two servers: the other one has committed, so its answer is there now.
+        if (claim && error instanceof UniqueViolation) return attempt();
+        throw error;
+      });
+      if (stored.replayed) await undo();
+      return stored;
     } catch (error) {
-      // The same key arrived twice at once, by two servers: the other one has committed, so its answer is there now.
-      if (claim && error instanceof UniqueViolation) return attempt();
+      await undo();
       throw error;
     }
   };

@@ -19,8 +19,8 @@ export type IdPrefix =
   | "tver"
   | MarketplacePrefix;
 
-/** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets. */
-type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "sub";
+/** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */
+type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
 
 /** Makes ids: `em_` + 26 characters, sorted by time, unique without asking anybody. */
 export type Ids = (prefix: IdPrefix) => string;

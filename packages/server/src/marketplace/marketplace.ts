@@ -1,5 +1,6 @@
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { fileJobs } from "./files/jobs.ts";
 import { listingJobs } from "./listings/jobs.ts";
 import { messageJobs } from "./messages/jobs.ts";
 import { pageJobs } from "./pages/jobs.ts";
@@ -43,4 +44,5 @@ export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>
   ...messageJobs(deps),
   ...runJobs(deps),
   ...wakeupJobs(deps),
+  ...fileJobs(deps),
 });

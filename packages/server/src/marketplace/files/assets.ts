@@ -8,8 +8,9 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { assetUrl } from "./asset-url.ts";
-import { assertRoom, dropContent, keepContent } from "./contents.ts";
+import { dropContent, dropStaged, keepContent, type Staged } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
+import { type FileOwner, lockFiles } from "./room.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 
 export type AssetRow = Tables["assets"]["$inferSelect"];
@@ -41,32 +42,33 @@ export const checkImage = (input: FileInput): Upload & ImageSize => {
   return { ...upload, ...size };
 };
 
-/** Who saves a file: an agent, or a person. */
-export interface FileOwner {
-  readonly workspaceId: string;
-  readonly activationId: string | null;
-}
-
 interface AssetFields {
   alt?: string | null | undefined;
   tags?: readonly string[] | undefined;
   externalId?: string | null | undefined;
 }
 
+/** An image that was looked at, and where its bytes wait. */
+export type CheckedImage = Upload & ImageSize & { readonly staged: Staged | null };
+
 /** Saves an image; the same one again answers what is there. Throws ApiError storage_quota_exceeded. */
 export const saveAsset = async (
   tx: AgentTx,
   deps: AgentDeps,
-  { workspaceId, activationId }: FileOwner,
+  owner: FileOwner,
   { alt = null, tags = [], externalId = null }: AssetFields,
-  image: Upload & ImageSize,
+  image: CheckedImage,
 ): Promise<{ status: 200 | 201; body: Asset }> => {
   const { assets: t } = tx.t;
+  const { workspaceId, activationId } = owner;
+  await lockFiles(tx, workspaceId);
   const same = and(eq(t.workspaceId, workspaceId), eq(t.sha256, image.sha256));
   const [known] = await tx.select().from(t).where(same);
-  if (known) return { status: 200, body: showAsset(deps, known) };
-  await assertRoom(tx, workspaceId, activationId, image.bytes.length);
-  await keepContent(tx, workspaceId, image);
+  if (known) {
+    if (image.staged) await dropStaged(tx, deps, image.staged);
+    return { status: 200, body: showAsset(deps, known) };
+  }
+  await keepContent(tx, deps, owner, image, image.staged);
   const row: AssetRow = {
     id: deps.ids("ast"),
     workspaceId,
@@ -134,11 +136,17 @@ export const listAssets = async (
 };
 
 /** Deletes an image, and lets go of it as the logo. Throws ApiError not_found. */
-export const deleteAsset = async (tx: AgentTx, deps: Pick<AgentDeps, "baseUrl">, workspaceId: string, id: string): Promise<Asset> => {
+export const deleteAsset = async (
+  tx: AgentTx,
+  deps: Pick<AgentDeps, "baseUrl" | "queue">,
+  workspaceId: string,
+  id: string,
+): Promise<Asset> => {
+  await lockFiles(tx, workspaceId);
   const row = await findAsset(tx, workspaceId, id);
   const { assets: t, brands: b } = tx.t;
   await tx.delete(t).where(eq(t.id, id));
-  await dropContent(tx, workspaceId, row.sha256);
+  await dropContent(tx, deps, workspaceId, row.sha256);
   await tx
     .update(b)
     .set({ logoAssetId: null })

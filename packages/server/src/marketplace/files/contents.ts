@@ -1,65 +1,78 @@
-import { FILE_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gte, lte, sum } from "drizzle-orm";
+import { and, asc, eq, gte, isNull, lte } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import type { AgentTx } from "../../deps.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { assertRoom, type FileOwner, lockFiles } from "./room.ts";
 import type { Upload } from "./upload.ts";
 
-// Bytes of a part: a quarter of a megabyte is read for a piece of a file, whatever its size.
+// Bytes of a part: a quarter of a megabyte is read for a piece of a file, whatever its size, and written at a time.
 export const PART = 256 * 1024;
 
-type Source = Reader<AgentTables> | AgentTx;
+/** Drops the parts of contents that nothing keeps, some at a time. */
+export const SWEEP_JOB = "agent.file.sweep";
 
-const full = (message: string): ApiError => new ApiError("storage_quota_exceeded", message);
-const mb = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MB`;
+/** Contents whose parts are written, and which nothing leads to yet. */
+export interface Staged {
+  readonly contentId: string;
+}
 
-/** What an activation keeps: files and bytes. */
-const usedBy = async (q: Source, activationId: string): Promise<{ files: number; bytes: number }> => {
-  const { assets, leadMagnets } = q.t;
-  const used = { files: 0, bytes: 0 };
-  for (const t of [assets, leadMagnets]) {
-    const [row] = await q
-      .select({ bytes: sum(t.size).mapWith(Number) })
-      .from(t)
-      .where(eq(t.activationId, activationId));
-    used.bytes += row?.bytes ?? 0;
-    used.files += await q.$count(t, eq(t.activationId, activationId));
-  }
-  return used;
-};
+type Writer = Pick<AgentDeps, "ids" | "clock" | "queue">;
 
-/** Throws ApiError storage_quota_exceeded when a file has no room with its agent, or in the workspace. */
-export const assertRoom = async (q: AgentTx, workspaceId: string, activationId: string | null, size: number): Promise<void> => {
-  const { activationBytes, activationFiles, workspaceBytes } = FILE_LIMITS;
-  if (activationId !== null) {
-    const used = await usedBy(q, activationId);
-    if (used.files >= activationFiles) throw full(`This agent keeps ${used.files} files here; more than ${activationFiles} are not taken.`);
-    if (used.bytes + size > activationBytes)
-      throw full(`This agent keeps ${mb(used.bytes)} here; with this file it would be more than ${mb(activationBytes)}.`);
-  }
+/** The bytes of a part of a file. */
+export const partOf = ({ bytes }: Upload, part: number): Uint8Array => bytes.subarray(part * PART, (part + 1) * PART);
+
+/** The contents a workspace keeps with this hash. */
+export const keptContent = async (
+  q: Reader<AgentTables> | AgentTx,
+  workspaceId: string,
+  sha256: string,
+): Promise<{ id: string } | undefined> => {
   const { fileContents: t } = q.t;
-  const [all] = await q
-    .select({ bytes: sum(t.size).mapWith(Number) })
+  const [row] = await q
+    .select({ id: t.id })
     .from(t)
-    .where(eq(t.workspaceId, workspaceId));
-  if ((all?.bytes ?? 0) + size > workspaceBytes) throw full(`The files of this workspace would take more than ${mb(workspaceBytes)}.`);
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256), isNull(t.stagedAt)));
+  return row;
 };
 
-/** Keeps the bytes of a file, once per workspace. */
-export const keepContent = async (tx: AgentTx, workspaceId: string, { bytes, sha256 }: Upload): Promise<void> => {
-  const { fileContents, fileParts } = tx.t;
-  const [added] = await tx.insert(fileContents).values({ workspaceId, sha256, size: bytes.length }).onConflictDoNothing().returning();
-  if (!added) return;
-  for (let part = 0; part * PART < bytes.length; part += 1)
-    await tx.insert(fileParts).values({ workspaceId, sha256, part, bytes: bytes.subarray(part * PART, (part + 1) * PART) });
+/**
+ * Keeps the bytes of a file, once per workspace: those that are staged by one change of a row, others as they are. Throws
+ * ApiError storage_quota_exceeded.
+ */
+export const keepContent = async (tx: AgentTx, deps: Writer, owner: FileOwner, upload: Upload, staged: Staged | null): Promise<void> => {
+  const { fileContents: t, fileParts } = tx.t;
+  const { workspaceId } = owner;
+  await lockFiles(tx, workspaceId);
+  const known = await keptContent(tx, workspaceId, upload.sha256);
+  if (known) {
+    if (staged) await dropStaged(tx, deps, staged);
+    // The agent's own share counts each file it has, whoever else keeps the same bytes.
+    await assertRoom(tx, owner, upload.bytes.length, "known bytes");
+    return;
+  }
+  if (staged) {
+    const [kept] = await tx.update(t).set({ activationId: null, stagedAt: null }).where(eq(t.id, staged.contentId)).returning({ id: t.id });
+    if (kept) return;
+  }
+  await assertRoom(tx, owner, upload.bytes.length);
+  const id = deps.ids("fc");
+  await tx.insert(t).values({ id, workspaceId, sha256: upload.sha256, size: upload.bytes.length, activationId: null, stagedAt: null });
+  for (let part = 0; part * PART < upload.bytes.length; part += 1)
+    await tx.insert(fileParts).values({ contentId: id, part, bytes: partOf(upload, part) });
 };
 
-/** Drops the bytes of a file that nothing keeps any more. */
-export const dropContent = async (tx: AgentTx, workspaceId: string, sha256: string): Promise<void> => {
-  const { assets, leadMagnets, fileContents, fileParts } = tx.t;
+/** Lets go of contents that were never kept. Their parts are dropped by a job. */
+export const dropStaged = async (tx: AgentTx, deps: Pick<AgentDeps, "queue">, { contentId }: Staged): Promise<void> => {
+  await tx.delete(tx.t.fileContents).where(eq(tx.t.fileContents.id, contentId));
+  await deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId } });
+};
+
+/** Drops the bytes of a file that nothing keeps any more. Behind `lockFiles`. */
+export const dropContent = async (tx: AgentTx, deps: Pick<AgentDeps, "queue">, workspaceId: string, sha256: string): Promise<void> => {
+  const { assets, leadMagnets } = tx.t;
   for (const t of [assets, leadMagnets]) if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256)))) > 0) return;
-  for (const t of [fileParts, fileContents]) await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256)));
+  const kept = await keptContent(tx, workspaceId, sha256);
+  if (kept) await dropStaged(tx, deps, { contentId: kept.id });
 };
 
 /** The bytes from `first` to `last`, part by part. */
@@ -70,20 +83,15 @@ export async function* contentBytes(
   last: number,
 ): AsyncGenerator<Uint8Array> {
   const { fileParts: t } = read.t;
+  const content = await keptContent(read, workspaceId, sha256);
+  if (!content) throw new Error("a file's bytes are gone");
   // Some parts at a time: few reads, and never a whole file in memory.
   const STEP = 4;
   for (let part = Math.floor(first / PART); part * PART <= last; part += STEP) {
     const rows = await read
       .select({ part: t.part, bytes: t.bytes })
       .from(t)
-      .where(
-        and(
-          eq(t.workspaceId, workspaceId),
-          eq(t.sha256, sha256),
-          gte(t.part, part),
-          lte(t.part, Math.min(part + STEP - 1, Math.floor(last / PART))),
-        ),
-      )
+      .where(and(eq(t.contentId, content.id), gte(t.part, part), lte(t.part, Math.min(part + STEP - 1, Math.floor(last / PART)))))
       .orderBy(asc(t.part));
     if (rows.length === 0) throw new Error("a file's bytes are gone");
     for (const { part: n, bytes } of rows) yield bytes.subarray(Math.max(0, first - n * PART), Math.min(bytes.length, last + 1 - n * PART));

@@ -412,8 +412,12 @@ describe("the brand", () => {
     expect((await world.sdk.assets.list({ limit: 1 })).data).toEqual([image]);
     expect(await world.sdk.assets.get(image.id)).toEqual(image);
     await world.sdk.brand.update({ logoAssetId: image.id });
-    const { fileParts: t } = db.read.t;
-    const parts = () => db.read.$count(t, eq(t.sha256, image.sha256));
+    const { fileContents: c, fileParts: p } = db.read.t;
+    const [content] = await db.read.select().from(c).where(eq(c.sha256, image.sha256));
+    const parts = async () => {
+      await world.settle();
+      return db.read.$count(p, eq(p.contentId, content?.id ?? ""));
+    };
     expect(await parts()).toBe(1);
     await world.sdk.assets.delete(image.id);
     expect((await world.sdk.brand.get()).logo).toBeNull();

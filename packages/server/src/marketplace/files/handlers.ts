@@ -1,7 +1,10 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
-import type { AgentWriteContext, Handlers } from "../../http/handler.ts";
-import { checkImage, deleteAsset, type FileOwner, findAsset, listAssets, saveAsset, showAsset } from "./assets.ts";
+import type { AgentDeps } from "../../deps.ts";
+import type { AgentContext, Handlers } from "../../http/handler.ts";
+import { type CheckedImage, checkImage, deleteAsset, findAsset, listAssets, saveAsset, showAsset } from "./assets.ts";
+import type { Staged } from "./contents.ts";
 import {
+  type CheckedFile,
   checkLeadMagnet,
   deleteLeadMagnet,
   findLeadMagnet,
@@ -10,15 +13,24 @@ import {
   showLeadMagnet,
   updateLeadMagnet,
 } from "./lead-magnets.ts";
+import type { FileOwner } from "./room.ts";
+import type { Upload } from "./upload.ts";
 
 const byPerson = (workspaceId: string): FileOwner => ({ workspaceId, activationId: null });
-const byAgent = ({ workspaceId, agent }: AgentWriteContext): FileOwner => ({ workspaceId, activationId: agent.activationId });
+const byAgent = ({ workspaceId, agent }: AgentContext): FileOwner => ({ workspaceId, activationId: agent.activationId });
+
+/** A file whose bytes are on their way into the database before the transaction that keeps it. */
+const stage = async <F extends Upload>(deps: AgentDeps, owner: FileOwner, file: F): Promise<F & { readonly staged: Staged | null }> => ({
+  ...file,
+  staged: await deps.staging.stage(owner, file),
+});
 
 export const assetHandlers: Handlers<typeof contract.assets> = {
   list: (input, { read, deps, workspaceId }) => listAssets(read, deps, workspaceId, input),
   create: {
-    prepare: checkImage,
-    run: (input, { tx, deps, workspaceId }, image) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
+    prepare: (input, { deps, workspaceId }) => stage(deps, byPerson(workspaceId), checkImage(input)),
+    run: (input, { tx, deps, workspaceId }, image: CheckedImage) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
+    undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
   },
   get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await findAsset(read, workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAsset(tx, deps, workspaceId, id),
@@ -27,21 +39,27 @@ export const assetHandlers: Handlers<typeof contract.assets> = {
 export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
   list: (input, { read, deps, workspaceId }) => listLeadMagnets(read, deps, workspaceId, input),
   create: {
-    prepare: checkLeadMagnet,
-    run: (input, { tx, deps, workspaceId }, upload) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, upload),
+    prepare: (input, { deps, workspaceId }) => stage(deps, byPerson(workspaceId), checkLeadMagnet(input)),
+    run: (input, { tx, deps, workspaceId }, file: CheckedFile) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, file),
+    undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
   },
   get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await findLeadMagnet(read, workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteLeadMagnet(tx, deps, workspaceId, id),
 };
 
 export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
-  create: { prepare: checkImage, run: (input, context, image) => saveAsset(context.tx, context.deps, byAgent(context), input, image) },
+  create: {
+    prepare: (input, context) => stage(context.deps, byAgent(context), checkImage(input)),
+    run: (input, context, image: CheckedImage) => saveAsset(context.tx, context.deps, byAgent(context), input, image),
+    undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
+  },
 };
 
 export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
   create: {
-    prepare: checkLeadMagnet,
-    run: (input, context, upload) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, upload),
+    prepare: (input, context) => stage(context.deps, byAgent(context), checkLeadMagnet(input)),
+    run: (input, context, file: CheckedFile) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, file),
+    undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
   },
   update: ({ id, ...change }, context) => updateLeadMagnet(context.tx, context.deps, byAgent(context), id, change),
 };

@@ -7,10 +7,10 @@ import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { FileOwner } from "./assets.ts";
-import { assertRoom, dropContent, keepContent } from "./contents.ts";
+import { dropContent, keepContent, type Staged } from "./contents.ts";
 import { imageSize } from "./image-size.ts";
 import { linkToken } from "./links.ts";
+import { type FileOwner, lockFiles } from "./room.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 import { zipNames } from "./zip.ts";
 
@@ -51,16 +51,19 @@ export const checkLeadMagnet = (input: FileInput): Upload => {
   return upload;
 };
 
+/** A file that was looked at, and where its bytes wait. */
+export type CheckedFile = Upload & { readonly staged: Staged | null };
+
 /** Saves a lead magnet. Throws ApiError storage_quota_exceeded. */
 export const saveLeadMagnet = async (
   tx: AgentTx,
   deps: AgentDeps,
-  { workspaceId, activationId }: FileOwner,
+  owner: FileOwner,
   fields: { title: string; description?: string | null | undefined; runId?: string | undefined },
-  upload: Upload,
+  upload: CheckedFile,
 ): Promise<LeadMagnet> => {
-  await assertRoom(tx, workspaceId, activationId, upload.bytes.length);
-  await keepContent(tx, workspaceId, upload);
+  const { workspaceId, activationId } = owner;
+  await keepContent(tx, deps, owner, upload, upload.staged);
   const row: LeadMagnetRow = {
     id: deps.ids("lm"),
     workspaceId,
@@ -132,11 +135,17 @@ export const listLeadMagnets = async (
 };
 
 /** Deletes a lead magnet; pages let go of it. Throws ApiError not_found. */
-export const deleteLeadMagnet = async (tx: AgentTx, deps: LinkDeps, workspaceId: string, id: string): Promise<LeadMagnet> => {
+export const deleteLeadMagnet = async (
+  tx: AgentTx,
+  deps: LinkDeps & Pick<AgentDeps, "queue">,
+  workspaceId: string,
+  id: string,
+): Promise<LeadMagnet> => {
+  await lockFiles(tx, workspaceId);
   const row = await findLeadMagnet(tx, workspaceId, id);
   const { leadMagnets: t, landingPages: p } = tx.t;
   await tx.delete(t).where(eq(t.id, id));
   await tx.update(p).set({ leadMagnetId: null }).where(eq(p.leadMagnetId, id));
-  await dropContent(tx, workspaceId, row.sha256);
+  await dropContent(tx, deps, workspaceId, row.sha256);
   return showLeadMagnet(deps, row);
 };

@@ -1,3 +1,4 @@
+import { isNull } from "drizzle-orm";
 import type { Kit } from "../../db/kit.pg.ts";
 
 export const fileTables = (k: Kit) => ({
@@ -50,20 +51,27 @@ export const fileTables = (k: Kit) => ({
   fileContents: k.table(
     "file_contents",
     {
+      id: k.text("id").primaryKey(),
       workspaceId: k.text("workspace_id").notNull(),
       sha256: k.text("sha256").notNull(),
       size: k.int("size").notNull(),
+      /** Whose room it takes while it is not kept yet; null for a person, and once it is kept. */
+      activationId: k.text("activation_id"),
+      /** When the last of its parts came; null once it is kept: until then nothing leads to it. */
+      stagedAt: k.instant("staged_at"),
     },
-    (t) => [k.primaryKey({ columns: [t.workspaceId, t.sha256] })],
+    (t) => [
+      k.uniqueIndex("file_contents_kept").on(t.workspaceId, t.sha256).where(isNull(t.stagedAt)),
+      k.index("file_contents_workspace").on(t.workspaceId),
+    ],
   ),
   fileParts: k.table(
     "file_parts",
     {
-      workspaceId: k.text("workspace_id").notNull(),
-      sha256: k.text("sha256").notNull(),
+      contentId: k.text("content_id").notNull(),
       part: k.int("part").notNull(),
       bytes: k.bytes("bytes").notNull(),
     },
-    (t) => [k.primaryKey({ columns: [t.workspaceId, t.sha256, t.part] })],
+    (t) => [k.primaryKey({ columns: [t.contentId, t.part] })],
   ),
 });

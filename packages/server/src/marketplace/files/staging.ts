@@ -1,0 +1,98 @@
+import { and, eq, isNotNull, lte } from "drizzle-orm";
+import type { Db } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { dropStaged, keptContent, PART, partOf, type Staged, SWEEP_JOB } from "./contents.ts";
+import { assertRoom, type FileOwner, lockFiles } from "./room.ts";
+import type { Upload } from "./upload.ts";
+
+/** Where the bytes of large files wait until they are kept. */
+export interface Staging {
+  /**
+   * Writes the parts of a file, each in a transaction of its own: others write in between, and nobody sees the file before it
+   * is kept. Its room is taken at once. Null for a file of one part, or one that is known already: those are kept as they are.
+   * Throws ApiError storage_quota_exceeded, storage_unavailable.
+   */
+  stage(owner: FileOwner, upload: Upload): Promise<Staged | null>;
+  /** Gives up what was staged and not kept. */
+  drop(staged: Staged | null): Promise<void>;
+}
+
+// After this long without a further part nobody uploads any more: the process has died. An upload is in memory when its parts
+// are written, which takes a second or two.
+const ABANDONED_MS = 3_600_000;
+// Parts that are dropped in one transaction.
+const STEP = 8;
+
+type StagingDeps = Pick<Deps, "ids" | "clock" | "queue"> & { readonly db: Db };
+
+export const makeStaging = (depsOf: () => StagingDeps): Staging => ({
+  stage: async (owner, upload) => {
+    const { db, ids, clock, queue } = depsOf();
+    const { workspaceId, activationId } = owner;
+    const size = upload.bytes.length;
+    if (size <= PART || (await keptContent(db.read, workspaceId, upload.sha256))) return null;
+    const contentId = ids("fc");
+    await db.tx(async (tx) => {
+      await lockFiles(tx, workspaceId);
+      await assertRoom(tx, owner, size);
+      await tx
+        .insert(tx.t.fileContents)
+        .values({ id: contentId, workspaceId, sha256: upload.sha256, size, activationId, stagedAt: clock.now() });
+      await queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId }, runAt: clock.now() + ABANDONED_MS });
+    });
+    for (let part = 0; part * PART < size; part += 1)
+      await db.tx(async (tx) => {
+        const { fileContents: c, fileParts } = tx.t;
+        // Written with each part: what is swept meanwhile gets no further one.
+        const [there] = await tx
+          .update(c)
+          .set({ stagedAt: clock.now() })
+          .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
+          .returning({ id: c.id });
+        if (!there)
+          throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
+        await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
+      });
+    return { contentId };
+  },
+  drop: async (staged) => {
+    if (!staged) return;
+    const { db, queue } = depsOf();
+    await db.tx(async (tx) => {
+      const { fileContents: c } = tx.t;
+      const [there] = await tx
+        .select({ id: c.id })
+        .from(c)
+        .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
+      if (there) await dropStaged(tx, { queue }, staged);
+    });
+  },
+});
+
+/** Drops contents that nobody went on with, and the parts of those that are gone. */
+export const sweepContents =
+  ({ db, clock }: Deps): JobHandler =>
+  async ({ payload }) => {
+    const contentId = String(payload.contentId);
+    const { fileContents: c, fileParts: p } = db.read.t;
+    const [row] = await db.read.select().from(c).where(eq(c.id, contentId));
+    const before = clock.now() - ABANDONED_MS;
+    if (row) {
+      if (row.stagedAt === null) return {};
+      if (row.stagedAt > before) return { again: row.stagedAt + ABANDONED_MS };
+      return {
+        again: clock.now(),
+        commit: async (tx) => void (await tx.delete(c).where(and(eq(c.id, contentId), isNotNull(c.stagedAt), lte(c.stagedAt, before)))),
+      };
+    }
+    const parts = await db.read.select({ part: p.part }).from(p).where(eq(p.contentId, contentId)).limit(STEP);
+    if (parts.length === 0) return {};
+    return {
+      ...(parts.length === STEP && { again: clock.now() }),
+      commit: async (tx) => {
+        for (const { part } of parts) await tx.delete(p).where(and(eq(p.contentId, contentId), eq(p.part, part)));
+      },
+    };
+  };

@@ -1,0 +1,266 @@
+import { FILE_LIMITS } from "@mailsvc/sdk/contract";
+import { and, eq, isNotNull, sum } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { pdf, png, type TestAgent, turnedOn } from "../../../test/agent.ts";
+import type { Tx } from "../../db/db.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import { PART } from "./contents.ts";
+
+const MB = 1024 * 1024;
+
+/** A PDF of about this size, different for each name. */
+const large = (name: string, bytes: number): Buffer => pdf(name.repeat(Math.ceil(bytes / name.length)));
+
+const upload = (agent: TestAgent, name: string, bytes: Buffer, headers: Record<string, string> = {}) => {
+  const form = new FormData();
+  form.append("title", name);
+  form.append("file", new Blob([Uint8Array.from(bytes)]), `${name}.pdf`);
+  return agent.call("POST", "/lead-magnets", form, headers);
+};
+
+const statuses = (answers: readonly { status: number }[]): number[] => answers.map(({ status }) => status).sort();
+
+/** What stands in the tables of contents: rows that are kept, rows that are not, and parts. */
+const stored = async ({ app }: TestWorld) => {
+  const { fileContents: c, fileParts: p } = app.deps.db.read.t;
+  const all = await app.deps.db.read.$count(c);
+  const staged = await app.deps.db.read.$count(c, isNotNull(c.stagedAt));
+  return { kept: all - staged, staged, parts: await app.deps.db.read.$count(p) };
+};
+
+/** Leaves this much room to an activation, or to its workspace. */
+const leave = async (
+  { app, workspaceId }: TestWorld,
+  { activationId }: TestAgent,
+  of: "agent" | "workspace",
+  room: number,
+): Promise<void> => {
+  const { db, ids, clock } = app.deps;
+  await db.tx(async (tx) => {
+    const content = { id: ids("fc"), workspaceId, sha256: "0".repeat(64), activationId: null, stagedAt: null };
+    const magnet = { id: ids("lm"), workspaceId, runId: null, sha256: "0".repeat(64), title: "", description: null, fileName: "a.pdf" };
+    const size = (of === "agent" ? FILE_LIMITS.activationBytes : FILE_LIMITS.workspaceBytes) - room;
+    await tx.insert(tx.t.fileContents).values({ ...content, size: of === "agent" ? 0 : size });
+    const row = {
+      ...magnet,
+      contentType: "application/pdf",
+      activationId: of === "agent" ? activationId : null,
+      size,
+      createdAt: clock.now(),
+    };
+    await tx.insert(tx.t.leadMagnets).values(row);
+  });
+};
+
+/** Stops an upload when it has written so many parts; `stopped` settles when it is there. */
+const stopAfter = ({ app }: TestWorld, parts: number) => {
+  const db = app.deps.db as { tx: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T> };
+  const { tx } = db;
+  let seen = 0;
+  let arrive = (): void => {};
+  let goOn = (): void => {};
+  const stopped = new Promise<void>((done) => {
+    arrive = done;
+  });
+  const going = new Promise<void>((done) => {
+    goOn = done;
+  });
+  db.tx = async (fn) => {
+    // Others write as well.
+    const writes = String(fn).includes("fileParts");
+    if (writes && seen++ === parts) {
+      db.tx = tx;
+      arrive();
+      await going;
+    }
+    return tx(fn);
+  };
+  return { stopped, goOn };
+};
+
+test.each([["agent"], ["workspace"]] as const)("uploads at once never take more room than the %s has", async (of) => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  // Room for two of them, large ones and small ones.
+  await leave(world, agent, of, Math.floor(2.5 * MB));
+  const names = ["a", "b", "c", "d", "e"];
+  const answers = await Promise.all(names.map((name) => upload(agent, name, large(name, MB))));
+  expect(statuses(answers)).toEqual([201, 201, 409, 409, 409]);
+  await world.settle();
+  expect(await stored(world)).toMatchObject({ kept: 3, staged: 0 });
+  const small = await Promise.all(names.map((name) => upload(agent, `small ${name}`, large(name, 200 * 1024))));
+  expect(statuses(small)).toEqual([201, 201, 409, 409, 409]);
+  const { leadMagnets: t } = world.app.deps.db.read.t;
+  const where = of === "agent" ? eq(t.activationId, agent.activationId) : undefined;
+  const [row] = await world.app.deps.db.read
+    .select({ bytes: sum(t.size).mapWith(Number) })
+    .from(t)
+    .where(where);
+  expect(row?.bytes).toBeLessThanOrEqual(of === "agent" ? FILE_LIMITS.activationBytes : FILE_LIMITS.workspaceBytes);
+  // What was refused has left nothing behind.
+  const { parts } = await stored(world);
+  expect(parts).toBe(2 * Math.ceil(large("a", MB).length / PART) + 2);
+});
+
+test("the number of files is counted exactly too, and the same bytes count for each agent that has them", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const { db, ids, clock } = world.app.deps;
+  await db.tx(async (tx) => {
+    const { workspaceId } = world;
+    const { activationId } = agent;
+    const one = { workspaceId, activationId, runId: null, sha256: "0".repeat(64), title: "", description: null, fileName: "a.pdf" };
+    const rows = Array.from({ length: FILE_LIMITS.activationFiles - 1 }, () => ({
+      ...one,
+      id: ids("lm"),
+      contentType: "application/pdf",
+      size: 1,
+      createdAt: clock.now(),
+    }));
+    await tx.insertAll(tx.t.leadMagnets, rows);
+  });
+  const same = large("same", 400 * 1024);
+  expect(statuses(await Promise.all([upload(agent, "x", same), upload(agent, "y", same), upload(agent, "z", same)]))).toEqual([
+    201, 409, 409,
+  ]);
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: 2 });
+});
+
+test("the same bytes at once are kept once", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = large("once", MB);
+  const answers = await Promise.all([1, 2, 3].map((n) => upload(agent, `n${n}`, bytes)));
+  expect(statuses(answers)).toEqual([201, 201, 201]);
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  for (const { body } of answers) expect(Buffer.from(await (await world.fetch(body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test("one file uploaded twice under one Idempotency-Key is one file, and nothing else stays", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = large("twice", MB);
+  const answers = await Promise.all([1, 2].map(() => upload(agent, "n", bytes, { "idempotency-key": "k" })));
+  expect(answers[0]?.body).toEqual(answers[1]?.body);
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  expect((await world.sdk.leadMagnets.list()).data).toHaveLength(1);
+});
+
+test("a send goes through while an upload is under way, and of the file nothing is seen before it is whole", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = large("slow", 12 * MB);
+  const parts = Math.ceil(bytes.length / PART);
+  const { stopped, goOn } = stopAfter(world, parts - 1);
+  const uploading = upload(agent, "slow", bytes);
+  await stopped;
+  expect(await stored(world)).toEqual({ kept: 0, staged: 1, parts: parts - 1 });
+  const sent = await world.sdk.emails.send({ from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" });
+  expect(await world.sdk.emails.get(sent.id)).toMatchObject({ id: sent.id });
+  expect((await world.sdk.leadMagnets.list()).data).toEqual([]);
+  goOn();
+  const { status, body } = await uploading;
+  expect(status).toBe(201);
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts });
+  expect(Buffer.from(await (await world.fetch(body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test("no part of an upload holds other writers up: sends are answered all along", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  let uploading = true;
+  const uploaded = upload(agent, "long", large("long", 12 * MB)).finally(() => {
+    uploading = false;
+  });
+  let between = 0;
+  while (uploading) {
+    await world.sdk.emails.send({ from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" });
+    if ((await stored(world)).staged === 1) between += 1;
+  }
+  expect((await uploaded).status).toBe(201);
+  expect(between).toBeGreaterThan(3);
+});
+
+test("an upload whose server died is seen by nobody, and swept an hour later", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = large("dead", 2 * MB);
+  await leave(world, agent, "agent", 3 * MB);
+  const before = await stored(world);
+  // It never comes back: as if the process had ended there.
+  const { stopped } = stopAfter(world, 3);
+  void upload(agent, "dead", bytes);
+  await stopped;
+  expect(await stored(world)).toEqual({ kept: before.kept, staged: 1, parts: 3 });
+  expect((await world.sdk.leadMagnets.list()).data).toHaveLength(1);
+  // Its room is taken until then.
+  expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(409);
+  await world.clock.advance("59m");
+  expect((await stored(world)).staged).toBe(1);
+  await world.clock.advance("2m");
+  expect(await stored(world)).toEqual({ ...before, staged: 0, parts: 0 });
+  const again = await upload(agent, "dead", bytes);
+  expect(again.status).toBe(201);
+  expect(Buffer.from(await (await world.fetch(again.body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test("an upload that goes on after it was swept stores nothing, and says to try again", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const { stopped, goOn } = stopAfter(world, 3);
+  const uploading = upload(agent, "late", large("late", 2 * MB));
+  await stopped;
+  await world.clock.advance("2h");
+  goOn();
+  const { status, headers } = await uploading;
+  expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 0, staged: 0, parts: 0 });
+});
+
+test("an agent that is paused while it uploads has saved nothing, and takes no room", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const { stopped, goOn } = stopAfter(world, 3);
+  const uploading = upload(agent, "paused", large("paused", 2 * MB));
+  await stopped;
+  await world.sdk.activations.pause(agent.activationId);
+  goOn();
+  expect(await uploading).toMatchObject({ status: 403, body: { error: { code: "activation_paused" } } });
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 0, staged: 0, parts: 0 });
+});
+
+test("the last that keeps a file is deleted while the same bytes are uploaded: they are there afterwards", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = large("shared", MB);
+  for (let round = 0; round < 4; round += 1) {
+    const { body } = await upload(agent, "first", bytes);
+    const [, second] = await Promise.all([world.sdk.leadMagnets.delete(body.id), upload(agent, "second", bytes)]);
+    await world.settle();
+    expect(second.status).toBe(201);
+    const served = await world.fetch(second.body.downloadUrl);
+    expect([served.status, Buffer.from(await served.arrayBuffer()).equals(bytes)]).toEqual([200, true]);
+    await world.sdk.leadMagnets.delete(second.body.id);
+    await world.settle();
+    expect(await stored(world)).toEqual({ kept: 0, staged: 0, parts: 0 });
+  }
+});
+
+test("an image that is known already is answered as it is, however large it is", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = Buffer.concat([png(9, 9), Buffer.alloc(MB)]);
+  const send = () => agent.call("POST", "/assets", { fileName: "a.png", contentBase64: bytes.toString("base64") });
+  const answers = await Promise.all([send(), send(), send()]);
+  expect(statuses(answers)).toEqual([200, 200, 201]);
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  await world.settle();
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  const { assets: t } = world.app.deps.db.read.t;
+  expect(await world.app.deps.db.read.$count(t, and(eq(t.activationId, agent.activationId)))).toBe(1);
+});
