@@ -2,7 +2,7 @@ import { and, asc, eq, gt, lte, ne } from "drizzle-orm";
 import type { Deps } from "../../deps.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { endActivations } from "../activations/transitions.ts";
-import { recover } from "../plans/plans.ts";
+import { lockWorkspaces, recover } from "../plans/plans.ts";
 import { END_JOB, EXPIRE_JOB, endListing } from "./period.ts";
 import { isListed, listingById } from "./store.ts";
 
@@ -36,8 +36,10 @@ const endListingActivations =
     });
     return {
       commit: async (tx) => {
+        const workspaceIds = [...new Set(rows.map(({ workspaceId }) => workspaceId))];
+        await lockWorkspaces(tx, workspaceIds);
         await endActivations(tx, deps, ids, "admin_revoke");
-        await recover(tx, deps, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
+        await recover(tx, deps, workspaceIds);
         if (end !== undefined && ids.length === CHUNK) await deps.queue.enqueue(tx, next({ after: end }));
         else if (last !== true) await deps.queue.enqueue(tx, next({ after: "", last: true }, deps.clock.now() + STRAGGLERS_MS));
       },

@@ -1,5 +1,5 @@
 import { DEFAULT_PLAN, PLAN_NAMES, PLANS, type Plan, type PlanChange, type PlanName, UNCOVERED_DAYS } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray, isNotNull, ne } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
@@ -58,10 +58,21 @@ const apply = async (tx: Tx, deps: Deps, workspaceId: string, { paused, resumed,
   await endActivations(tx, deps, deactivated, "plan_downgrade");
 };
 
-/** Writes the workspace's row: of two that turn agents on, or change the plan, at once, one sees what the other did. */
-export const lockWorkspace = async (tx: Tx, workspaceId: string): Promise<void> => {
-  await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
+/**
+ * Writes the rows of these workspaces: of two that turn agents on or off, or change the plan, at once, one sees what the other
+ * did. First of all in a transaction: whoever wrote an activation and then waits here may be waited for.
+ */
+export const lockWorkspaces = async (tx: Tx, workspaceIds: readonly string[]): Promise<void> => {
+  if (workspaceIds.length === 0) return;
+  const { workspaces: w } = tx.t;
+  // Written and not only locked: of two, the later one must not go on with what it saw before.
+  await tx
+    .update(w)
+    .set({ id: sql`${w.id}` })
+    .where(inArray(w.id, [...workspaceIds]));
 };
+
+export const lockWorkspace = (tx: Tx, workspaceId: string): Promise<void> => lockWorkspaces(tx, [workspaceId]);
 
 /** Throws ApiError plan_limit_reached when the plan covers no further agent. The workspace is locked. */
 export const assertCovered = async (tx: Tx, deps: Deps, workspaceId: string): Promise<void> => {
@@ -73,7 +84,7 @@ export const assertCovered = async (tx: Tx, deps: Deps, workspaceId: string): Pr
   throw new ApiError("plan_limit_reached", `The plan ${plan} covers ${covers} ${covers === 1 ? "agent" : "agents"}, and ${used} are on.`);
 };
 
-/** Gives cover that has become free to agents that wait for it. */
+/** Gives cover that has become free to agents that wait for it. The workspaces are locked. */
 export const recover = async (tx: Tx, deps: Deps, workspaceIds: readonly string[]): Promise<void> => {
   if (workspaceIds.length === 0) return;
   const { activations: a } = tx.t;
@@ -82,7 +93,6 @@ export const recover = async (tx: Tx, deps: Deps, workspaceIds: readonly string[
     .from(a)
     .where(and(inArray(a.workspaceId, [...workspaceIds]), isNotNull(a.uncoveredAt)));
   for (const { workspaceId } of waiting) {
-    await lockWorkspace(tx, workspaceId);
     const { plan } = await planOf(tx, workspaceId);
     await apply(tx, deps, workspaceId, changeOf(await living(tx, workspaceId, deps.clock.now()), plan));
   }
