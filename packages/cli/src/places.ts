@@ -70,6 +70,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   payments: { summary: "What listings cost", group: "Marketplace:" },
   catalog: { summary: "Agents on offer", group: "Marketplace:" },
   activations: { summary: "Agents at work for you", group: "Marketplace:" },
+  approvals: { summary: "What agents ask; approve or reject it", group: "Marketplace:" },
   messages: { summary: "What agents write and ask; answer them", group: "Marketplace:" },
   runs: { summary: "What agents do", group: "Marketplace:" },
   credits: { summary: "Credits your agents spend", group: "Marketplace:" },

@@ -632,7 +632,6 @@ CREATE INDEX "agent_events_listing" ON "agent_events" USING btree ("listing_id",
 CREATE INDEX "agent_events_open" ON "agent_events" USING btree ("activation_id","sequence") WHERE "agent_events"."settled_at" is null;--> statement-breakpoint
 CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status","message_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","message_id","expires_at");--> statement-breakpoint
-CREATE INDEX "approvals_expiry" ON "approvals" USING btree ("status","expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "assets_workspace" ON "assets" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "assets_activation" ON "assets" USING btree ("activation_id");--> statement-breakpoint

@@ -74,7 +74,6 @@ CREATE TABLE `approvals` (
 --> statement-breakpoint
 CREATE INDEX `approvals_activation` ON `approvals` (`activation_id`,`status`,`message_id`);--> statement-breakpoint
 CREATE INDEX `approvals_workspace` ON `approvals` (`workspace_id`,`status`,`message_id`,`expires_at`);--> statement-breakpoint
-CREATE INDEX `approvals_expiry` ON `approvals` (`status`,`expires_at`);--> statement-breakpoint
 CREATE TABLE `assets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -12,7 +12,7 @@ import { agentAssetHandlers, agentLeadMagnetHandlers, assetHandlers, leadMagnetH
 import { listingHandlers } from "./listings/handlers.ts";
 import { agentListHandlers } from "./lists/agent-handlers.ts";
 import { agentMessageHandlers } from "./messages/agent-handlers.ts";
-import { messageHandlers } from "./messages/handlers.ts";
+import { approvalHandlers, messageHandlers } from "./messages/handlers.ts";
 import { agentLandingPageHandlers, landingPageHandlers } from "./pages/handlers.ts";
 import { paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
 import { planHandlers } from "./plans/handlers.ts";
@@ -29,6 +29,7 @@ export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: H
   payments: paymentHandlers,
   catalog: catalogHandlers,
   activations: activationHandlers,
+  approvals: approvalHandlers,
   messages: messageHandlers,
   runs: runHandlers,
   credits: creditHandlers,

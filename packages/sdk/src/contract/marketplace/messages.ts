@@ -3,7 +3,7 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageOf, pageQuery } from "../page.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
-import { prose } from "./text.ts";
+import { prose, Slug } from "./text.ts";
 
 export const MESSAGE_FORMATS = ["plain", "markdown"] as const;
 
@@ -73,6 +73,16 @@ export const Message = z
   .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;
 
+/** A message beside the agent it is from, for whoever reads those of several. */
+export const AgentMessage = Message.extend({ agentSlug: z.string(), agentName: z.string() }).meta({ id: "AgentMessage" });
+export type AgentMessage = z.infer<typeof AgentMessage>;
+
+/** What narrows a list over all agents of a workspace. */
+export const agentFilter = {
+  activationId: z.string().max(100).optional().meta({ description: "Only those of this activation" }),
+  agentSlug: Slug.optional().meta({ description: "Only those of this agent" }),
+};
+
 /** What narrows a list of messages. */
 export const messageFilter = {
   type: z.enum(MESSAGE_TYPES).optional().meta({ description: "Only messages of this type" }),
@@ -99,6 +109,21 @@ const read = { permission: "marketplace:read" } as const;
 
 /** What a brand and its agents say to each other, as the brand sees it. */
 export const messages = {
+  inbox: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/messages",
+    access: read,
+    summary: "List what waits for you from all agents, newest first",
+    description:
+      "Open questions, and texts that are neither read nor replied to. `pagination.total` says how much it is; answer, reply or mark as read, and it waits no more.",
+    query: z.object({
+      ...pageQuery,
+      type: z.enum(["TEXT", "APPROVAL_REQUEST"]).optional().meta({ description: "Only texts, or only questions" }),
+      ...agentFilter,
+    }),
+    output: pageOf(AgentMessage),
+    examples: [{ summary: "Everything" }, { summary: "Of one agent", query: { agentSlug: "launch-writer" } }],
+  }),
   list: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/activations/:id/messages",
@@ -117,7 +142,7 @@ export const messages = {
     body: z.strictObject({
       text: prose(10_000).min(1),
       format: z.enum(MESSAGE_FORMATS).default("plain"),
-      inReplyTo: z.string().max(100).optional().meta({ description: "The message it answers" }),
+      inReplyTo: z.string().max(100).optional().meta({ description: "The message it answers, which is read thereby" }),
       runId: RunId.optional().meta({ description: "The run it is about" }),
     }),
     status: 201,
@@ -146,7 +171,10 @@ export const messages = {
     }),
     output: Message,
     errors: ["not_found", "invalid_state"],
-    examples: [{ summary: "Go ahead", params: ofMessage, body: { decision: "approve", comment: "Nice." } }],
+    examples: [
+      { summary: "Go ahead", params: ofMessage, body: { decision: "approve", comment: "Nice." } },
+      { summary: "Not so", params: ofMessage, body: { decision: "reject", comment: "Too early: ask again on Monday." } },
+    ],
   }),
   read: endpoint({
     method: "POST",

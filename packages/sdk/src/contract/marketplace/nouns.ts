@@ -1,5 +1,6 @@
 import type { Contract } from "../endpoint.ts";
 import { activations } from "./activations.ts";
+import { approvals } from "./approvals.ts";
 import { brand } from "./brand.ts";
 import { catalog } from "./catalog.ts";
 import { credits } from "./credits.ts";
@@ -19,6 +20,7 @@ export const marketplace = {
   payments,
   catalog,
   activations,
+  approvals,
   messages,
   runs,
   credits,

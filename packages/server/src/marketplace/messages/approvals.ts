@@ -14,6 +14,7 @@ import {
   type Found,
   findMessage,
   type MessageRow,
+  noteRead,
   type Owner,
   showMessage,
 } from "./store.ts";
@@ -114,7 +115,7 @@ export const answerRequest = async (tx: AgentTx, deps: AgentDeps, workspaceId: s
   const settled = await settle(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
   if (!settled) throw notOpen((await questionOf(tx, { workspaceId }, id, now)).approval);
   await tell(tx, deps, message, settled, "brand");
-  return showMessage({ message, approval: settled }, now);
+  return showMessage({ message: await noteRead(tx, message, now), approval: settled }, now);
 };
 
 /**

@@ -31,26 +31,28 @@ export const listMessages = (
 ): Promise<Page<Message>> => {
   const { messages: m, approvals: p } = read.t;
   const { type, direction, runId, since, afterSequence } = input;
-  const where = and(
-    eq(m.activationId, activationId),
+  const ofMessage = and(
     type === undefined ? undefined : eq(m.type, type),
     direction === undefined ? undefined : eq(m.direction, direction),
     runId === undefined ? undefined : eq(m.runId, runId),
     since === undefined ? undefined : gte(m.createdAt, Date.parse(since)),
     afterSequence === undefined ? undefined : gt(m.sequence, afterSequence),
-    statusIs(read.t, input.status, now),
   );
-  const found = (also: SQL | undefined, order: SQL, limit: number, offset: number) =>
-    read
-      .select({ message: m, approval: p })
-      .from(m)
-      .leftJoin(p, eq(p.messageId, m.id))
-      .where(and(where, also))
-      .orderBy(order)
-      .limit(limit)
-      .offset(offset);
+  // Questions in a state are few among messages: their index leads to them, 1 ms instead of 20 among 5000.
+  const where =
+    input.status === undefined
+      ? and(eq(m.activationId, activationId), ofMessage)
+      : and(eq(p.activationId, activationId), statusIs(read.t, input.status, now), ofMessage);
+  const found = (also: SQL | undefined, order: SQL, limit: number, offset: number) => {
+    const columns = read.select({ message: m, approval: p });
+    const rows =
+      input.status === undefined ? columns.from(m).leftJoin(p, eq(p.messageId, m.id)) : columns.from(m).innerJoin(p, eq(p.messageId, m.id));
+    return rows.where(and(where, also)).orderBy(order).limit(limit).offset(offset);
+  };
   const total = async (): Promise<number> =>
-    (await read.select({ n: count() }).from(m).leftJoin(p, eq(p.messageId, m.id)).where(where))[0]?.n ?? 0;
+    input.status === undefined
+      ? read.$count(m, where)
+      : ((await read.select({ n: count() }).from(p).innerJoin(m, eq(m.id, p.messageId)).where(where))[0]?.n ?? 0);
   if (afterSequence !== undefined)
     return pageForward(
       input,

@@ -7,7 +7,7 @@ import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
 import { suspend } from "../runs/waits.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, findMessage, showMessage } from "./store.ts";
+import { type ApprovalRow, addMessage, findMessage, noteRead, showMessage } from "./store.ts";
 
 export type Question = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
@@ -115,7 +115,7 @@ export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: st
   assertLiving(await findActivation(tx, workspaceId, id), now);
   const { inReplyTo = null, runId = null } = letter;
   if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
-  if (inReplyTo !== null) await findMessage(tx, { activationId: id }, inReplyTo);
+  if (inReplyTo !== null) await noteRead(tx, (await findMessage(tx, { activationId: id }, inReplyTo)).message, now);
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId: id,

@@ -1,5 +1,5 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
@@ -73,6 +73,17 @@ export const showMessage = ({ message: m, approval }: Found, now: number): Messa
   readAt: instant(m.readAt),
   approval: approval === null ? null : showApproval(approval, now),
 });
+
+/** Whoever answers a message of an agent has read it. */
+export const noteRead = async (tx: AgentTx, message: MessageRow, now: number): Promise<MessageRow> => {
+  if (message.direction !== "outbound" || message.readAt !== null) return message;
+  const { messages: m } = tx.t;
+  await tx
+    .update(m)
+    .set({ readAt: now })
+    .where(and(eq(m.id, message.id), isNull(m.readAt)));
+  return { ...message, readAt: now };
+};
 
 export type NewMessage = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
   Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;

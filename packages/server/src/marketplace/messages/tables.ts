@@ -1,4 +1,5 @@
 import type { Approval, ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
+import { isNull } from "drizzle-orm";
 import type { Kit } from "../../db/kit.pg.ts";
 
 export const messageTables = (k: Kit) => ({
@@ -28,6 +29,8 @@ export const messageTables = (k: Kit) => ({
       k.uniqueIndex("messages_external").on(t.activationId, t.externalId),
       k.index("messages_activation").on(t.activationId, t.id),
       k.index("messages_unread").on(t.activationId, t.direction, t.readAt),
+      // What waits in a workspace, newest first.
+      k.index("messages_waiting").on(t.workspaceId, t.direction, t.type, t.id).where(isNull(t.readAt)),
     ],
   ),
   /** The question of an APPROVAL_REQUEST; one for each such message. */
@@ -49,6 +52,10 @@ export const messageTables = (k: Kit) => ({
       answeredAt: k.instant("answered_at"),
       expiresAt: k.instant("expires_at").notNull(),
     },
-    (t) => [k.index("approvals_activation").on(t.activationId, t.status), k.index("approvals_expiry").on(t.status, t.expiresAt)],
+    (t) => [
+      k.index("approvals_activation").on(t.activationId, t.status, t.messageId),
+      // Questions of a workspace in a state, newest first; with their end, so that open ones are counted in the index alone.
+      k.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
+    ],
   ),
 });
