@@ -1,0 +1,86 @@
+import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { Api } from "./api.ts";
+import { type ServerProcess, startServer } from "./server.ts";
+
+/** Where a process shall die. */
+export interface Order {
+  /**
+   * `before commit` and `after commit` of a transaction with statements like these; before a `statement` runs; before the
+   * first byte of a `request` with such a body leaves; before the `answer` to such a request is written.
+   */
+  at: "before commit" | "after commit" | "statement" | "request" | "answer";
+  /** Regular expressions, all of which must be met. */
+  having: string[];
+  /** Not the first time but this one. */
+  nth?: number;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const shim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+/** The program of `doomed.ts`, in one file, since from its sources it would take seconds to start. */
+export interface DoomedProgram {
+  readonly program: string;
+  remove(): void;
+}
+
+/** Builds it: about a second. */
+export const buildDoomed = async (): Promise<DoomedProgram> => {
+  // Below the repository, so that what stays outside is found.
+  const folder = mkdtempSync(join(root, "node_modules/.cache/doomed-"));
+  await build({
+    entryPoints: [join(root, "test/support/doomed.ts")],
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    target: "node22",
+    format: "esm",
+    external: ["better-sqlite3", "pg-native"],
+    banner: { js: shim },
+    tsconfig: join(root, "tsconfig.json"),
+    logLevel: "error",
+  });
+  cpSync(join(root, "packages/server/migrations"), join(folder, "migrations"), { recursive: true });
+  return { program: join(folder, "doomed.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+};
+
+/** A server that can be ordered to die. */
+export interface DoomedServer {
+  readonly api: Api;
+  readonly process: ServerProcess;
+  /** From now on it dies as soon as it gets there. */
+  order(order: Order): void;
+}
+
+export interface DoomedOptions {
+  program: string;
+  /** A folder for what it is told, and for its data. */
+  folder: string;
+  flags: readonly string[];
+  /** When it was made before this start: it is not shown again outside dev mode. */
+  apiKey?: string;
+}
+
+let orders = 0;
+
+/** Starts one without an order. Throws with what it said when it does not start. */
+export const startDoomed = async ({ program, folder, flags, apiKey }: DoomedOptions): Promise<DoomedServer> => {
+  const file = join(folder, `order-${orders++}.json`);
+  const process = startServer({ program, data: join(folder, "data"), flags: [...flags, "--orders", file] });
+  const ready = await process.ready();
+  const key = ready?.apiKey ?? apiKey;
+  if (!ready || key === undefined) throw new Error(`The server did not start: ${process.stderr()}`);
+  return {
+    api: { url: ready.url, apiKey: key },
+    process,
+    order: (order) => {
+      // Renamed: the other side never reads half of it.
+      writeFileSync(`${file}.new`, JSON.stringify(order));
+      renameSync(`${file}.new`, file);
+    },
+  };
+};

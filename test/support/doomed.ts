@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { ServerResponse } from "node:http";
+import Database from "better-sqlite3";
+import { Client } from "undici";
+import type { Order } from "./doomed-server.ts";
+
+/*
+ * The server as it is, in a process that kills itself at a step it is ordered to: around the connection's COMMIT, at a
+ * statement, before a request to a webhook, before an answer. What the product does is not touched; its drivers are watched.
+ */
+
+const at = process.argv.indexOf("--orders");
+const [, file = ""] = process.argv.splice(at, 2);
+
+/** The order that stands now: a step that is reached later is judged by what was ordered last. */
+const standing = (): { order: Order; text: string } | null => {
+  try {
+    const text = readFileSync(file, "utf8");
+    return { order: JSON.parse(text) as Order, text };
+  } catch {
+    return null;
+  }
+};
+
+let counted = "";
+let times = 0;
+
+/** True once what is ordered to be met has been met as often as the order says. */
+const met = (step: Order["at"], texts: readonly string[]): boolean => {
+  const now = standing();
+  if (now === null || now.order.at !== step) return false;
+  if (!now.order.having.every((part) => texts.some((text) => new RegExp(part).test(text)))) return false;
+  if (counted !== now.text) times = 0;
+  counted = now.text;
+  times += 1;
+  return times >= (now.order.nth ?? 1);
+};
+
+const dieAt = (step: Order["at"], texts: readonly string[]): void => {
+  if (met(step, texts)) process.kill(process.pid, "SIGKILL");
+};
+
+/** The statements of the open transaction of each connection. */
+const open = new WeakMap<object, string[]>();
+
+const note = (connection: object, sql: string): void => {
+  if (/^(?:begin|rollback$)/i.test(sql)) open.delete(connection);
+  else open.set(connection, [...(open.get(connection) ?? []), sql]);
+  dieAt("statement", [sql]);
+};
+
+const before = (connection: object): boolean => {
+  const texts = open.get(connection) ?? [];
+  dieAt("before commit", texts);
+  return met("after commit", texts);
+};
+
+const after = (connection: object, doomed: boolean): void => {
+  open.delete(connection);
+  if (doomed) process.kill(process.pid, "SIGKILL");
+};
+
+type Call = (...params: unknown[]) => unknown;
+
+const watchSqlite = (): void => {
+  const { prepare } = Database.prototype;
+  Database.prototype.prepare = function (this: Database.Database, sql: string) {
+    const statement = prepare.call(this, sql);
+    // The connection that reads is not asked.
+    const watched = (call: Call): Call =>
+      sql === "COMMIT"
+        ? (...params) => {
+            const doomed = before(this);
+            const result = call(...params);
+            after(this, doomed);
+            return result;
+          }
+        : (...params) => {
+            if (!statement.readonly || /^begin/i.test(sql)) note(this, sql);
+            return call(...params);
+          };
+    const own = statement as unknown as Record<"run" | "all" | "get", Call>;
+    for (const method of ["run", "all", "get"] as const) own[method] = watched(own[method].bind(statement));
+    return statement;
+  } as typeof prepare;
+};
+
+const watchPostgres = async (): Promise<void> => {
+  const { default: pg } = await import("pg");
+  const prototype = pg.Client.prototype as unknown as { query: (...params: unknown[]) => unknown };
+  const { query } = prototype;
+  prototype.query = function (this: object, ...params) {
+    const [asked] = params as [string | { text?: string }];
+    const sql = typeof asked === "string" ? asked : (asked.text ?? "");
+    if (sql !== "COMMIT") {
+      note(this, sql);
+      return query.apply(this, params);
+    }
+    const doomed = before(this);
+    return (query.apply(this, params) as Promise<unknown>).then((result) => {
+      after(this, doomed);
+      return result;
+    });
+  };
+};
+
+const watchRequests = (): void => {
+  const { dispatch } = Client.prototype;
+  Client.prototype.dispatch = function (options, handler) {
+    dieAt("request", [String(options.body)]);
+    return dispatch.call(this, options, handler);
+  };
+};
+
+const watchAnswers = (): void => {
+  const prototype = ServerResponse.prototype as unknown as { end: (...params: unknown[]) => unknown };
+  const { end } = prototype;
+  prototype.end = function (this: ServerResponse, ...params) {
+    dieAt("answer", [`${this.req.method} ${this.req.url}`]);
+    return end.apply(this, params);
+  };
+};
+
+watchSqlite();
+if (process.argv.includes("--database-url")) await watchPostgres();
+watchRequests();
+watchAnswers();
+await import("../../packages/server/src/main.ts");

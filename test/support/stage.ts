@@ -1,0 +1,220 @@
+import { expect } from "vitest";
+import { type Hook, hook } from "../../packages/server/test/hook.ts";
+import { until } from "./api.ts";
+import { type DoomedServer, type Order, startDoomed } from "./doomed-server.ts";
+import { copiesOf, type Ground, holds } from "./ground.ts";
+
+/** An answer, and whether it was kept from before. */
+export interface Answered<T> {
+  readonly status: number;
+  readonly body: T;
+  readonly replayed: boolean;
+}
+
+export interface ShownActivation {
+  id: string;
+  status: string;
+  keyDeliveredAt: string | null;
+}
+
+const MARKET = "/api/v1/marketplace";
+
+/** A server that is killed and started again on one database, beside a webhook that sees everything. */
+export class Stage {
+  readonly ground: Ground;
+  readonly hooks: Hook;
+  readonly #program: string;
+  #server: DoomedServer | null = null;
+  /** What the database held each time the server had died. */
+  readonly #corpses: Buffer[] = [];
+  /** Everything a server of this stage has said: answers and logs. */
+  readonly #said: string[] = [];
+  /** Where the clock was moved to, ISO 8601: a server that starts again begins with the machine's. */
+  #moved = "";
+  /** How often each key had been sent when its scene was over. */
+  readonly #sent = new Map<string, number>();
+
+  static async open(program: string, ground: Ground): Promise<Stage> {
+    const stage = new Stage(program, ground, await hook());
+    await stage.start();
+    await stage.done("POST", `${MARKET}/plan`, { plan: "scale" });
+    return stage;
+  }
+
+  private constructor(program: string, ground: Ground, hooks: Hook) {
+    this.#program = program;
+    this.ground = ground;
+    this.hooks = hooks;
+  }
+
+  get server(): DoomedServer {
+    if (this.#server === null) throw new Error("No server runs.");
+    return this.#server;
+  }
+
+  async start(): Promise<void> {
+    const { folder, flags } = this.ground;
+    this.#server = await startDoomed({ program: this.#program, folder, flags: ["--dev", ...flags] });
+    const { now } = await this.done<{ now: string }>("GET", "/__dev/clock");
+    if (now < this.#moved) await this.done("POST", "/__dev/clock/advance", { to: this.#moved });
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.process.kill("SIGKILL");
+    await this.hooks[Symbol.asyncDispose]();
+    await this.ground.clear();
+  }
+
+  /** One call, under an Idempotency-Key if it has one; null when the server died before it had answered. */
+  async ask<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answered<T> | null> {
+    const { url, apiKey } = this.server.api;
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      this.#said.push(text);
+      return { status: response.status, body: JSON.parse(text) as T, replayed: response.headers.get("idempotency-replayed") === "true" };
+    } catch {
+      return null;
+    }
+  }
+
+  /** A call that must succeed. */
+  async done<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
+    const answered = await this.ask<T>(method, path, body, idempotencyKey);
+    if (answered === null || answered.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answered)}`);
+    return answered.body;
+  }
+
+  /** Makes a listing and pays for it; answers with its webhook secret. */
+  async list(slug: string): Promise<string> {
+    const { webhookSecret } = await this.done<{ webhookSecret: string }>("POST", `${MARKET}/listings`, {
+      slug,
+      name: slug,
+      webhookUrl: this.hooks.url,
+      permissions: [],
+    });
+    const payment = await this.done<{ id: string }>("POST", `${MARKET}/listings/${slug}/checkout`);
+    await this.done("POST", `${MARKET}/payments/${payment.id}/confirm`);
+    return webhookSecret;
+  }
+
+  activate(slug: string): Promise<Answered<ShownActivation> | null> {
+    return this.ask("POST", `${MARKET}/activations`, { agentSlug: slug, acceptedPermissions: [] }, `activate-${slug}`);
+  }
+
+  /** Turns an agent on and waits until its key has arrived. */
+  async activated(slug: string): Promise<string> {
+    await this.activate(slug);
+    await this.settle();
+    return (await this.activationOf(slug)).id;
+  }
+
+  async activationsOf(slug: string): Promise<ShownActivation[]> {
+    return (await this.done<{ data: ShownActivation[] }>("GET", `${MARKET}/activations?agentSlug=${slug}`)).data;
+  }
+
+  /** The only one there is. */
+  async activationOf(slug: string): Promise<ShownActivation> {
+    const [found, ...others] = await this.activationsOf(slug);
+    if (!found || others.length > 0) throw new Error(`There are ${others.length + (found ? 1 : 0)} activations of ${slug}.`);
+    return found;
+  }
+
+  /** pause, resume or deactivate, always under the same Idempotency-Key. */
+  turn(id: string, verb: "pause" | "resume" | "deactivate"): Promise<Answered<ShownActivation> | null> {
+    return this.ask("POST", `${MARKET}/activations/${id}/${verb}`, undefined, `${verb}-${id}`);
+  }
+
+  /** Does something that ends with the server's death where it was ordered, or by the webhook; then starts it again. */
+  async killed<T>(order: Order | null, act: () => Promise<T>): Promise<T> {
+    if (order !== null) this.server.order(order);
+    const { process } = this.server;
+    const acting = act();
+    expect(await process.ended).toEqual({ code: null, signal: "SIGKILL" });
+    const result = await acting;
+    this.#said.push(process.stderr(), process.stdout());
+    this.#corpses.push(await this.ground.bytes());
+    await this.start();
+    return result;
+  }
+
+  /** Waits until no event is on its way. Time is moved, so that neither a retry nor a lease is waited for. */
+  async settle(seconds = 20): Promise<void> {
+    const open = async (): Promise<number> => {
+      const [events] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM agent_events WHERE settled_at IS NULL");
+      const [lanes] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM delivery_lanes WHERE claim IS NOT NULL");
+      return Number(events?.n) + Number(lanes?.n);
+    };
+    await until(
+      seconds,
+      async () => {
+        if ((await open()) === 0) return true;
+        await this.advance("31s");
+        return (await open()) === 0;
+      },
+      async () => `${await open()} events or lanes are on their way`,
+    );
+  }
+
+  async advance(by: string): Promise<void> {
+    this.#moved = (await this.done<{ now: string }>("POST", "/__dev/clock/advance", { by })).now;
+  }
+
+  /** Types of the events that came for an activation, each delivery of them. */
+  types(activationId: string): string[] {
+    return this.hooks.calls.filter(({ event }) => event.activationId === activationId).map(({ event }) => event.type);
+  }
+
+  /** The keys that came for an agent, each delivery of them. */
+  keys(slug: string): string[] {
+    return this.hooks.calls.flatMap(({ event }) => (event.type === "agent.activated" && event.agentSlug === slug ? [event.apiKey] : []));
+  }
+
+  /** More activations of the same listing. */
+  async crowd(activationId: string, n: number): Promise<void> {
+    const [row] = await this.ground.query(`SELECT * FROM activations WHERE id = '${activationId}'`);
+    for (const sql of copiesOf(Object.keys(row ?? {}), activationId, n)) await this.ground.query(sql);
+  }
+
+  /** What holds of every agent whose scene is over, however it went: `sent` times its key came. */
+  async judge(slug: string, sent: number): Promise<void> {
+    const keys = this.keys(slug);
+    expect(keys).toHaveLength(sent);
+    expect(new Set(keys).size).toBe(Math.min(sent, 1));
+    for (const calls of Map.groupBy(this.hooks.calls, ({ event }) => event.id).values())
+      expect(new Set(calls.map(({ bytes }) => bytes.toString("hex"))).size).toBe(1);
+    await this.#expectWhole();
+    for (const key of new Set(keys)) {
+      this.#sent.set(key, sent);
+      const places = [await this.ground.bytes(), ...this.#corpses, Buffer.from(this.#said.join("\n"))];
+      expect(places.map((place) => holds(place, key))).toEqual(places.map(() => false));
+    }
+  }
+
+  /** Nothing that came later held a key that had arrived, whatever else was sent with it. */
+  judgeAll(): void {
+    for (const [key, sent] of this.#sent) expect(this.hooks.calls.filter(({ bytes }) => bytes.includes(key))).toHaveLength(sent);
+    expect(this.#sent.size).toBeGreaterThan(0);
+  }
+
+  /** An activation and its first event are both there or neither; events are numbered without a gap; no key is kept. */
+  async #expectWhole(): Promise<void> {
+    const { query } = this.ground;
+    // Copies were made without events, for brands that have no other rows.
+    const silent = `SELECT a.id FROM activations a WHERE a.workspace_id LIKE 'ws\\_%' ESCAPE '\\'
+      AND NOT EXISTS (SELECT 1 FROM agent_events e WHERE e.activation_id = a.id AND e.type = 'agent.activated' AND e.sequence = 1)`;
+    const homeless = "SELECT e.id FROM agent_events e WHERE NOT EXISTS (SELECT 1 FROM activations a WHERE a.id = e.activation_id)";
+    const gaps = `SELECT e.activation_id FROM agent_events e JOIN activations a ON a.id = e.activation_id GROUP BY e.activation_id, a.sequence
+      HAVING count(*) <> max(e.sequence) OR min(e.sequence) <> 1 OR max(e.sequence) <> a.sequence`;
+    for (const sql of [silent, homeless, gaps]) expect(await query(sql)).toEqual([]);
+    expect(await query("SELECT id FROM agent_events WHERE sealed IS NOT NULL")).toEqual([]);
+  }
+}
