@@ -45,7 +45,12 @@ export interface MailsvcOptions {
 export const mailsvc = async ({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> => {
   const folder = freshFolder();
   // The limits per key are there for strangers; here they would be what is measured.
-  const args = ["--dev", "--rate-limit", "send=1000000,write=1000000,read=1000000", ...flags];
+  const args = [
+    "--dev",
+    "--rate-limit",
+    "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
+    ...flags,
+  ];
   const server = startServer({ data: join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
   const ready = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);

@@ -19,7 +19,13 @@ const AT_A_TIME = 32;
 const accept = async (size: number): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const database = await startPostgres({ durable: true });
-  const flags = ["--dev", "--rate-limit", "send=1000000,write=1000000,read=1000000", "--database-url", database.url];
+  const flags = [
+    "--dev",
+    "--rate-limit",
+    "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
+    "--database-url",
+    database.url,
+  ];
   const servers = Array.from({ length: size }, () => startServer({ data: join(folder, "unused"), flags }));
   try {
     const ready = await Promise.all(servers.map((server) => server.ready()));

@@ -1,6 +1,6 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { readKey } from "./lib/key-file.ts";
-import type { Rate } from "./lib/rate.ts";
+import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 
 /** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
 export interface ServeFlag {
@@ -40,7 +40,7 @@ export const SERVE_FLAGS = [
     name: "rate-limit",
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",
-    summary: "limit per key: send=…, write=…, read=…; several with commas",
+    summary: "limit per key: send=…, write=…, read=…; of agents agent=N/min, message=N/min, log=N/min; several with commas",
   },
   { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30)" },
   {
@@ -71,6 +71,9 @@ export const SERVE_FLAGS = [
   },
 ] as const satisfies readonly ServeFlag[];
 
+/** What is limited: `send`, `write` and `read` of a key; all calls of an activation (`agent`), its messages, and logs of one run. */
+export type RateBucket = "send" | "write" | "read" | "agent" | "message" | "log";
+
 export interface Config {
   readonly dev: boolean;
   readonly port: number;
@@ -82,7 +85,7 @@ export interface Config {
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
   readonly publicUrl: string | null;
-  readonly rates: Readonly<Record<"send" | "write" | "read", Rate>>;
+  readonly rates: Readonly<Record<RateBucket, Rate>>;
   readonly maxBodyBytes: number;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
@@ -99,7 +102,6 @@ export class ConfigError extends Error {
 
 export const DEFAULT_PORT = 2526;
 
-const DEFAULT_RATE = 50_000;
 const MB = 1024 * 1024;
 
 /** Flags by name, as the command line gives them; `true` for a switch. */
@@ -119,15 +121,23 @@ const url = (flag: string, text: string, protocols: readonly string[]): string =
 };
 
 const readRates = (text: string | undefined): Config["rates"] => {
-  const rates = { send: DEFAULT_RATE, write: DEFAULT_RATE, read: DEFAULT_RATE };
+  const rates: Record<RateBucket, Rate> = {
+    send: perSecond(50_000),
+    write: perSecond(50_000),
+    read: perSecond(50_000),
+    // A program works for one brand here: two calls a second, a message every three, are more than a person can read.
+    agent: perMinute(120),
+    message: perMinute(20),
+    log: perMinute(60),
+  };
   for (const part of text?.split(",") ?? []) {
-    const match = /^(send|write|read)=(\d+)(?:\/s)?$/.exec(part.trim());
-    if (!match || Number(match[2]) < 1) throw new ConfigError(`--rate-limit takes send=N/s, write=N/s or read=N/s, not "${part}".`);
-    rates[match[1] as keyof typeof rates] = Number(match[2]);
+    const [, bucket, n, unit] = /^(send|write|read|agent|message|log)=(\d+)(?:\/(s|min))?$/.exec(part.trim()) ?? [];
+    if (bucket === undefined || Number(n) < 1)
+      throw new ConfigError(`--rate-limit takes send=N/s, write=N/s, read=N/s, agent=N/min, message=N/min or log=N/min, not "${part}".`);
+    const minutes = unit === undefined ? /^(?:agent|message|log)$/.test(bucket) : unit === "min";
+    rates[bucket as RateBucket] = minutes ? perMinute(Number(n)) : perSecond(Number(n));
   }
-  // A second's worth at once.
-  const rate = (perSecond: number): Rate => ({ perSecond, burst: perSecond });
-  return { send: rate(rates.send), write: rate(rates.write), read: rate(rates.read) };
+  return rates;
 };
 
 const readDkim = (text: string | undefined): Config["dkim"] =>

@@ -66,6 +66,8 @@ export interface Endpoint {
   readonly errors?: readonly ErrorCode[];
   /** Which rate bucket of the key it draws from; by default `read` for GET and `write` for the rest. */
   readonly bucket?: "send" | "write" | "read";
+  /** Of an agent's endpoint: a further bucket, `message` for each activation, `log` for each run of it. */
+  readonly agentBucket?: "message" | "log";
   readonly examples?: readonly Example[];
 }
 

@@ -1,12 +1,29 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Config } from "../config.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { Limiter, Taken } from "../lib/rate.ts";
+import type { Limiter, Rate, Taken } from "../lib/rate.ts";
 import type { HeaderList } from "./answer.ts";
 
-/** Which bucket an endpoint draws from. */
-export const bucketOf = (endpoint: Endpoint): "send" | "write" | "read" =>
-  endpoint.bucket ?? (endpoint.method === "GET" ? "read" : "write");
+/** Which bucket of a developer's key an endpoint draws from. */
+const bucketOf = ({ bucket, method }: Endpoint): "send" | "write" | "read" => bucket ?? (method === "GET" ? "read" : "write");
+
+interface Refusal {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Adds the RateLimit headers (delta seconds), in place of those of a wider bucket. Throws ApiError rate_limited. */
+const say = (taken: Taken, headers: HeaderList, { message, hint }: Refusal): void => {
+  const told: HeaderList = [
+    ["ratelimit-limit", `${taken.limit}`],
+    ["ratelimit-remaining", `${taken.remaining}`],
+    ["ratelimit-reset", `${taken.reset}`],
+  ];
+  const others = headers.filter(([name]) => !name.startsWith("ratelimit-"));
+  headers.splice(0, headers.length, ...others, ...told);
+  if (!taken.allowed)
+    throw new ApiError("rate_limited", message, { headers: { "retry-after": `${taken.reset}` }, ...(hint !== undefined && { hint }) });
+};
 
 /** Takes a token from the key's bucket and adds the RateLimit headers (delta seconds). Throws ApiError rate_limited. */
 export const limit = (
@@ -18,14 +35,72 @@ export const limit = (
 ): void | Promise<void> => {
   const bucket = bucketOf(endpoint);
   const taken = limiter.take(`${keyId}:${bucket}`, rates[bucket]);
-  const tell = (t: Taken): void => say(t, bucket, rates[bucket].perSecond, headers);
-  return taken instanceof Promise ? taken.then(tell) : tell(taken);
+  const refusal = { message: `This key has used up its ${bucket} rate of ${rates[bucket].perSecond} a second.` };
+  return taken instanceof Promise ? taken.then((t) => say(t, headers, refusal)) : say(taken, headers, refusal);
 };
 
-const say = (taken: Taken, bucket: string, perSecond: number, headers: HeaderList): void => {
-  headers.push(["ratelimit-limit", `${taken.limit}`], ["ratelimit-remaining", `${taken.remaining}`], ["ratelimit-reset", `${taken.reset}`]);
-  if (!taken.allowed)
-    throw new ApiError("rate_limited", `This key has used up its ${bucket} rate of ${perSecond} a second.`, {
-      headers: { "retry-after": `${taken.reset}` },
+const often = ({ perSecond, burst }: Rate): string => (perSecond < burst ? `${burst} a minute` : `${perSecond} a second`);
+
+/** The same for an agent: each activation has a bucket of its own, which all its calls draw from. */
+export const limitAgent = async (limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> => {
+  const taken = await limiter.take(`${activationId}:agent`, rates.agent);
+  say(taken, headers, {
+    message: `This activation has used up its rate of ${often(rates.agent)}.`,
+    hint: "Wait as long as Retry-After says. One call to runs/log takes 50 entries and is the heartbeat too; answers and wakeups come to the webhook without being asked for.",
+  });
+};
+
+/** What some calls of an agent draw from beside that, once their input is known: messages, and the logs of one run. */
+export const limitWork = async (
+  limiter: Limiter,
+  rates: Config["rates"],
+  activationId: string,
+  { agentBucket }: Endpoint,
+  input: Readonly<Record<string, unknown>>,
+  headers: HeaderList,
+): Promise<void> => {
+  if (agentBucket === undefined) return;
+  const rate = rates[agentBucket];
+  if (agentBucket === "message")
+    say(await limiter.take(`${activationId}:message`, rate), headers, {
+      message: `This activation has posted as many messages as it may: ${often(rate)}.`,
+      hint: "Wait as long as Retry-After says. Gather what there is to say into one message; progress belongs into runs/log.",
+    });
+  else
+    say(await limiter.take(`${activationId}:log:${String(input.runId)}`, rate), headers, {
+      message: `This run has been logged to as often as it may: ${often(rate)}.`,
+      hint: "Wait as long as Retry-After says. Put up to 50 entries into one call; one call in fifteen minutes keeps a run alive.",
     });
 };
+
+// Files of one agent that are in memory at a time: each takes some times its size.
+const UPLOADS = 4;
+// Further ones wait, their bodies unread.
+const UPLOADS_WAITING = 16;
+
+/** Lets an agent upload some files at a time. */
+export class UploadGate {
+  /** Those that wait, by activation; one that has an entry has uploads under way. */
+  readonly #lines = new Map<string, { under: number; waiting: (() => void)[] }>();
+
+  /** Runs an upload when it is its turn. Throws ApiError rate_limited for one too many. */
+  async around<T>(activationId: string, upload: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(activationId) ?? { under: 0, waiting: [] };
+    this.#lines.set(activationId, line);
+    if (line.under < UPLOADS) line.under += 1;
+    else if (line.waiting.length < UPLOADS_WAITING) await new Promise<void>((turn) => line.waiting.push(turn));
+    else
+      throw new ApiError("rate_limited", `This activation uploads ${UPLOADS} files, and ${UPLOADS_WAITING} more wait.`, {
+        headers: { "retry-after": "1" },
+        hint: `Upload ${UPLOADS} files at a time.`,
+      });
+    try {
+      return await upload();
+    } finally {
+      const next = line.waiting.shift();
+      if (next) next();
+      else line.under -= 1;
+      if (line.under === 0) this.#lines.delete(activationId);
+    }
+  }
+}

@@ -18,11 +18,14 @@ import { isForm, parseForm } from "./form.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
-import { limit } from "./limits.ts";
+import { limit, limitAgent, limitWork, UploadGate } from "./limits.ts";
 
 type Input = Record<string, unknown>;
 type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
 type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
+
+// The largest body of an agent's call that is no upload: a landing page of half a megabyte, each character of it escaped.
+const AGENT_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
 interface Caller {
@@ -30,6 +33,10 @@ interface Caller {
   readonly context: KeyContext | AgentContext;
   /** Asked inside the transaction of a write, before anything else. */
   readonly confirm?: (tx: Tx) => Promise<unknown>;
+  /** What it may send, in bytes. */
+  readonly maxBody: number;
+  /** Limits that depend on what is asked for. Throws ApiError rate_limited. */
+  readonly limit?: (input: Input) => Promise<void>;
 }
 
 type Perform = (exchange: Exchange, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList) => Promise<Answer>;
@@ -109,6 +116,7 @@ const nameless = (path: string): string => {
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, seal } = deps;
+  const uploads = new UploadGate();
   const app = new H3({
     silent: true,
     // Only what the router itself refuses comes here: a path that cannot be decoded.
@@ -187,10 +195,11 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     }
     const form = endpoint.form === true && isForm(exchange.headers);
     if (!endpoint.raw && !form) checkMediaType(exchange.headers);
-    const bytes = await exchange.body(config.maxBodyBytes);
+    const bytes = await exchange.body(caller.maxBody);
     const body = endpoint.raw ? {} : form ? await parseForm(endpoint, exchange.headers, bytes) : parseJson(bytes);
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, search, body);
+    if (caller.limit) await caller.limit(input);
     // A form that is sent again has other boundaries: what counts is what stands in it.
     const claimed = form && exchange.headers.get("idempotency-key") !== null ? Buffer.from(JSON.stringify(body)) : bytes;
     const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
@@ -207,19 +216,28 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     if (waits) await waits;
     authorise(key, endpoint);
     const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-    return answerCaller(exchange, endpoint, handler, { id: key.id, context }, paramsOf(exchange), headers);
+    return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, paramsOf(exchange), headers);
   };
 
   const forAgents: Perform = async (exchange, endpoint, handler, base, headers) => {
     const params = paramsOf(exchange);
     const { hash, ...agent } = await authenticateAgent(exchange.headers, deps, params.activationId ?? "");
-    const waits = limit(limiter, config.rates, agent.activationId, endpoint, headers);
-    if (waits) await waits;
+    const { activationId } = agent;
+    await limitAgent(limiter, config.rates, activationId, headers);
     authoriseAgent(agent, endpoint);
     const context: AgentContext = { ...base, workspaceId: agent.workspaceId, agent };
     // Asked again where the write happens: a pause that was committed meanwhile counts.
     const confirm = (tx: Tx): Promise<unknown> => admitAgent(tx, hash, clock.now());
-    return answerCaller(exchange, endpoint, handler, { id: agent.activationId, context, confirm }, params, headers);
+    const caller: Caller = {
+      id: activationId,
+      context,
+      confirm,
+      // Nothing but a file is large.
+      maxBody: endpoint.form ? config.maxBodyBytes : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
+      limit: (input) => limitWork(limiter, config.rates, activationId, endpoint, input, headers),
+    };
+    const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
+    return endpoint.form ? uploads.around(activationId, serve) : serve();
   };
 
   const open: Perform = async (exchange, endpoint, handler, base, headers) => {

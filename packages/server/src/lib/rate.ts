@@ -6,6 +6,12 @@ export interface Rate {
   burst: number;
 }
 
+/** So many a second, and a second's worth at once. */
+export const perSecond = (n: number): Rate => ({ perSecond: n, burst: n });
+
+/** So many a minute, and a minute's worth at once. */
+export const perMinute = (n: number): Rate => ({ perSecond: n / 60, burst: n });
+
 export interface Taken {
   allowed: boolean;
   limit: number;

@@ -41,7 +41,7 @@ const plant = async (world: TestWorld, key: string, word: string): Promise<Recor
 
 test("no byte an agent's key or webhook can see tells of a person, a mail or another workspace", async () => {
   await using hooks = await receiver();
-  await using world = await createWorld();
+  await using world = await createWorld({ flags: { "rate-limit": "agent=10000/min,message=10000/min" } });
   const own = await plant(world, world.apiKey, `${CANARY}1`);
   const other = await secondWorkspace(world);
   const foreign = await plant(world, other.apiKey, `${CANARY}2`);

@@ -93,8 +93,9 @@ export const agentMessages = {
     path: `${AGENT_BASE}/messages`,
     access: post,
     summary: "Post a message, or ask for an approval",
+    agentBucket: "message",
     description:
-      "The answer to an APPROVAL_REQUEST comes as an approval_response to your webhook, and into the inbox. A run that waits for it is WAITING, and RUNNING again with the answer.",
+      "At most 20 a minute. The answer to an APPROVAL_REQUEST comes as an approval_response to your webhook, and into the inbox. A run that waits for it is WAITING, and RUNNING again with the answer.",
     body: Post,
     status: 201,
     output: Message,

@@ -87,8 +87,9 @@ export const agentRuns = {
     path: `${AGENT_BASE}/runs/log`,
     access: write,
     summary: "Log what a run does; its heartbeat",
+    agentBucket: "log",
     description:
-      "Also without entries. A run that waits is RUNNING again. With `seq`, a count of your own that rises with each call, a repeat is recognised: its entries are not kept twice.",
+      "Also without entries. At most 60 times a minute for each run. A run that waits is RUNNING again. With `seq`, a count of your own that rises with each call, a repeat is recognised: its entries are not kept twice.",
     body: z.strictObject({
       runId: RunId,
       entries: z.array(Entry).max(RUN_LIMITS.entries).default([]),

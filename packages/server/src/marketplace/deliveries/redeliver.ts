@@ -3,6 +3,7 @@ import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { perMinute } from "../../lib/rate.ts";
 import { effective } from "../activations/store.ts";
 import { findListing, type ListingRow } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
@@ -48,12 +49,24 @@ const assertLives = async (q: Reader, { clock }: Deps, event: EventRow, listing:
   throw refused("This activation has ended.", "activation_ended", "Only agent.deactivated is still sent for it.");
 };
 
+// What is sent by hand waits for no lane and no place: without a limit it would be a way to call anybody as often as one likes.
+const RATE = perMinute(120);
+
+const assertRate = async ({ limiter }: Deps, workspaceId: string): Promise<void> => {
+  const { allowed, reset } = await limiter.take(`redeliver:${workspaceId}`, RATE);
+  if (allowed) return;
+  throw new ApiError("rate_limited", "120 events a minute are the most that are sent again by hand.", {
+    headers: { "retry-after": String(reset) },
+  });
+};
+
 /** Sends an event by hand, before any transaction. Throws ApiError not_found or invalid_state. */
 export const sendAgain = async (read: Reader, deps: Deps, workspaceId: string, slug: string, id: string): Promise<Attempt> => {
   const listing = await findListing(read, workspaceId, slug);
   const event = await findEvent(read, listing, id);
   await assertSendable(read, event);
   await assertLives(read, deps, event, listing);
+  await assertRate(deps, workspaceId);
   const body = event.sealed === null ? event.body : deps.seal.open(event.sealed, sealPlace(event.id));
   return deps.deliveries.send(listing, { id, type: event.type, at: event.at, attempt: event.attempts + 1, body });
 };

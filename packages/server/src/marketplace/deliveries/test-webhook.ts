@@ -3,19 +3,15 @@ import type { Reader } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { Buckets } from "../../lib/rate.ts";
+import { perMinute } from "../../lib/rate.ts";
 import { findListing } from "../listings/store.ts";
 import { HINTS } from "./attempt.ts";
 
 // A builder who could ping without limit would have a scanner of other people's ports.
-const RATE = { perSecond: 10 / 60, burst: 10 };
+const RATE = perMinute(10);
 
-const buckets = new WeakMap<Deps["clock"], Buckets>();
-
-const assertRate = ({ clock }: Deps, workspaceId: string): void => {
-  const known = buckets.get(clock) ?? new Buckets(clock.now);
-  buckets.set(clock, known);
-  const { allowed, reset } = known.take(workspaceId, RATE);
+const assertRate = async ({ limiter }: Deps, workspaceId: string): Promise<void> => {
+  const { allowed, reset } = await limiter.take(`ping:${workspaceId}`, RATE);
   if (allowed) return;
   throw new ApiError("rate_limited", "Ten test events a minute are the most.", { headers: { "retry-after": String(reset) } });
 };
@@ -23,7 +19,7 @@ const assertRate = ({ clock }: Deps, workspaceId: string): void => {
 /** Sends test.ping to a listing's webhook, and tells what came of it. No row is read but the listing's, and none is written. */
 export const testWebhook = async (read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<WebhookTest> => {
   const listing = await findListing(read, workspaceId, slug);
-  assertRate(deps, workspaceId);
+  await assertRate(deps, workspaceId);
   const at = deps.clock.now();
   const id = deps.ids("evt");
   const type = "test.ping";

@@ -65,7 +65,7 @@ test("a question has left the list in the instant it expires, and stands among t
 });
 
 test("pages and cursors give each once, however texts and questions alternate and whatever is answered meanwhile", async () => {
-  await using world = await createWorld();
+  await using world = await createWorld({ flags: { "rate-limit": "message=10000/min" } });
   await using made = await withAgent(world);
   const { client } = made.agent;
   const ids: string[] = [];

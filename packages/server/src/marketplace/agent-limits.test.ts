@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { type AgentAnswer, pdf, type TestAgent, turnedOn } from "../../test/agent.ts";
+import { createWorld } from "../testing.ts";
+
+const told = ({ headers }: AgentAnswer) =>
+  ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"].map((name) => headers.get(name));
+
+const times = async (n: number, call: () => Promise<AgentAnswer>): Promise<AgentAnswer[]> => {
+  const answers: AgentAnswer[] = [];
+  for (let i = 0; i < n; i += 1) answers.push(await call());
+  return answers;
+};
+
+const statuses = (answers: readonly AgentAnswer[]): Record<number, number> => {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+const self = (agent: TestAgent) => agent.call("GET", "");
+
+test("an activation has 120 calls a minute, whatever it calls; others of the workspace lose nothing by it", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const other = await turnedOn(world, { slug: "other" });
+  const first = await self(agent);
+  expect([first.status, ...told(first)]).toEqual([200, "120", "119", "1", null]);
+  const rest = [
+    ...(await times(100, () => self(agent))),
+    // What fails is a call as well.
+    ...(await times(10, () => agent.call("GET", "/messages/msg_none"))),
+    ...(await times(9, () => agent.call("POST", "/runs/start", { runId: "run-of-limits" }))),
+  ];
+  expect(statuses(rest)).toEqual({ 200: 108, 201: 1, 404: 10 });
+  const refused = await agent.call("POST", "/runs/start", { runId: "never-begun" });
+  expect([refused.status, ...told(refused)]).toEqual([429, "120", "0", "1", "1"]);
+  expect(refused.body.error).toMatchObject({
+    code: "rate_limited",
+    message: "This activation has used up its rate of 120 a minute.",
+    hint: expect.stringContaining("Retry-After"),
+  });
+  // Two calls are there after a second, one of them for what was refused: it has left nothing behind.
+  expect(told(await self(other))).toEqual(["120", "119", "1", null]);
+  expect((await world.sdk.activations.get(other.activationId)).id).toBe(other.activationId);
+  await world.clock.advance("1s");
+  expect((await agent.call("GET", "/runs/never-begun")).status).toBe(404);
+  expect((await self(agent)).status).toBe(200);
+  expect((await self(agent)).status).toBe(429);
+  await world.clock.advance("60s");
+  expect(statuses(await times(121, () => self(agent)))).toEqual({ 200: 120, 429: 1 });
+});
+
+test("messages have a limit of their own, and what was refused was not posted", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const say = () => agent.call("POST", "/messages", { text: "Hello" });
+  expect(statuses(await times(20, say))).toEqual({ 201: 20 });
+  const refused = await say();
+  expect([refused.status, ...told(refused)]).toEqual([429, "20", "0", "3", "3"]);
+  expect(refused.body.error).toMatchObject({ code: "rate_limited", hint: expect.stringContaining("one message") });
+  const listed = await agent.call("GET", "/messages");
+  expect([listed.status, listed.body.pagination.total]).toEqual([200, 20]);
+  await world.clock.advance("3s");
+  expect(statuses(await times(2, say))).toEqual({ 201: 1, 429: 1 });
+});
+
+test("one run logs 60 times a minute, and another one of the same agent goes on", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  for (const runId of ["run-that-talks", "run-beside-it"]) await agent.call("POST", "/runs/start", { runId });
+  const log = (runId: string) => agent.call("POST", "/runs/log", { runId, entries: [{ message: "x" }] });
+  expect(statuses(await times(60, () => log("run-that-talks")))).toEqual({ 200: 60 });
+  const refused = await log("run-that-talks");
+  expect([refused.status, ...told(refused)]).toEqual([429, "60", "0", "1", "1"]);
+  expect(refused.body.error.hint).toContain("50 entries");
+  expect((await log("run-beside-it")).status).toBe(200);
+  await world.clock.advance("1s");
+  expect((await log("run-that-talks")).status).toBe(200);
+  const logs = await agent.call("GET", "/runs/run-that-talks/logs");
+  expect(logs.body.pagination.total).toBe(61);
+});
+
+test("limits of agents are set like others, and refused by name where they make no sense", async () => {
+  await using world = await createWorld({ flags: { "rate-limit": "agent=3/min,message=1/min" } });
+  const agent = await turnedOn(world);
+  const answers = [
+    await agent.call("POST", "/messages", { text: "1" }),
+    await agent.call("POST", "/messages", { text: "2" }),
+    await self(agent),
+    await self(agent),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([201, 429, 200, 429]);
+  await expect(createWorld({ flags: { "rate-limit": "agent=0/min" } })).rejects.toThrow("agent=N/min");
+  await expect(createWorld({ flags: { "rate-limit": "agents=5" } })).rejects.toThrow("agent=N/min");
+});
+
+test("four files at a time, and so many wait", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const other = await turnedOn(world, { slug: "other" });
+  const send = (by: TestAgent, n: number) =>
+    by.call("POST", "/lead-magnets", { title: "T", fileName: "a.pdf", contentBase64: pdf(`${n}`).toString("base64") });
+  // All of them stay under way until two were refused.
+  const { staging } = world.app.deps;
+  const { stage } = staging;
+  let refusals = 0;
+  let under = 0;
+  let most = 0;
+  let goOn = (): void => {};
+  const refused = new Promise<void>((done) => {
+    goOn = done;
+  });
+  (staging as { stage: typeof stage }).stage = async (owner, file) => {
+    under += 1;
+    if (owner.activationId === agent.activationId) most = Math.max(most, under);
+    await refused;
+    under -= 1;
+    return stage(owner, file);
+  };
+  const sending = Array.from({ length: 22 }, async (_, n) => {
+    const answer = await send(agent, n);
+    if (answer.status === 429) {
+      expect(answer.headers.get("retry-after")).toBe("1");
+      refusals += 1;
+      if (refusals === 2) goOn();
+    }
+    return answer;
+  });
+  expect(statuses(await Promise.all(sending))).toEqual({ 201: 20, 429: 2 });
+  expect(most).toBe(4);
+  expect((await send(other, 7)).status).toBe(201);
+  expect((await send(agent, 8)).status).toBe(201);
+});
+
+test("what is no file is not large, and is refused before it is read as JSON", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const text = "x".repeat(5 * 1024 * 1024);
+  for (const [path, body] of [
+    ["/messages", { text }],
+    ["/runs/start", { metadata: { text } }],
+    ["/landing-pages", { title: text }],
+  ] as const)
+    expect(await agent.call("POST", path, body)).toMatchObject({ status: 413, body: { error: { code: "payload_too_large" } } });
+});
+
+test("the guide tells these numbers", () => {
+  const guide = readFileSync(new URL("../../../../docs/agents-at-work.md", import.meta.url), "utf8");
+  for (const line of [
+    "| Calls of an activation, all together | 120 |",
+    "| Messages and questions of an activation | 20 |",
+    "| `runs/log` for one run | 60 |",
+    "| Files an activation uploads | 4 at a time, 16 wait |",
+    "| A body that is no upload | 4 MB |",
+  ])
+    expect(guide).toContain(line);
+});
