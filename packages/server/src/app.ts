@@ -79,7 +79,9 @@ const withDeliveries = (queue: Queue, deliveries: DeliveryWorker): Queue => ({
     await deliveries.start();
   },
   stop: async () => {
-    await Promise.all([queue.stop(), deliveries.stop()]);
+    // A process without a queue counts as gone: others would take what it is about to give back.
+    await deliveries.stop();
+    await queue.stop();
   },
   idle: async () => {
     // Each may give the other one work.
@@ -99,7 +101,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const busy = loopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
-  const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), alone: backend.alone });
+  const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);

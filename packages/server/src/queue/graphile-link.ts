@@ -14,6 +14,8 @@ export interface LinkOptions {
   held: () => string[];
   /** There may be work. */
   wake: () => void;
+  /** Another process was found dead. */
+  died: () => void;
   /** How often a process says that it lives, ms. */
   beatMs?: number;
   /** After how long without a sign of life, and with its connection gone, a process counts as dead, ms. */
@@ -46,13 +48,14 @@ const SWEEP = `with dead as (
       and (seen_at < now() - $2::float8 * ${STUCK_FACTOR} * interval '1 ms'
         or (seen_at < now() - $2::float8 * interval '1 ms' and pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(name))))
     returning name
-  )
+  ), freed as (
   update ${JOBS} set locked_by = null, locked_at = null,
     last_error = case when attempts >= max_attempts then 'The process died in the last attempt.' else last_error end
   where locked_by is not null and (locked_by in (select name from dead)
     or (locked_at < now() - $2::float8 * interval '1 ms'
       and (not exists (select from workers w where w.name = locked_by) or (locked_by = $1 and id <> all ($3::bigint[])))))
-  returning id::text`;
+  returning id)
+  select (select count(*) from dead)::int as dead, (select count(*) from freed)::int as freed`;
 
 /**
  * The tie between a server process and the others: one connection of its own, on which it hears that there is work, and
@@ -137,18 +140,19 @@ export class Link {
     if (!this.#listener) await this.#connect();
     const listener = this.#listener;
     if (!listener) return;
-    let freed: unknown[];
+    let swept: { dead: number; freed: number } | undefined;
     try {
       const [seen] = await listener.query<{ others: number }>(BEAT, [this.#name]);
       this.#others = seen?.others ?? 0;
-      freed = await listener.query(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
+      [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
     } catch (error) {
       // Whatever is wrong with it, the next beat takes a new one.
       this.#listener = null;
       await listener.close();
       throw error;
     }
-    if (freed.length > 0) this.#options.log.warn("jobs of a process that died are taken over", { jobs: freed.length });
+    if (swept && swept.freed > 0) this.#options.log.warn("jobs of a process that died are taken over", { jobs: swept.freed });
+    if (swept && swept.dead > 0) this.#options.died();
   }
 
   #schedule(): void {

@@ -176,6 +176,9 @@ export const graphileStore = (db: PostgresDb) => {
       return { rows, total: count?.total ?? 0 };
     },
 
+    /** The names of processes that have not been found dead. */
+    living: async (): Promise<string[]> => (await db.read.raw<{ name: string }>("select name from workers")).map(({ name }) => name),
+
     get: async (read: Reader, id: string): Promise<JobRow | null> => {
       const [row] = await raw(read)<JobRow & Record<string, unknown>>(
         `select ${COLUMNS} from ${JOBS} j join ${TASKS} t on t.id = j.task_id where j.id = $1::bigint`,

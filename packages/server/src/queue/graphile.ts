@@ -58,6 +58,7 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
   let claimedAt = 0;
   const idle: (() => void)[] = [];
   const additions = new WeakMap<PgTx, Addition[]>();
+  let died = (): void => {};
 
   const link = new Link({
     db,
@@ -66,6 +67,7 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
     makeName: () => `mailsvc_${Buffer.from(random.bytes(9)).toString("hex")}_${process.pid}`,
     held: () => [...running.keys(), ...[...ahead, ...ended, ...flushing].map((j) => j.id)],
     wake: () => pump(),
+    died: () => died(),
     ...(beatMs !== undefined && { beatMs }),
     ...(deadMs !== undefined && { deadMs }),
   });
@@ -248,6 +250,15 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
   const isId = (id: string): boolean => /^\d{1,18}$/.test(id);
 
   return {
+    crew: {
+      get name() {
+        return link.name;
+      },
+      living: store.living,
+      onDeath: (fn) => {
+        died = fn;
+      },
+    },
     enqueue: async (transaction, job: NewJob) => {
       const tx = transaction as PgTx;
       const now = clock.now();

@@ -281,6 +281,7 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
   }
 
   return {
+    crew: null,
     enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
       const now = clock.now();
       tx.afterCommit(pump);

@@ -1,4 +1,4 @@
-import { isNotNull, min } from "drizzle-orm";
+import { inArray, isNotNull, min } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
 import type { Timer } from "../../lib/clock.ts";
@@ -6,7 +6,8 @@ import { SealBroken } from "../../lib/seal.ts";
 import { type ListingRow, listingById } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
 import { sealPlace } from "./emit.ts";
-import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./lanes.ts";
+import { type Claimed, claimLanes, claimOf, type Following, type Job, LEASE_MS, ownerOf } from "./lanes.ts";
+import { Origins } from "./origins.ts";
 import type { DeliveryParts, DeliveryWorker, Message } from "./port.ts";
 import { Postman } from "./postman.ts";
 import type { Receiver } from "./receiver.ts";
@@ -48,8 +49,11 @@ interface Desk {
  *
  * One loop notes what has ended and takes what is next, in one transaction for both.
  */
-export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): DeliveryWorker => {
+export const makeDeliveries = ({ deps: depsOf, lookup }: DeliveryParts): DeliveryWorker => {
   const desks = new Map<string, Desk>();
+  const origins = new Origins();
+  /** Those whose webhook could take more of what they hold, if there were places. */
+  const stuck = new Set<Desk>();
   /** Listings with something that is due, the one that waits longest first. */
   const ready = new Set<string>();
   /** Those that were woken since the last round began. */
@@ -78,6 +82,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     return postman;
   };
 
+  /** How much may be taken for a webhook, whoever else lives at its origin. */
   const room = ({ receiver, ahead }: Desk): number => {
     // A webhook that answers at once gets the next event as soon as the one before is there, without waiting for the database.
     const quick = receiver.quick;
@@ -89,14 +94,27 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
   const wishes = (): [listingId: string, n: number][] => {
     if (!started || stopping) return [];
     const out: [string, number][] = [];
+    for (const listingId of origins.freed()) ready.add(listingId);
+    /** Wished for in this round, by origin. */
+    const wished = new Map<string, number>();
     let left = BATCH;
     let slow = MOST_SLOW - underSlow;
     for (const listingId of [...ready]) {
       if (left <= 0) break;
       const desk = desks.get(listingId);
       const quick = desk?.receiver.quick ?? false;
-      const n = Math.min(desk ? room(desk) : 1, left, quick ? left : slow);
-      if (n <= 0) continue;
+      const wanted = Math.min(desk ? room(desk) : 1, left, quick ? left : slow);
+      if (wanted <= 0) continue;
+      // Of a listing that was never called nobody knows where its webhook lives; what is taken for it may be given back.
+      const origin = desk?.receiver.origin ?? origins.placeOf(listingId);
+      const before = origin === undefined ? 0 : (wished.get(origin) ?? 0);
+      const n = origin === undefined ? wanted : Math.min(wanted, origins.roomAhead(origin, quick) - before);
+      if (origin !== undefined && n <= 0) {
+        ready.delete(listingId);
+        origins.wait(origin, listingId, quick);
+        continue;
+      }
+      if (origin !== undefined) wished.set(origin, before + n);
       out.push([listingId, n]);
       left -= n;
       if (!quick) slow -= n;
@@ -138,7 +156,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     const deps = depsOf();
     const now = deps.clock.now();
     claims += 1;
-    const claim = `${name}.${claims}`;
+    const claim = claimOf(name, claims);
     fresh.clear();
     const { followed, claimed } = await deps.db.tx(async (tx: Tx) => {
       const listings = new Map<string, ReturnType<typeof listingById>>();
@@ -209,10 +227,13 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
       desks.set(id, desk);
     } else if (desk.receiver.url !== webhookUrl) {
       // The listing has moved; what was learnt about the old place says nothing about the new one.
+      origins.ahead(desk.receiver.origin, -desk.ahead.length);
       desk.receiver.close();
       desk.receiver = post().receiver(webhookUrl);
+      origins.ahead(desk.receiver.origin, desk.ahead.length);
     }
     desk.ahead.push(job);
+    origins.ahead(desk.receiver.origin, 1);
     begin(desk);
   };
 
@@ -228,26 +249,38 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
 
   const begin = (desk: Desk): void => {
     const { receiver, ahead } = desk;
-    while (ahead.length > 0 && receiver.busy < receiver.limit && under < MOST) void run(desk, ahead.shift() as Job);
-    // It has become slow under what was taken for it: others may have that, or it later.
-    if (!receiver.quick && ahead.length > 0 && receiver.busy >= receiver.limit) {
+    const { origin } = receiver;
+    stuck.delete(desk);
+    while (ahead.length > 0 && receiver.busy < receiver.limit && under < MOST && origins.room(origin, receiver.quick) > 0) {
+      const job = ahead.shift() as Job;
+      origins.ahead(origin, -1);
+      void run(desk, job);
+    }
+    if (ahead.length === 0) return;
+    // It has become slow under what was taken for it, or its origin is full: others may have that, or it later.
+    if (!receiver.quick && (receiver.busy >= receiver.limit || origins.room(origin, false) <= 0)) {
+      origins.ahead(origin, -ahead.length);
       for (const job of ahead.splice(0)) ended.push({ job, attempt: null });
       pump();
-    }
+    } else if (receiver.busy < receiver.limit) stuck.add(desk);
   };
 
   const run = async (desk: Desk, job: Job): Promise<void> => {
     const { receiver } = desk;
+    const { origin } = receiver;
     const slow = !receiver.quick;
     under += 1;
     if (slow) underSlow += 1;
+    origins.begin(origin, slow);
     const outcome = await deliver(receiver, job);
+    origins.end(origin, slow);
     under -= 1;
     if (slow) underSlow -= 1;
     // Broken off by us: that is no failure of the receiver's.
     if (ended.length >= GATHERED) enough();
     ended.push(broken && outcome.attempt?.class !== "ok" ? { job, attempt: null } : outcome);
     begin(desk);
+    for (const other of [...stuck]) if (under < MOST) begin(other);
     pump();
   };
 
@@ -313,14 +346,35 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     for (const { listingId, at } of rows) noteDue(listingId, at, now);
   };
 
+  /** Gives back what was taken under the names of processes that are gone: nobody waits for the end of their leases. */
+  const takeOver = async (): Promise<void> => {
+    const { db, clock, queue } = depsOf();
+    const { deliveryLanes: l } = db.read.t;
+    // In this order: who takes something is among the living before, and stays there until it is given back.
+    const rows = await db.read.selectDistinct({ claim: l.claim }).from(l).where(isNotNull(l.claim));
+    const living = new Set(await queue.crew?.living());
+    const left = rows.flatMap(({ claim }) => (claim === null || living.has(ownerOf(claim)) ? [] : [claim]));
+    for (let i = 0; i < left.length; i += BATCH) {
+      const some = left.slice(i, i + BATCH);
+      await db.tx(async (tx) => void (await tx.update(l).set({ claim: null, dueAt: clock.now() }).where(inArray(l.claim, some))));
+    }
+  };
+
+  const lookFor = async (find: () => Promise<void>): Promise<void> => {
+    try {
+      await find();
+      await survey();
+      if (started) wakeDue();
+    } catch (error) {
+      depsOf().log.warn("deliveries could not look for work", { error: String(error) });
+    }
+  };
+
   const lookAgain = (): void => {
     look = depsOf().clock.real.after(LOOK_MS, () => {
-      survey()
-        .then(wakeDue)
-        .catch((error: unknown) => depsOf().log.warn("deliveries could not look for work", { error: String(error) }))
-        .finally(() => {
-          if (started) lookAgain();
-        });
+      void lookFor(async () => {}).then(() => {
+        if (started) lookAgain();
+      });
     });
   };
 
@@ -334,20 +388,18 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
     },
     send: (listing: ListingRow, message: Message): Promise<Attempt> => post().once(listing, message),
     start: async () => {
-      const { db, random } = depsOf();
+      const { random, queue } = depsOf();
       ready.clear();
       later.clear();
-      name = Buffer.from(random.bytes(9)).toString("hex");
-      if (alone) {
-        const { deliveryLanes: l } = db.read.t;
-        const now = depsOf().clock.now();
-        await db.tx((tx) => tx.update(l).set({ claim: null, dueAt: now }).where(isNotNull(l.claim)));
-      }
+      const { crew } = queue;
+      name = crew?.name ?? Buffer.from(random.bytes(9)).toString("hex");
+      await takeOver();
+      crew?.onDeath(() => void (started && lookFor(takeOver)));
       started = true;
       stopping = false;
       broken = false;
       await survey();
-      if (!alone) lookAgain();
+      if (crew) lookAgain();
       wakeDue();
     },
     stop: async () => {
@@ -370,6 +422,8 @@ export const makeDeliveries = ({ deps: depsOf, lookup, alone }: DeliveryParts): 
       postman?.close();
       postman = null;
       desks.clear();
+      stuck.clear();
+      origins.clear();
     },
     idle: async () => {
       if (!started) return false;

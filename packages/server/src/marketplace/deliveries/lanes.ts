@@ -26,8 +26,14 @@ export interface Claimed {
   readonly nextAt: number | null;
 }
 
-/** How long a worker that died keeps what it had; an attempt takes 8 s at most. */
+/** How long a worker keeps what it has, if nobody finds out sooner that it died; an attempt takes 8 s at most. */
 export const LEASE_MS = 30_000;
+
+/** What marks the lanes a process takes at a time. */
+export const claimOf = (owner: string, n: number): string => `${owner}.${n}`;
+
+/** The name of the process whose claim it is. */
+export const ownerOf = (claim: string): string => claim.slice(0, claim.lastIndexOf("."));
 
 // What an attempt may take, and as much again for clocks that differ.
 const ATTEMPT_MS = 16_000;
@@ -154,18 +160,20 @@ export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: 
   return { jobs, nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
 };
 
-const head = async (tx: Tx, activationId: string): Promise<OpenEvent | undefined> => {
+/** The next event of a lane, unless somebody else has that by now. */
+const head = async (tx: Tx, { activationId, claim }: Job): Promise<OpenEvent | undefined> => {
   const [row] = await tx
-    .prepared("lane_head", (q, { agentEvents: e }) =>
+    .prepared("lane_head", (q, { agentEvents: e, deliveryLanes: l }) =>
       q
         .select(openColumns(e))
-        .from(e)
-        .where(and(eq(e.activationId, ph("activationId")), isNull(e.settledAt)))
+        .from(l)
+        .innerJoin(e, eq(e.activationId, l.activationId))
+        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim")), isNull(e.settledAt)))
         .orderBy(asc(e.sequence))
         .limit(1)
         .prepare("lane_head"),
     )
-    .execute({ activationId });
+    .execute({ activationId, claim });
   return row;
 };
 
@@ -186,7 +194,7 @@ export const followLane = async (
   listingOf: (id: string) => Promise<ListingRow | undefined>,
 ): Promise<Following> => {
   const { activationId, claim } = job;
-  const event = await head(tx, activationId);
+  const event = await head(tx, job);
   const dueAt = event?.dueAt ?? null;
   if (event && dueAt !== null && dueAt <= now && now < job.until - ATTEMPT_MS) {
     const listing = await listingOf(job.listing.id);

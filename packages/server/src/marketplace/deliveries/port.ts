@@ -36,6 +36,4 @@ export interface DeliveryParts {
   /** Known once everything is put together. */
   readonly deps: () => Deps;
   readonly lookup: Lookup;
-  /** True when no other process delivers from this database: then whatever is claimed at the start is nobody's. */
-  readonly alone: boolean;
 }

@@ -55,6 +55,11 @@ export class Receiver {
     this.#parts = parts;
   }
 
+  /** Scheme, host and port: what it shares with other webhooks. */
+  get origin(): string {
+    return this.#origin;
+  }
+
   /** Requests under way. */
   get busy(): number {
     return this.#under.size;

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Hook, hook } from "../packages/server/test/hook.ts";
+import { dropDatabases } from "../packages/server/test/postgres.ts";
+import { call, until } from "./support/api.ts";
+import { buildDoomed, type DoomedProgram, type DoomedServer, type Order, startDoomed } from "./support/doomed-server.ts";
+import { copiesOf, type Ground, grounds } from "./support/ground.ts";
+
+/** Two servers on one Postgres, whose clocks are the machine's. */
+let doomed: DoomedProgram;
+let ground: Ground;
+let hooks: Hook;
+let one: DoomedServer;
+let other: DoomedServer;
+let slug = "";
+let listed = 0;
+
+const start = (): Promise<DoomedServer> =>
+  startDoomed({ program: doomed.program, folder: ground.folder, flags: ["--dev", ...ground.flags] });
+
+beforeAll(async () => {
+  doomed = await buildDoomed();
+  ground = await (grounds.postgres as () => Promise<Ground>)();
+  hooks = await hook();
+  [one, other] = await Promise.all([start(), start()]);
+  await call(one.api, "POST", "/api/v1/marketplace/plan", { plan: "scale" });
+});
+afterAll(async () => {
+  await Promise.all([one, other].map(({ process }) => process.kill("SIGKILL")));
+  await hooks[Symbol.asyncDispose]();
+  await ground.clear();
+  doomed.remove();
+  await dropDatabases();
+});
+beforeEach(async () => {
+  if (one.process.child.signalCode !== null) one = await start();
+  hooks.script = () => 200;
+  hooks.calls.length = 0;
+  listed += 1;
+  slug = `agent-${listed}`;
+  const listing = { slug, name: slug, webhookUrl: hooks.url, permissions: ["agent:write_runs"] };
+  await call(one.api, "POST", "/api/v1/marketplace/listings", listing);
+  const payment = await call<{ id: string }>(one.api, "POST", `/api/v1/marketplace/listings/${slug}/checkout`);
+  await call(one.api, "POST", `/api/v1/marketplace/payments/${payment.id}/confirm`);
+});
+
+const count = async (sql: string): Promise<number> => Number((await ground.query<{ n: number }>(sql))[0]?.n);
+
+const turnOn = () =>
+  call<{ id: string }>(one.api, "POST", "/api/v1/marketplace/activations", {
+    agentSlug: slug,
+    acceptedPermissions: ["agent:write_runs"],
+  });
+
+const keyCame = async (): Promise<string> => {
+  await until(
+    10,
+    async () => hooks.calls.length > 0,
+    async () => "no key has come",
+  );
+  const event = hooks.calls[0]?.event;
+  return event?.type === "agent.activated" ? event.apiKey : "";
+};
+
+// Brands, and runs of each.
+const BRANDS = 40;
+const RUNS = 15;
+// Jobs that look for overdue runs, all due at once: as many of them run at a time as the two servers let.
+const SWEEPS = 40;
+
+/** Runs by the hundred whose windows have ended a second ago, and more jobs than needed that find out. */
+const overdueRuns = async (): Promise<void> => {
+  const { id } = await turnOn();
+  const agent = { url: other.api.url, apiKey: await keyCame() };
+  await call(agent, "POST", `/api/agents/activations/${id}/runs/start`, { runId: "the-pattern" });
+  const columnsOf = async (table: string): Promise<string[]> => {
+    const [row] = await ground.query(`SELECT * FROM ${table} WHERE ${table === "runs" ? "activation_id" : "id"} = '${id}'`);
+    return Object.keys(row ?? {});
+  };
+  for (const sql of copiesOf(await columnsOf("activations"), id, BRANDS)) await ground.query(sql);
+  const changed: Record<string, string> = {
+    id: "substr(r.id, 1, 18) || substr(a.id, 25) || lpad(n::text, 6, '0')",
+    activation_id: "a.id",
+    workspace_id: "a.workspace_id",
+    run_id: "'run-number-' || n",
+    deadline_at: `${Date.now() - 1000}`,
+  };
+  const columns = await columnsOf("runs");
+  // One statement, so that no sweep comes between.
+  await ground.query(`
+    WITH copied AS (
+      INSERT INTO runs (${columns.join(", ")}) SELECT ${columns.map((name) => changed[name] ?? `r.${name}`).join(", ")}
+      FROM runs r, activations a, generate_series(1, ${RUNS}) n
+      WHERE r.activation_id = '${id}' AND a.listing_id = (SELECT listing_id FROM activations WHERE id = '${id}') AND a.id <> '${id}')
+    INSERT INTO mailsvc_jobs._private_jobs (task_id, payload, run_at, max_attempts, created_at, updated_at)
+    SELECT t.id, '{}', now() - interval '1 s', 10, now(), now() FROM mailsvc_jobs._private_tasks t, generate_series(1, ${SWEEPS})
+    WHERE t.identifier = 'agent.runs.sweep'`);
+};
+
+const FAILED = 'update "runs" set .*"failure_reason"';
+
+test.each<[string, Order | null]>([
+  ["both of which live", null],
+  ["one of which is killed before a COMMIT", { at: "before commit", having: [FAILED], nth: 3 }],
+  ["one of which is killed after a COMMIT", { at: "after commit", having: [FAILED], nth: 3 }],
+])("two servers, %s, fail each overdue run once and tell of each", async (_how, order) => {
+  if (order) one.order(order);
+  await overdueRuns();
+  if (order) expect(await one.process.ended).toEqual({ code: null, signal: "SIGKILL" });
+  const all = BRANDS * RUNS;
+  const told = (): Set<string> =>
+    new Set(hooks.calls.flatMap(({ event }) => (event.type === "run_force_failed" ? [`${event.activationId} ${event.runId}`] : [])));
+  await until(
+    25,
+    async () => told().size === all,
+    async () => `${told().size} of ${all} were told; ${await count("SELECT count(*) AS n FROM runs WHERE status = 'RUNNING'")} run`,
+  );
+  const ofListing = `(SELECT a.id FROM activations a JOIN listings l ON l.id = a.listing_id WHERE l.slug = '${slug}')`;
+  expect(await count(`SELECT count(*) AS n FROM runs WHERE status = 'FAILED' AND activation_id IN ${ofListing}`)).toBe(all);
+  expect(await count(`SELECT count(*) AS n FROM agent_events WHERE type = 'run_force_failed' AND activation_id IN ${ofListing}`)).toBe(all);
+  // One event each: whatever came twice was the same one.
+  expect(new Set(hooks.calls.filter(({ event }) => event.type === "run_force_failed").map(({ event }) => event.id)).size).toBe(all);
+  const gaps = `SELECT e.activation_id FROM agent_events e JOIN activations a ON a.id = e.activation_id WHERE a.id IN ${ofListing}
+    GROUP BY e.activation_id, a.sequence HAVING count(*) <> a.sequence OR max(e.sequence) <> a.sequence`;
+  expect(await ground.query(gaps)).toEqual([]);
+  // The jobs of the one that died, too, have come to their end.
+  const left = "SELECT count(*) AS n FROM mailsvc_jobs._private_jobs WHERE locked_by IS NOT NULL";
+  await until(
+    15,
+    async () => (await count(left)) === 0,
+    async () => `${await count(left)} jobs are held`,
+  );
+});
+
+test("an event that was on its way when its server died is sent by the other one, long before its lease ends", async () => {
+  let died = 0;
+  hooks.script = () => {
+    if (hooks.calls.length > 1) return 200;
+    return () => {
+      died = performance.now();
+      void one.process.kill("SIGKILL");
+    };
+  };
+  await turnOn().catch(() => {});
+  await until(
+    20,
+    async () => hooks.calls.length > 1,
+    async () => "nobody took it over",
+  );
+  // Five seconds without a sign of life, and a beat; the lease is thirty.
+  expect(performance.now() - died).toBeLessThan(15_000);
+  expect(new Set(hooks.calls.map(({ bytes }) => bytes.toString("hex"))).size).toBe(1);
+  const settled = "SELECT count(*) AS n FROM agent_events WHERE settled_at IS NULL";
+  await until(
+    10,
+    async () => (await count(settled)) === 0,
+    async () => `${await count(settled)} events are open`,
+  );
+  expect(await count("SELECT count(*) AS n FROM activations WHERE key_delivered_at IS NULL AND workspace_id LIKE 'ws\\_%'")).toBe(0);
+});
