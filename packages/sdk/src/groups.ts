@@ -7,6 +7,7 @@ import type { CallOptions, Settings } from "./options.ts";
 import { PagePromise } from "./paginate.ts";
 import { APIPromise } from "./promise.ts";
 import { fillPath, jsonBody, queryString } from "./target.ts";
+import { bringsFile, type EncodedForm, encodeForm, formOf } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,14 +44,22 @@ const inputOf = (value: unknown, label: string): Fields => {
   return value as Fields;
 };
 
-const callOf = (endpoint: Endpoint, label: string, params: readonly unknown[], input: Fields, options: CallOptions, settings: Settings) => {
+const callOf = (
+  endpoint: Endpoint,
+  label: string,
+  params: readonly unknown[],
+  input: Fields,
+  options: CallOptions,
+  settings: Settings,
+  form: EncodedForm | undefined,
+) => {
   const { method, access, produces } = endpoint;
   const open = access === "public" || access === "dev";
   const { query, body } = parted(endpoint, input);
   const call: Call<unknown> = {
     method,
     target: fillPath(endpoint.path, params, label) + queryString(query, label),
-    body: body && jsonBody(body, label),
+    ...(form ?? { body: body && jsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
     authorize: !open,
     // Keys are remembered per workspace. Where there is none, such as on the clock, a repeat would act twice.
@@ -75,7 +84,11 @@ const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, setting
     const send = async (more: Fields) => {
       const input = takesInput ? inputOf(args[count], label) : {};
       const options = optionsOf(args[takesInput ? count + 1 : count], label);
-      return exchange(callOf(endpoint, label, [...bound, ...args.slice(0, count)], { ...input, ...more }, options, settings));
+      const { file } = endpoint;
+      // What is no upload is sent at once, within the call.
+      const form = file && bringsFile(input) ? await encodeForm(await formOf(input, file, label)) : undefined;
+      const params = [...bound, ...args.slice(0, count)];
+      return exchange(callOf(endpoint, label, params, { ...input, ...more }, options, settings, form));
     };
     if (!paged) return new APIPromise(send({}));
     const page = send as (more: Fields) => ReturnType<typeof exchange<Page<unknown>>>;

@@ -23,3 +23,4 @@ export { type Answer, APIPromise, type SafeResult } from "./promise.ts";
 export type { RawRequest, RawResponse } from "./raw.ts";
 export { isTransient } from "./retry.ts";
 export type { FetchLike } from "./transport.ts";
+export type { FileInput, FileSource } from "./upload.ts";

@@ -1,8 +1,9 @@
 import type { z } from "zod";
-import type { Contract, Endpoint, Output, Page, ParamNames } from "./contract/index.ts";
+import type { Contract, Endpoint, FileRules, Output, Page, ParamNames } from "./contract/index.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./paginate.ts";
 import type { APIPromise } from "./promise.ts";
+import type { FileInput } from "./upload.ts";
 
 /** How path parameters are called in an editor's hints. */
 export interface PathArguments {
@@ -28,8 +29,12 @@ type QueryFields<In, Out> = Mutable<{
 type QueryInput<Q> = Q extends z.ZodType ? QueryFields<z.input<Q>, z.output<Q>> : unknown;
 type BodyInput<B> = B extends z.ZodType ? z.input<B> : unknown;
 
+/** An upload takes the file itself as well as its base64. */
+type Uploaded<I> = I | (Omit<I, "fileName" | "contentBase64"> & FileInput);
+
 /** What a call takes beside its path parameters: the query of a GET, the body otherwise. `unknown` when it takes nothing. */
-export type InputOf<E extends Endpoint> = QueryInput<E["query"]> & BodyInput<E["body"]>;
+export type InputOf<E extends Endpoint> = QueryInput<E["query"]> &
+  (E["file"] extends FileRules ? Uploaded<BodyInput<E["body"]>> : BodyInput<E["body"]>);
 
 /** The input as an argument: absent without fields, optional when every field is. */
 type InputArgs<I> = unknown extends I ? [] : Record<never, never> extends I ? [input?: I] : [input: I];

@@ -4,11 +4,12 @@ import type { Exchange } from "./exchange.ts";
 import type { CallOptions } from "./options.ts";
 import { APIPromise } from "./promise.ts";
 import { jsonBody, queryString } from "./target.ts";
+import { encodeForm } from "./upload.ts";
 
 /** What a raw request may carry. */
 export interface RawRequest extends CallOptions {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
-  /** A text or bytes go as they are, anything else as JSON; the content type is JSON unless `headers` say otherwise. */
+  /** A text or bytes go as they are, a FormData as multipart/form-data, anything else as JSON; the content type is JSON unless `headers` say otherwise. */
   readonly body?: unknown;
   /** With false, an answer that is not 2xx is returned instead of thrown. Default true. */
   readonly throwOnError?: boolean | undefined;
@@ -35,12 +36,14 @@ export const rawRequest = (exchange: Exchange, method: string, path: string, req
     if (!path.startsWith("/")) throw new UsageError({ message: "The path must begin with /; the server comes from baseUrl." });
     if (/[\s\\#]/.test(path)) throw new UsageError({ message: "The path must not hold spaces, line breaks, \\ or #; encode them." });
     const added = queryString(query, label);
+    const form = body instanceof FormData ? await encodeForm(body) : undefined;
     const asIs = body === undefined || typeof body === "string" || body instanceof Uint8Array;
     const open = path.startsWith("/__dev/");
     return exchange<RawResponse>({
       method: verb,
       target: path.includes("?") ? path + added.replace("?", "&") : path + added,
-      body: asIs ? (body as string | Uint8Array<ArrayBuffer> | undefined) : jsonBody(body, label),
+      body: form?.body ?? (asIs ? (body as string | Uint8Array<ArrayBuffer> | undefined) : jsonBody(body, label)),
+      ...(form && { contentType: form.contentType }),
       accept: "application/json, */*;q=0.9",
       authorize: !open,
       keyed: !open,

@@ -8,6 +8,8 @@ export interface CallRequest {
   /** Path and query, as they go on the wire behind the base URL. */
   readonly target: string;
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  /** What the body is; JSON when absent. */
+  readonly contentType?: string;
   readonly accept: string;
   /** Whether the key is shown; public and dev endpoints need none. */
   readonly authorize: boolean;
@@ -53,7 +55,7 @@ export const prepare = (call: CallRequest, settings: Settings): PreparedRequest 
     const own = options[name];
     return own === undefined ? settings[name] + holdMs : limitOf(name, own);
   };
-  const type = body === undefined ? {} : { "content-type": "application/json" };
+  const type = body === undefined ? {} : { "content-type": call.contentType ?? "application/json" };
   const merged = mergeHeaders({ accept: call.accept }, type, settings.headers, options.headers);
   const { "idempotency-key": given, ...headers } = merged;
   const idempotencyKey = idempotencyKeyOf(call, given, settings);

@@ -22,6 +22,13 @@ export type SuccessStatus = 200 | 201;
 export const statusesOf = ({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] =>
   typeof status === "number" ? [status] : status;
 
+/** What a file may be. */
+export interface FileRules {
+  readonly maxBytes: number;
+  /** Media types that are taken. */
+  readonly types: readonly string[];
+}
+
 /** A worked example: it must parse against the endpoint's schemas (a test checks) and appears in the docs. */
 export interface Example {
   readonly summary: string;
@@ -51,6 +58,8 @@ export interface Endpoint {
   readonly raw?: true;
   /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */
   readonly form?: true;
+  /** What the file of an upload may be; wherever `form` is. Commands and methods take a file where the body has base64. */
+  readonly file?: FileRules;
   /** A read that carries an ETag and answers 304 to whoever has it. */
   readonly etag?: true;
   /** The answer holds a secret, shown this once: what is kept of it for an Idempotency-Key is encrypted. */

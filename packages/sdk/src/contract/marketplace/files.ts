@@ -111,6 +111,8 @@ const ASSET_RULES =
   "PNG, JPEG, GIF or WebP, told by its bytes, up to 5 MB and 40 million pixels. Also as multipart/form-data with the file in `file`. The same image again answers the one that is there, with 200.";
 const LEAD_MAGNET_RULES =
   "PDF, EPUB, ZIP, DOCX, PNG, JPEG, MP3 or MP4, told by its bytes, up to 25 MB. Also as multipart/form-data with the file in `file`.";
+const ASSET_FILE = { maxBytes: FILE_LIMITS.asset, types: ASSET_TYPES };
+const LEAD_MAGNET_FILE = { maxBytes: FILE_LIMITS.leadMagnet, types: LEAD_MAGNET_TYPES };
 const FILE_ERRORS = ["unsupported_file_type", "type_mismatch", "corrupt_file", "storage_quota_exceeded", "payload_too_large"] as const;
 
 const read = { permission: "marketplace:read" } as const;
@@ -141,6 +143,7 @@ export const assets = {
     description: ASSET_RULES,
     body: assetFields,
     form: true,
+    file: ASSET_FILE,
     status: [201, 200],
     output: Asset,
     errors: FILE_ERRORS,
@@ -185,6 +188,7 @@ export const leadMagnets = {
     description: LEAD_MAGNET_RULES,
     body: leadMagnetFields.omit({ runId: true }),
     form: true,
+    file: LEAD_MAGNET_FILE,
     status: 201,
     output: LeadMagnet,
     errors: FILE_ERRORS,
@@ -221,6 +225,7 @@ export const agentAssets = {
     description: ASSET_RULES,
     body: assetFields,
     form: true,
+    file: ASSET_FILE,
     status: [201, 200],
     output: Asset,
     errors: ["not_found", ...FILE_ERRORS],
@@ -237,6 +242,7 @@ export const agentLeadMagnets = {
     description: LEAD_MAGNET_RULES,
     body: leadMagnetFields,
     form: true,
+    file: LEAD_MAGNET_FILE,
     status: 201,
     output: LeadMagnet,
     errors: ["not_found", ...FILE_ERRORS],

@@ -1,0 +1,82 @@
+import type { FileRules } from "./contract/index.ts";
+import { UsageError } from "./errors.ts";
+
+/** What a file may come as. A stream is read to its end, or to where it is too large, before anything is sent. */
+export type FileSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
+
+/** A file beside its name; a File brings one along. */
+export type FileInput = { file: File; fileName?: string } | { file: FileSource; fileName: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const MB = 1024 * 1024;
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> => {
+  const iterator = (value as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator];
+  return typeof iterator === "function";
+};
+
+const bytesOf = (part: unknown, label: string): Uint8Array => {
+  if (part instanceof Uint8Array) return part;
+  if (typeof part === "string") return new TextEncoder().encode(part);
+  throw new UsageError({ message: `${label}: a stream of bytes is needed, not of objects.` });
+};
+
+const tooLarge = (size: string, { maxBytes }: FileRules, label: string): UsageError =>
+  new UsageError({ message: `${label}: the file has ${size} bytes; at most ${maxBytes} (${maxBytes / MB} MB) are taken here.` });
+
+const readStream = async (source: AsyncIterable<unknown>, rules: FileRules, label: string): Promise<Blob> => {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    const bytes = bytesOf(chunk, label);
+    size += bytes.length;
+    if (size > rules.maxBytes) throw tooLarge(`more than ${rules.maxBytes}`, rules, label);
+    parts.push(new Uint8Array(bytes));
+  }
+  return new Blob(parts);
+};
+
+const blobOf = async (file: unknown, rules: FileRules, label: string): Promise<Blob> => {
+  if (file instanceof Blob) return file;
+  if (file instanceof Uint8Array) return new Blob([file as Uint8Array<ArrayBuffer>]);
+  if (file instanceof ArrayBuffer) return new Blob([file]);
+  if (isStream(file)) return readStream(file, rules, label);
+  throw new UsageError({ message: `${label}: file must be a Blob, bytes or a stream of bytes.` });
+};
+
+/** Whether a call brings a file as it is, and not as base64. */
+export const bringsFile = ({ file }: Fields): boolean => file !== undefined;
+
+/**
+ * The form that carries a file and the fields beside it. Throws UsageError for a file without a name, or one larger than is
+ * taken: then nothing is sent.
+ */
+export const formOf = async (body: Fields, rules: FileRules, label: string): Promise<FormData> => {
+  const { file, fileName, contentType, contentBase64, ...fields } = body;
+  if (contentBase64 !== undefined) throw new UsageError({ message: `${label}: give either file or contentBase64.` });
+  const blob = await blobOf(file, rules, label);
+  if (blob.size > rules.maxBytes) throw tooLarge(String(blob.size), rules, label);
+  const name = fileName ?? (blob as Partial<File>).name;
+  if (typeof name !== "string" || name === "")
+    throw new UsageError({ message: `${label}: fileName is missing.`, hint: "Bytes have no name of their own; a File has." });
+  const form = new FormData();
+  form.append("file", typeof contentType === "string" ? blob.slice(0, blob.size, contentType) : blob, name);
+  for (const [field, value] of Object.entries(fields)) {
+    // What is null on creation is absent.
+    if (value === undefined || value === null) continue;
+    for (const one of Array.isArray(value) ? value : [value]) form.append(field, String(one));
+  }
+  return form;
+};
+
+/** A form as bytes, with the content type that names its boundary: each attempt sends the same. */
+export interface EncodedForm {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}
+
+export const encodeForm = async (form: FormData): Promise<EncodedForm> => {
+  const encoded = new Response(form);
+  return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: encoded.headers.get("content-type") ?? "multipart/form-data" };
+};
