@@ -1,46 +1,8 @@
-import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { type Hook, hook } from "../../../test/hook.ts";
+import { arrived, crowd, resumed } from "../../../test/crowd.ts";
+import { hook } from "../../../test/hook.ts";
 import { listAgent, turnOn } from "../../../test/marketplace.ts";
-import { createWorld, type TestWorld } from "../../testing.ts";
-import { makeSecret, sealSecret } from "../listings/webhook.ts";
-import { emitAll } from "./emit.ts";
-
-/** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
-const crowd = async ({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> => {
-  const { db, ids } = app.deps;
-  const { listings: l, activations: a } = db.read.t;
-  const [listing] = await db.read.select().from(l).where(eq(l.slug, slug));
-  if (!listing) throw new Error("no listing");
-  const [activation] = await db.read.select().from(a).where(eq(a.listingId, listing.id));
-  if (!activation) throw new Error("no activation");
-  const others = urls.map((webhookUrl) => {
-    const id = ids("lst");
-    return { ...listing, id, slug: id, webhookUrl, secret: sealSecret(app.deps, id, makeSecret(app.deps.random)) };
-  });
-  const rows = others.flatMap(({ id: listingId }) =>
-    Array.from({ length: each }, () => {
-      const id = ids("act");
-      return { ...activation, id, listingId, living: listingId, workspaceId: ids("ws"), keyHash: `hash-${id}` };
-    }),
-  );
-  await db.tx(async (tx) => {
-    await tx.insertAll(l, others);
-    await tx.insertAll(a, rows);
-  });
-  return rows.map(({ id }) => id);
-};
-
-const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
-  app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
-
-const arrived = async (hooks: Hook, n: number, world: TestWorld): Promise<void> => {
-  const { real } = world.app.deps.clock;
-  for (let left = 2000; hooks.calls.length < n; left -= 1) {
-    if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
-    await real.sleep(5);
-  }
-};
+import { createWorld } from "../../testing.ts";
 
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
   await using hooks = await hook();
@@ -108,7 +70,8 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
   const stuck = await crowd(
     world,
     "writer",
-    Array.from({ length: 500 }, (_, i) => `${hanging.url}/${i}`),
+    // Each at a host of its own.
+    Array.from({ length: 500 }, (_, i) => `http://w${i}.localhost:${hanging.port}/`),
     10,
   );
   const mine = await crowd(world, "writer", [good.url], 100);

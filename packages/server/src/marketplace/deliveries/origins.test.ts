@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { arrived, crowd, resumed } from "../../../test/crowd.ts";
+import { hook, type Script } from "../../../test/hook.ts";
+import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { createWorld } from "../../testing.ts";
+import { Origins } from "./origins.ts";
+
+/** A webhook that hangs at all paths but `/good`, and knows how many requests it has open. */
+const hanging = () => {
+  const held = new Set<() => void>();
+  const tally = { most: 0, hanging: true };
+  const script: Script = () => (response, request) => {
+    if (request.url?.endsWith("/good") || !tally.hanging) return void response.end();
+    const free = (): void => {
+      held.delete(free);
+      response.end();
+    };
+    held.add(free);
+    tally.most = Math.max(tally.most, held.size);
+    response.on("close", () => held.delete(free));
+  };
+  const letGo = (): void => {
+    tally.hanging = false;
+    for (const free of [...held]) free();
+  };
+  return { script, tally, held, letGo };
+};
+
+test("listings at one host that hangs have ten places together; others there and elsewhere go on, and nothing is lost", async () => {
+  const { script, tally, held, letGo } = hanging();
+  await using shared = await hook(script);
+  await using elsewhere = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, `${shared.url}/good`);
+  await turnOn(world.sdk);
+  await arrived(shared, 1, world);
+  const [neighbours, others] = [
+    await crowd(world, "writer", [`${shared.url}/good`], 20),
+    await crowd(
+      world,
+      "writer",
+      Array.from({ length: 5 }, (_, i) => elsewhere.url.replace("webhook", String(i))),
+      4,
+    ),
+  ];
+  // The neighbour has answered before.
+  await resumed(world, neighbours.slice(0, 2));
+  await world.settle();
+  const stuck = await crowd(
+    world,
+    "writer",
+    Array.from({ length: 60 }, (_, i) => `${shared.url}/hangs/${i}`),
+    3,
+  );
+  await resumed(world, stuck);
+  await expect.poll(() => held.size, { interval: 5 }).toBe(10);
+  const before = shared.calls.length;
+  await resumed(world, others);
+  await arrived(elsewhere, others.length, world);
+  await resumed(world, neighbours.slice(2));
+  await arrived(shared, before + 18, world);
+  expect([held.size, tally.most]).toEqual([10, 10]);
+  letGo();
+  await world.settle();
+  const { agentEvents: e } = world.app.deps.db.read.t;
+  const rows = await world.app.deps.db.read.select({ state: e.state, attempts: e.attempts }).from(e);
+  expect(rows).toHaveLength(1 + 20 + 20 + 180);
+  expect(new Set(rows.map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(new Set(["delivered 1"]));
+});
+
+test("listings at one host that answers have 64 places together, however many they are", async () => {
+  let open = 0;
+  let most = 0;
+  await using shared = await hook(() => (response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.end();
+    }, 5);
+  });
+  await using world = await createWorld();
+  await listAgent(world.sdk, shared.url);
+  await turnOn(world.sdk);
+  const many = await crowd(
+    world,
+    "writer",
+    Array.from({ length: 8 }, (_, i) => `${shared.url}/${i}`),
+    100,
+  );
+  await resumed(world, many);
+  await world.settle();
+  expect(shared.calls).toHaveLength(801);
+  expect(most).toBeGreaterThan(16);
+  expect(most).toBeLessThanOrEqual(64);
+});
+
+test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
+  const origins = new Origins();
+  const there = "https://agents.example.com";
+  for (let i = 0; i < 10; i += 1) origins.begin(there, true);
+  expect([origins.room(there, false), origins.room(there, true), origins.room("https://other.example.com", false)]).toEqual([0, 54, 10]);
+  for (const id of ["a", "b", "c"]) origins.wait(there, id, false);
+  expect([origins.freed(), origins.placeOf("a")]).toEqual([[], there]);
+  origins.wait(there, "quick", true);
+  expect(origins.freed()).toEqual(["quick"]);
+  origins.end(there, true);
+  origins.end(there, true);
+  expect([origins.freed(), origins.placeOf("a"), origins.placeOf("c")]).toEqual([["a", "b"], undefined, there]);
+  // What is taken and has not begun counts too.
+  for (let i = 0; i < 8; i += 1) origins.end(there, true);
+  origins.ahead(there, 10);
+  expect([origins.roomAhead(there, false), origins.roomAhead(there, true), origins.room(there, false)]).toEqual([0, 502, 10]);
+  origins.ahead(there, -10);
+  expect(origins.roomAhead(there, true)).toBe(512);
+});

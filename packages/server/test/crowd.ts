@@ -1,0 +1,43 @@
+import { eq } from "drizzle-orm";
+import { emitAll } from "../src/marketplace/deliveries/emit.ts";
+import { makeSecret, sealSecret } from "../src/marketplace/listings/webhook.ts";
+import type { TestWorld } from "../src/testing.ts";
+import type { Hook } from "./hook.ts";
+
+/** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
+export const crowd = async ({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> => {
+  const { db, ids } = app.deps;
+  const { listings: l, activations: a } = db.read.t;
+  const [listing] = await db.read.select().from(l).where(eq(l.slug, slug));
+  if (!listing) throw new Error("no listing");
+  const [activation] = await db.read.select().from(a).where(eq(a.listingId, listing.id));
+  if (!activation) throw new Error("no activation");
+  const others = urls.map((webhookUrl) => {
+    const id = ids("lst");
+    return { ...listing, id, slug: id, webhookUrl, secret: sealSecret(app.deps, id, makeSecret(app.deps.random)) };
+  });
+  const rows = others.flatMap(({ id: listingId }) =>
+    Array.from({ length: each }, () => {
+      const id = ids("act");
+      return { ...activation, id, listingId, living: listingId, workspaceId: ids("ws"), keyHash: `hash-${id}` };
+    }),
+  );
+  await db.tx(async (tx) => {
+    await tx.insertAll(l, others);
+    await tx.insertAll(a, rows);
+  });
+  return rows.map(({ id }) => id);
+};
+
+/** An event for each of these activations. */
+export const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
+  app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
+
+/** Waits until so many events have come. */
+export const arrived = async (hooks: Hook, n: number, world: TestWorld): Promise<void> => {
+  const { real } = world.app.deps.clock;
+  for (let left = 2000; hooks.calls.length < n; left -= 1) {
+    if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
+    await real.sleep(5);
+  }
+};
