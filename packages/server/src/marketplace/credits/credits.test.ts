@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { agentPath, payFor } from "../../../test/marketplace.ts";
+import { expectRaced, watchOverlap } from "../../../test/overlap.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
@@ -65,6 +66,7 @@ test("of a hundred that spend one credit at once, with sixty there, sixty succee
   await using made = await withAgent(world);
   const { activationId, key } = made.agent;
   await world.sdk.credits.grant({ amount: 60 });
+  const overlap = watchOverlap(world);
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, n) =>
       ask(world, {
@@ -75,6 +77,7 @@ test("of a hundred that spend one credit at once, with sixty there, sixty succee
       }),
     ),
   );
+  expectRaced(world, overlap);
   const statuses = answers.map(({ status }) => status);
   expect([statuses.filter((s) => s === 201).length, statuses.filter((s) => s === 402).length]).toEqual([60, 40]);
   expect(await world.sdk.credits.get()).toEqual({ balance: 0 });
