@@ -8,7 +8,8 @@ import { hook } from "../packages/server/test/hook.ts";
 import { type Api, all, call, until } from "./support/api.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-const ROUNDS = 40;
+// Each named step has a test of its own in marketplace-steps.test.ts; here is what nobody thought of.
+const ROUNDS = 15;
 const AGENTS = 12;
 
 interface Activation {

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { realTime } from "../lib/clock.ts";
 import { MisplacedQuery, StorageUnavailable } from "./errors.ts";
@@ -45,6 +46,25 @@ describe("durability", () => {
     const second = await open();
     expect(await count(second)).toBe(1);
     expect(await second.alone((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
+  });
+
+  test("what was overwritten or deleted is gone from the file once its pages have come there", async () => {
+    const db = await open();
+    const { meta } = db.read.t;
+    const stored = (): Promise<string[]> =>
+      db.alone((c) => {
+        c.pragma("wal_checkpoint(TRUNCATE)");
+        const text = readFileSync(db.file, "latin1");
+        return ["first-secret", "second-secret", "third-secret"].filter((secret) => text.includes(secret));
+      });
+    const secret = (name: string): { name: string; value: string } => ({ name, value: `${name}-secret`.repeat(20) });
+    await db.tx((tx) => tx.insertAll(meta, ["first", "second", "third"].map(secret)));
+    expect(await stored()).toHaveLength(3);
+    await db.tx(async (tx) => {
+      await tx.update(meta).set({ value: "" }).where(eq(meta.name, "first"));
+      await tx.delete(meta).where(eq(meta.name, "second"));
+    });
+    expect(await stored()).toEqual(["third-secret"]);
   });
 
   test("the database file is made in a folder only its owner can read", async () => {

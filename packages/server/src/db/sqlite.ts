@@ -137,6 +137,8 @@ const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {
   connection.pragma("wal_autocheckpoint = 4000");
   connection.pragma("cache_size = -32000");
   connection.pragma("temp_store = MEMORY");
+  // What is erased, such as the copy of an agent's key once it has arrived, is overwritten where its page is written anyway.
+  connection.pragma("secure_delete = FAST");
   connection.function(FOLD, { deterministic: true }, foldText);
   return connection;
 };
