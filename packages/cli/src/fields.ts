@@ -1,7 +1,7 @@
-import { type Endpoint, ERROR_CODES } from "@mailsvc/sdk/contract";
+import { type Endpoint, ERROR_CODES, type FileRules } from "@mailsvc/sdk/contract";
 
 /** How a field is typed on the command line. */
-export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json";
+export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json" | "file";
 
 /** One query or body field of an endpoint, as a flag. */
 export interface Field {
@@ -19,6 +19,8 @@ export interface Field {
   choices: readonly string[] | undefined;
   /** A list that may also stand alone: one item is sent bare. */
   oneOrMany: boolean;
+  /** What a file may be. */
+  file?: FileRules;
 }
 
 /** The part of a zod schema that is looked at. Its shape alone is used, so that any copy of zod will do. */
@@ -92,7 +94,28 @@ const shapeOf = (schema: Endpoint["query"]): [string, Schema][] => Object.entrie
 /** Kinds whose flag may be given again for one more. */
 export const isRepeatable = (kind: FieldKind): boolean => kind === "list" || kind === "map" || kind === "values";
 
-/** Every field of an endpoint, query first, in the order of the contract. */
+/** The file of an upload. */
+const fileField = (file: FileRules): Field => ({
+  name: "file",
+  flag: "file",
+  where: "body",
+  kind: "file",
+  required: true,
+  default: undefined,
+  description: `The file to upload, up to ${file.maxBytes / 1024 / 1024} MB, or - for stdin`,
+  choices: undefined,
+  oneOrMany: false,
+  file,
+});
+
+/** What a file says by itself need not be said, though it may. */
+const BESIDE_FILE: Readonly<Record<string, string>> = {
+  fileName: "What the file is called; its own name unless said",
+  contentType: "What it is said to be; told by its name unless said",
+  contentBase64: "The file as base64, in place of --file",
+};
+
+/** Every field of an endpoint, query first, in the order of the contract; an upload has its file before the rest. */
 export const fieldsOf = (endpoint: Endpoint): Field[] => {
   const of = (where: Field["where"]): Field[] =>
     shapeOf(endpoint[where]).map(([name, schema]) => {
@@ -108,7 +131,13 @@ export const fieldsOf = (endpoint: Endpoint): Field[] => {
         flag: repeats ? singular(kebab(name)) : kebab(name),
       };
     });
-  return [...of("query"), ...of("body")];
+  const { file } = endpoint;
+  if (!file) return [...of("query"), ...of("body")];
+  const body = of("body").map((field) => {
+    const description = BESIDE_FILE[field.name];
+    return description === undefined ? field : { ...field, required: false, description };
+  });
+  return [...of("query"), fileField(file), ...body];
 };
 
 /** True when an endpoint answers in pages. */
@@ -125,6 +154,7 @@ const placeholder = (field: Field): string => {
   if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
   if (field.kind === "values") return "name=value";
   if (field.kind === "json") return "json";
+  if (field.kind === "file") return "path";
   return ADDRESSES.has(field.flag) ? "address" : (field.flag.split("-").at(-1) ?? "text");
 };
 

@@ -13,6 +13,7 @@ import { argumentsOf, type Placed } from "./places.ts";
 import { callOf, isDestructive, isWrite } from "./request.ts";
 import { safeText } from "./safe-text.ts";
 import type { Session } from "./session.ts";
+import { askedFields, takeFile } from "./upload.ts";
 import { showAll } from "./views/show.ts";
 
 const activationOf = ({ host }: Session, flags: Flags): string => {
@@ -24,7 +25,7 @@ const activationOf = ({ host }: Session, flags: Flags): string => {
 /** Builds the command of one endpoint: its arguments, flags and work, all from the contract. */
 export const commandOf = (place: Placed, run: Run): Command => {
   const { endpoint, words } = place;
-  const fields = fieldsOf(endpoint);
+  const fields = fieldsOf(endpoint).filter(({ name }) => place.fixed?.[name] === undefined);
   const command = noteCommand(new Command(words.at(-1)), place)
     .summary(endpoint.summary)
     .description([endpoint.summary, endpoint.description].filter(Boolean).join(".\n\n"));
@@ -45,11 +46,13 @@ export const commandOf = (place: Placed, run: Run): Command => {
     session.flagOf = flagOfFields(fields);
     session.place = place;
     const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params.length), flags));
-    await fillMissing(session, endpoint, fields, gathered);
+    if (place.fixed) gathered.body = { ...gathered.body, ...place.fixed };
+    await fillMissing(session, endpoint, askedFields(fields, gathered), gathered);
+    const file = endpoint.file && takeFile(gathered, endpoint.file);
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
     const named = args.slice(0, params.length) as string[];
     const ids = isForAgents(endpoint.access) ? [activationOf(session, flags), ...named] : named;
-    const plain = callOf(endpoint, ids, gathered.query, gathered.body);
+    const plain = { ...callOf(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
     if (isDestructive(endpoint) && endpoint.access !== "dev") await assertSure(session, words.join(" "), safeText(ids.join(" ")));
     const keyed = withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;

@@ -1,15 +1,16 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { usageError } from "./errors.ts";
+import { invalidInput, usageError } from "./errors.ts";
 import type { Host } from "./host.ts";
 
 // More than any request may be: base64 of 20 MiB of attachments and 10 MiB of content, with room to spare.
-const MAX_BYTES = 64 * 1024 * 1024;
+const MB = 1024 * 1024;
+const MAX_BYTES = 64 * MB;
 
 /** Reads stdin and files that flags name; stdin can be read by one flag only. */
 export interface Input {
-  /** The bytes of a file, or of stdin for `-`. Throws CliError that names the flag. */
-  bytes(source: string, flag: string): Promise<Buffer>;
+  /** The bytes of a file, or of stdin for `-`: `max` of them, 64 MiB unless said. Throws CliError that names the flag. */
+  bytes(source: string, flag: string, max?: number): Promise<Buffer>;
   /** The same as text; bytes that are not UTF-8 are refused. */
   text(source: string, flag: string): Promise<string>;
   /** JSON given in place, as `@file`, or as `-` for stdin. */
@@ -24,17 +25,31 @@ const why = (error: unknown): string => {
   return code ?? "it cannot be read";
 };
 
-const fromFile = (path: string, name: string, flag: string): Buffer => {
+const mb = (n: number): string => `${(n / MB).toFixed(n % MB === 0 ? 0 : 1)} MB`;
+
+/** Exit 2 beyond what this program reads, 3 beyond what an endpoint takes. */
+const tooLarge = (flag: string, name: string, max: number): Error => {
+  const message = `${name} is larger than ${mb(max)}`;
+  if (max === MAX_BYTES) return usageError(`${flag}: ${message}.`);
+  return invalidInput(`${flag}: ${message}, which is all that is taken here.`, [
+    { path: "file", flag, code: "too_big", message: `${message}.` },
+  ]);
+};
+
+const fromFile = (path: string, name: string, flag: string, max: number): Buffer => {
   try {
-    if (statSync(path).size > MAX_BYTES) throw usageError(`${flag}: ${name} is larger than 64 MiB.`);
-    return readFileSync(path);
+    if (statSync(path).size > max) throw tooLarge(flag, name, max);
+    const content = readFileSync(path);
+    // A pipe has no size before it is read.
+    if (content.length > max) throw tooLarge(flag, name, max);
+    return content;
   } catch (error) {
     if ((error as Error).name === "CliError") throw error;
     throw usageError(`${flag}: ${name}: ${why(error)}.`);
   }
 };
 
-const fromStdin = async (host: Host, flag: string): Promise<Buffer> => {
+const fromStdin = async (host: Host, flag: string, max: number): Promise<Buffer> => {
   if (host.stdin.isTTY === true)
     throw usageError(`${flag} reads from stdin, but nothing is piped into it.`, { hint: `Write: … | mailsvc … ${flag} -` });
   const parts: Buffer[] = [];
@@ -42,7 +57,7 @@ const fromStdin = async (host: Host, flag: string): Promise<Buffer> => {
   for await (const part of host.stdin) {
     const bytes = Buffer.from(part as Uint8Array);
     size += bytes.length;
-    if (size > MAX_BYTES) throw usageError(`${flag}: stdin is larger than 64 MiB.`);
+    if (size > max) throw tooLarge(flag, "stdin", max);
     parts.push(bytes);
   }
   return Buffer.concat(parts);
@@ -50,11 +65,11 @@ const fromStdin = async (host: Host, flag: string): Promise<Buffer> => {
 
 export const inputOf = (host: Host): Input => {
   let reader: string | undefined;
-  const bytes = async (source: string, flag: string): Promise<Buffer> => {
-    if (source !== "-") return fromFile(resolve(host.cwd, source), source, flag);
+  const bytes = async (source: string, flag: string, max = MAX_BYTES): Promise<Buffer> => {
+    if (source !== "-") return fromFile(resolve(host.cwd, source), source, flag, max);
     if (reader !== undefined) throw usageError(`${reader} and ${flag} both read stdin; only one can.`);
     reader = flag;
-    return fromStdin(host, flag);
+    return fromStdin(host, flag, max);
   };
   const text = async (source: string, flag: string): Promise<string> => {
     const buffer = await bytes(source, flag);

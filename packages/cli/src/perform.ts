@@ -54,7 +54,7 @@ export const perform = async (session: Session, place: Placed, call: Call): Prom
     await session.printDryRun(call);
     return EXIT.ok;
   }
-  const progress = session.progress(isLongPoll(place.endpoint) ? "Waiting" : "Asking the server");
+  const progress = session.progress(isLongPoll(place.endpoint) ? "Waiting" : call.file ? "Uploading" : "Asking the server");
   const answer = await session.send(call).finally(() => progress.stop());
   if (place.endpoint.produces) {
     await session.out.text(String(answer.data));

@@ -38,6 +38,8 @@ export interface Placed {
   endpoint: Endpoint;
   words: readonly string[];
   positional: NonNullable<Place["positional"]>;
+  /** Fields of the body whose values the command's name says. */
+  fixed?: Readonly<Record<string, unknown>>;
 }
 
 const placesOf = (groups: Contract, before: readonly string[]): Placed[] =>

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { Run } from "./act.ts";
 import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
 import { apiCommand } from "./commands/api.ts";
+import { approvalCommands } from "./commands/approvals.ts";
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -62,6 +63,7 @@ const fromContract = (program: Command, run: Run): void => {
     else nounOf(place.words.slice(0, -1)).addCommand(command);
   }
   for (const command of templateCommands(run)) nouns.get("templates")?.addCommand(command);
+  for (const command of approvalCommands(run)) nouns.get("approvals")?.addCommand(command);
 };
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.

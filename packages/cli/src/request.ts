@@ -1,5 +1,6 @@
 import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract";
 import { usageError } from "./errors.ts";
+import { besideFile, fileShown, type LocalFile } from "./upload.ts";
 
 /** One request, as data: what is sent, and what --dry-run shows. */
 export interface Call {
@@ -17,6 +18,8 @@ export interface Call {
   timeoutMs?: number;
   /** How often it may be tried again within that time; the client's own number otherwise. */
   retries?: number;
+  /** A file that goes beside the body, which then is a form. */
+  file?: LocalFile;
   /** Goes on when Ctrl-C is pressed: for work that stops between two calls. */
   untilDone?: boolean;
 }
@@ -63,15 +66,27 @@ export const quote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(
 
 const headersOf = (call: Call): Record<string, string> => ({
   ...call.headers,
-  ...(call.body === undefined ? {} : { "Content-Type": "application/json" }),
+  ...(call.body === undefined ? {} : { "Content-Type": call.file ? "multipart/form-data" : "application/json" }),
 });
+
+const curlForm = ({ path, name, type }: LocalFile, body: unknown): string[] => [
+  "-F",
+  quote(
+    `file=@"${path.replaceAll(/["\\]/g, "\\$&")}";filename="${name.replaceAll(/["\\]/g, "\\$&")}"${type === undefined ? "" : `;type=${type}`}`,
+  ),
+  ...Object.entries(besideFile(body)).flatMap(([field, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one) => ["--form-string", quote(`${field}=${String(one)}`)]),
+  ),
+];
 
 /** The same request for curl; the key is left to the environment. */
 export const curlOf = (base: string, call: Call): string => {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), quote(fullUrl(base, call))];
   if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
-  for (const [name, value] of Object.entries(headersOf(call))) parts.push("-H", quote(`${name}: ${value}`));
-  if (call.body !== undefined) parts.push("--data-raw", quote(JSON.stringify(call.body)));
+  // Of a form curl makes the content type itself: it names the boundary.
+  for (const [name, value] of Object.entries(call.file ? call.headers : headersOf(call))) parts.push("-H", quote(`${name}: ${value}`));
+  if (call.file) parts.push(...curlForm(call.file, call.body));
+  else if (call.body !== undefined) parts.push("--data-raw", quote(JSON.stringify(call.body)));
   return parts.join(" ");
 };
 
@@ -82,7 +97,11 @@ export const dryRunOf = (base: string, call: Call, apiKey: string | undefined) =
     method: call.method,
     url: fullUrl(base, call),
     headers: { ...(call.withKey ? { Authorization: `Bearer ${apiKey ? maskKey(apiKey) : "(no key)"}` } : {}), ...headersOf(call) },
-    ...(call.body === undefined ? {} : { body: call.body }),
+    ...(call.file
+      ? { form: { file: fileShown(call.file), ...besideFile(call.body) } }
+      : call.body === undefined
+        ? {}
+        : { body: call.body }),
   },
   curl: curlOf(base, call),
 });

@@ -1,6 +1,7 @@
 import { type Call, fullUrl } from "./request.ts";
 import { safeText } from "./safe-text.ts";
 import type { Session } from "./session.ts";
+import { formOf } from "./upload.ts";
 
 /** A server's answer. */
 export interface Answer {
@@ -43,7 +44,7 @@ export const transportOf = async (session: Session): Promise<Transport> => {
     try {
       const answer = await client.request(call.method, call.path, {
         query: call.query,
-        body: call.body,
+        body: call.file ? formOf(call.file, call.body) : call.body,
         headers: call.headers,
         ...(call.untilDone ? {} : { signal }),
         ...(call.retries === undefined ? {} : { maxRetries: call.retries }),

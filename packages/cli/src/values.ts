@@ -2,6 +2,7 @@ import { durationMs } from "@mailsvc/sdk/contract";
 import { usageError } from "./errors.ts";
 import type { Field } from "./fields.ts";
 import type { Input } from "./input.ts";
+import { readUpload } from "./upload.ts";
 
 /** What commander collected for a flag. */
 export type Raw = string | boolean | readonly string[];
@@ -99,6 +100,8 @@ export const readValue = async (field: Field, raw: Raw, reading: Reading): Promi
       return readMap(field, texts);
     case "values":
       return readAny(field, texts, reading.input);
+    case "file":
+      return field.file && readUpload(last, `--${field.flag}`, field.file, reading.input);
     case "json":
       return reading.input.json(last, `--${field.flag}`);
     case "list": {

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { agentContract, type Contract, contract } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { sendFields } from "../src/commands/send.ts";
@@ -5,7 +7,7 @@ import { commandLine } from "../src/examples.ts";
 import { fieldsOf } from "../src/fields.ts";
 import { placed } from "../src/places.ts";
 import type { CommandNode } from "../src/tree.ts";
-import { cli } from "./harness.ts";
+import { cli, folder } from "./harness.ts";
 
 const ENV = {
   MAILSVC_URL: "http://mailsvc.test",
@@ -54,12 +56,17 @@ describe("every endpoint of the contract", () => {
 
   test.each(examples)("is asked as its example says: $line", async ({ line, place, example }) => {
     const words = shellWords(line).slice(1);
-    const { json, code, stderr } = await cli([...words, "--dry-run"], { env: ENV });
+    const { attachments: _encoded, ...body } = (example.body ?? {}) as Record<string, unknown>;
+    const home = folder();
+    const { fileName, contentBase64, ...fields } = body;
+    const uploads = typeof fileName === "string" && typeof contentBase64 === "string";
+    if (uploads) writeFileSync(join(home, fileName), Buffer.from(contentBase64, "base64"));
+    const { json, code, stderr } = await cli([...words, "--dry-run"], { env: ENV, home });
     expect(code, stderr).toBe(0);
     const { request } = json;
     expect(request.method).toBe(place.endpoint.method);
-    const { attachments: _encoded, ...body } = (example.body ?? {}) as Record<string, unknown>;
-    if (place.endpoint.body) expect(request.body).toEqual(body);
+    if (uploads) expect(request.form).toMatchObject({ file: { name: fileName }, ...fields });
+    else if (place.endpoint.body) expect(request.body).toEqual(body);
     const url = new URL(request.url);
     const path = Object.entries({ activationId: ENV.MAILSVC_ACTIVATION_ID, ...example.params }).reduce(
       (p, [name, value]) => p.replace(`:${name}`, encodeURIComponent(value)),

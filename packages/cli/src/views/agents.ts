@@ -1,5 +1,6 @@
 import type {
   AgentCredits,
+  AgentMessage,
   CreditEntry,
   CreditTransaction,
   Heartbeat,
@@ -42,8 +43,36 @@ const messageColumns: Column<Message>[] = [
   { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim },
 ];
 
+const waitingColumns: Column<AgentMessage>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "agent", value: (m) => m.agentSlug, flexible: true },
+  { title: "what", value: kind, flexible: true, paint },
+  { title: "text", value: (m) => m.text, flexible: true },
+  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim },
+];
+
+const questionColumns: Column<AgentMessage>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "agent", value: (m) => m.agentSlug, flexible: true },
+  { title: "asks", value: (m) => m.approval?.title, flexible: true },
+  { title: "state", value: (m) => m.approval?.status, paint },
+  { title: "options", value: (m) => m.approval?.options.map((o) => o.id).join(", "), flexible: true },
+  { title: "until (utc)", value: (m) => stamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim },
+];
+
+/** The command that answers; where it is yes or no, in those words. */
+const answerCommand = (id: string, options: readonly string[]): string =>
+  options.join() === "approve,reject"
+    ? `mailsvc approvals approve ${id} (or reject)`
+    : `mailsvc messages answer ${id} ${options.join("|")}`;
+
 const answerHint = ({ id, approval }: Message): string | null =>
-  approval?.status === "PENDING" ? `mailsvc messages answer ${id} ${approval.options.map((o) => o.id).join("|")}` : null;
+  approval?.status === "PENDING"
+    ? answerCommand(
+        id,
+        approval.options.map((o) => o.id),
+      )
+    : null;
 
 const message = (m: Message, { term: { out } }: Session): string =>
   [
@@ -178,6 +207,8 @@ const wakeup = (w: Wakeup, { term: { out } }: Session): string =>
   );
 
 export const agentViews: Readonly<Record<string, View>> = {
+  "approvals.list": { columns: questionColumns },
+  "messages.inbox": { columns: waitingColumns },
   "messages.list": { columns: messageColumns },
   "messages.create": { object: message },
   "messages.get": { object: message },
