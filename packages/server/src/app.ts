@@ -26,6 +26,7 @@ import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { type Lookup, systemLookup } from "./marketplace/deliveries/connect.ts";
 import { makeDeliveries } from "./marketplace/deliveries/deliveries.ts";
+import { lastAgentEventAt } from "./marketplace/deliveries/list.ts";
 import type { DeliveryWorker } from "./marketplace/deliveries/port.ts";
 import { makeStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
@@ -116,7 +117,10 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
-  if (isBendable(clock)) clock.reset(Math.max(clock.now(), (await lastEventAt(db.read)) ?? 0, (await lastAlive(db.read)) ?? 0), clock.mode);
+  if (isBendable(clock)) {
+    const signs = await Promise.all([lastEventAt(db.read), lastAgentEventAt(db.read), lastAlive(db.read)]);
+    clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
+  }
   await assertSeal(db, seal);
   const first = await ensureWorkspace(deps);
   const startWorkers = async (): Promise<void> => {

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
+import { hook } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
 import { serve } from "../serve.ts";
@@ -25,6 +27,30 @@ test("a dev server that is started again goes on where its clock stood, and mail
   expect(Date.parse((await two.clock.show()).now)).toBeGreaterThanOrEqual(Date.parse(before.receivedAt));
   await two.emails.send({ ...mail, subject: "after" });
   expect(await two.inbox.wait({ after: before.id })).toMatchObject({ subject: "after" });
+  await second.close();
+  rmSync(data, { recursive: true });
+});
+
+test("what an agent was to be told before a dev server was stopped is told when it is started again", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
+  const start = () => serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
+  await using hooks = await hook(() => 500);
+
+  const first = await start();
+  const one = new Mailsvc({ baseUrl: first.url, apiKey: first.apiKey ?? "" });
+  await one.clock.advance({ by: "30d" });
+  await listAgent(one, hooks.url);
+  const { createdAt } = await turnOn(one);
+  await expect.poll(() => hooks.calls.length, { interval: 5 }).toBeGreaterThan(0);
+  await first.close();
+
+  hooks.script = () => 200;
+  const second = await start();
+  const two = new Mailsvc({ baseUrl: second.url, apiKey: second.apiKey ?? "" });
+  expect(Date.parse((await two.clock.show()).now)).toBeGreaterThanOrEqual(Date.parse(createdAt));
+  await expect
+    .poll(async () => (await two.deliveries.list("writer")).data.map(({ state }) => state), { timeout: 8000, interval: 20 })
+    .toEqual(["delivered"]);
   await second.close();
   rmSync(data, { recursive: true });
 });

@@ -13,6 +13,13 @@ export interface DeliveryFilter extends PageInput {
   activationId?: string | undefined;
 }
 
+/** When what the latest event tells happened, ms; null before the first one. */
+export const lastAgentEventAt = async (read: Reader): Promise<number | null> => {
+  const { agentEvents: e } = read.t;
+  const [last] = await read.select({ at: e.at }).from(e).orderBy(desc(e.id)).limit(1);
+  return last?.at ?? null;
+};
+
 /** The events for a listing's webhook. */
 export const listDeliveries = (read: Reader, listing: ListingRow, input: DeliveryFilter): Promise<Page<Delivery>> => {
   const { agentEvents: e } = read.t;
