@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { createServer as createSecureServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import { AgentEvent } from "@mailsvc/sdk/contract";
 
@@ -29,7 +29,7 @@ export interface Hook {
 const served = new WeakMap<object, number>();
 
 /** A builder's webhook on this machine, which does what its script says. */
-export const hook = async (script: Script = () => 200, tls?: { key: string; cert: string }): Promise<Hook> => {
+export const hook = async (script: Script = () => 200, tls?: ServerOptions): Promise<Hook> => {
   const calls: Call[] = [];
   const listen = (request: IncomingMessage, response: ServerResponse): void => {
     const onConnection = (served.get(request.socket) ?? 0) + 1;

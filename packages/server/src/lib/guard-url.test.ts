@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkWebhookUrl, isForbiddenAddress } from "./guard-url.ts";
+import { seededRandom } from "./random.ts";
 
 const production = { dev: false };
 const dev = { dev: true };
@@ -50,14 +51,62 @@ const FORBIDDEN = [
   "https://[ff02::1]/",
   "https://[2001:db8::1]/",
   "https://[3fff::1]/",
+  // Numbers in other bases, shortened, in other scripts, as escapes.
+  "https://0300.0250.1.1/",
+  "https://0x.0x.0/",
+  "https://3232235777/",
+  "https://4294967295/",
+  "https://%31%32%37.0.0.1/",
+  "https://127。0。0。1/",
+  "https://１２７.0.0.1/",
+  "https://127.0.0.1\\@agent.example.com/",
+  "https://agent.example.com:443@127.0.0.1/",
+  "https://agent.example.com%2f@127.0.0.1/",
+  // Old and special networks, and IPv4 within IPv6 in further ways.
+  "https://192.88.99.1/",
+  "https://192.31.196.1/",
+  "https://192.52.193.1/",
+  "https://192.175.48.1/",
+  "https://[::ffff:0:127.0.0.1]/",
+  "https://[::ffff:a9fe:a9fe]/",
+  "https://[::a9fe:a9fe]/",
+  "https://[64:ff9b::169.254.169.254]/",
+  "https://[64:ff9b::a9fe:a9fe]/",
+  "https://[2002:a9fe:a9fe::]/",
+  "https://[2002:c0a8:101::1]/",
+  "https://[2001:0:a9fe:a9fe::]/",
+  "https://[100::1]/",
+  "https://[2001:2::1]/",
+  "https://[2001:10::1]/",
+  "https://[2001:20::1]/",
+  "https://[5f00::1]/",
+  "https://[4000::1]/",
+  "https://[fe80::1%25eth0]/",
   "https://localhost/",
   "https://LOCALHOST/",
+  "https://ⓛocalhost/",
+  "https://loc%61lhost/",
+  "https://locaLhost。/",
   "https://localhost./",
   "https://a.localhost/",
   "https://printer.local/",
   "https://vault.internal/",
   "https://router.lan/",
   "https://intranet/",
+  "https://kubernetes.default.svc/",
+  "https://metadata.google.internal/",
+  "https://host.docker.internal/",
+  "https://a.localdomain/",
+  // Names that are none.
+  "https://127.0.0.1../",
+  "https://localhost../",
+  "https://a..example.com/",
+  "https://.example.com/",
+  `https://${"a".repeat(64)}.com/`,
+  `https://${"a.".repeat(130)}com/`,
+  "https://agent.example.com%00.evil.com/",
+  "https://agent.example.com:0/",
+  "https://agent.example.com:65536/",
   "https://agent.example.com:22/",
   "https://agent.example.com:25/",
   "https://agent.example.com:80/",
@@ -80,6 +129,8 @@ const ALLOWED = [
   "https://[2606:2800:220:1:248:1893:25c8:1946]/",
   "https://bücher.example/",
   "https://localhost.example.com/",
+  // What stands behind a backslash is path, as for every browser: the name before it is the one that is called.
+  "https://agent.example.com\\@127.0.0.1/",
 ];
 
 describe("in production", () => {
@@ -104,6 +155,60 @@ describe("in dev mode", () => {
     "ftp://127.0.0.1/",
     "http://user@127.0.0.1/",
   ])("%s is refused all the same", (url) => expect(checkWebhookUrl(url, dev)).not.toBeNull());
+});
+
+/** An IPv4 address in a notation of each kind. */
+const notations = (a: number, b: number, c: number, d: number): string[] => {
+  const whole = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+  const [high, low] = [(whole >>> 16).toString(16), (whole & 0xffff).toString(16)];
+  const hex = (n: number): string => `0x${n.toString(16)}`;
+  const octal = (n: number): string => `0${n.toString(8)}`;
+  return [
+    `${a}.${b}.${c}.${d}`,
+    String(whole),
+    hex(whole),
+    hex(whole).toUpperCase().replace("0X", "0x"),
+    octal(whole),
+    [a, b, c, d].map(hex).join("."),
+    [a, b, c, d].map(octal).join("."),
+    `${hex(a)}.${octal(b)}.${(c << 8) | d}`,
+    `${a}.${(b << 16) | (c << 8) | d}`,
+    `${a}.${b}.${c}.${d}.`,
+    `${a}。${b}．${c}｡${d}`,
+    [...`${a}.${b}.${c}.${d}`].map((char) => `%${char.charCodeAt(0).toString(16)}`).join(""),
+    `[::ffff:${a}.${b}.${c}.${d}]`,
+    `[::FFFF:${high}:${low}]`,
+    `[0:0:0:0:0:ffff:${high}:${low}]`,
+    `[::ffff:0:${high}:${low}]`,
+    `[::${high}:${low}]`,
+    `[64:ff9b::${high}:${low}]`,
+    `[64:ff9b:1::${high}:${low}]`,
+    `[2002:${high}:${low}::1]`,
+    `[2001:0:${high}:${low}::]`,
+  ];
+};
+
+test("whatever is not for the world is refused in all notations there are, and in none of them let through by a lookup", () => {
+  const random = seededRandom(11);
+  const byte = (): number => Math.floor(random.fraction() * 256);
+  for (let round = 0; round < 200; round += 1) {
+    const quads: [number, number, number, number][] = [
+      [10, byte(), byte(), byte()],
+      [127, byte(), byte(), byte()],
+      [169, 254, byte(), byte()],
+      [172, 16 + (byte() % 16), byte(), byte()],
+      [192, 168, byte(), byte()],
+      [100, 64 + (byte() % 64), byte(), byte()],
+    ];
+    for (const quad of quads)
+      for (const host of notations(...quad)) {
+        const url = `https://${host}/`;
+        expect([url, checkWebhookUrl(url, production)]).toEqual([url, expect.stringMatching(/\.$/)]);
+        // What a resolver of the operating system might make of it.
+        const { hostname } = new URL(url);
+        expect([url, isForbiddenAddress(hostname.replace(/^\[|\]$/g, ""), production)]).toEqual([url, true]);
+      }
+  }
 });
 
 test.each([

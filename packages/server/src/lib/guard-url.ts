@@ -15,10 +15,13 @@ const PORTS_OF_OTHERS = new Set([
 ]);
 
 // What is not meant for the world: this machine, this network.
-const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/;
+const LOCAL_NAME = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|svc|home\.arpa)$/;
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 const DOCUMENTATION_IPV6 = ipaddr.parseCIDR("3fff::/20");
+
+// What the domain name system can answer for: labels of 1 to 63 characters, 253 in all.
+const NAME = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
 
 /** Which kind of address an IP is: `unicast` for what the whole Internet reaches. IPv4 inside IPv6 counts as what it holds. */
 const rangeOf = (ip: string): string => {
@@ -54,6 +57,7 @@ export const checkWebhookUrl = (text: string, guard: Guard): Fault => {
   if (url.protocol !== "https:") return "A webhook's URL has https:// in front; plain HTTP goes to this machine only, in dev mode.";
   if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which no webhook may call.`;
   if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not an address of the public Internet.` : checkPort(url);
+  if (!NAME.test(host)) return `${host.slice(0, 80)} is no name of the domain name system: a part of it is empty or too long.`;
   if (!host.includes(".")) return `${host} is no name of the public Internet: it has no dot.`;
   return checkPort(url);
 };

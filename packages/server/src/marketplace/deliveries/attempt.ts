@@ -37,6 +37,20 @@ const TLS =
   /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO|CRL_|ERROR_IN_|INVALID_PURPOSE|PATH_LENGTH)/;
 const MALFORMED = /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE|UND_ERR_NOT_SUPPORTED)/;
 
+/** What is wrong with a certificate, or with what the other side speaks. */
+const TLS_SAYS: readonly (readonly [codes: RegExp, says: string])[] = [
+  [/^CERT_HAS_EXPIRED$/, "The certificate of the webhook has expired"],
+  [/^CERT_NOT_YET_VALID$/, "The certificate of the webhook is not valid yet"],
+  [/ALTNAME_INVALID$|^HOSTNAME_MISMATCH$/, "The certificate of the webhook is for another name than the URL's"],
+  [/SELF_SIGNED/, "The certificate of the webhook is signed by itself and by no authority"],
+  [
+    /^UNABLE_TO_(?:VERIFY_LEAF|GET_ISSUER)/,
+    "The certificate of the webhook is from no authority that is trusted here, or those between are not sent along",
+  ],
+  [/PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL$/, "The webhook does not speak TLS 1.2 or later"],
+  [/WRONG_VERSION_NUMBER$|PACKET_LENGTH_TOO_LONG$/, "The webhook does not speak TLS at this port"],
+];
+
 /** An address that must not be called: what the guard of connections throws. */
 export class BlockedAddress extends Error {
   override name = "BlockedAddress";
@@ -58,7 +72,10 @@ export const classOfError = (error: unknown): { class: AttemptClass; message: st
     return { class: "blocked_address", message: "The address is not on the public Internet." };
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return { class: "timeout", message: "No connection within 8 seconds." };
   if (DNS.test(code)) return { class: "dns", message: `The host name could not be resolved${shown}.` };
-  if (TLS.test(code)) return { class: "tls", message: `No secure connection${shown}.` };
+  if (TLS.test(code)) {
+    const says = TLS_SAYS.find(([codes]) => codes.test(code))?.[1] ?? "No secure connection";
+    return { class: "tls", message: `${says}${shown}.` };
+  }
   if (MALFORMED.test(code) || (error as Error).name === "HTTPParserError")
     return { class: "bad_response", message: `The answer is not valid HTTP${shown}.` };
   return { class: "connection", message: `The connection failed or broke off${shown}.` };

@@ -1,5 +1,6 @@
+import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { type Address, guardedLookup, type Lookup } from "./connect.ts";
+import { type Address, guardedConnector, guardedLookup, type Lookup } from "./connect.ts";
 
 type Answer = { addresses: readonly Address[] } | { code: string };
 
@@ -103,4 +104,22 @@ test("a name that many connections ask for at once is asked for once, and anew a
   // The name leads elsewhere by now.
   expect(await one()).toBe("BLOCKED_ADDRESS");
   expect(asked).toBe(2);
+});
+
+test("the peer that was reached is looked at too, whatever was resolved, and nothing is said to a forbidden one", async () => {
+  const reach = (remoteAddress: string | undefined): Promise<{ code: string; destroyed: boolean }> => {
+    let destroyed = false;
+    const socket = Object.assign(new EventEmitter(), { remoteAddress, destroy: () => void (destroyed = true) });
+    // Whatever it was told to look up, it comes out somewhere else.
+    const build = (() => (_options: unknown, callback: (error: null, socket: unknown) => void) => callback(null, socket)) as never;
+    const connect = guardedConnector(build, of("93.184.216.34"), { dev: false }, 1000);
+    return new Promise((resolve) =>
+      connect({ hostname: "agent.example.com", protocol: "https:", port: "443" } as never, (...[error]) =>
+        resolve({ code: (error as NodeJS.ErrnoException | null)?.code ?? "", destroyed }),
+      ),
+    );
+  };
+  for (const peer of ["10.0.0.1", "127.0.0.1", "::1", "::ffff:169.254.169.254", "fe80::1%eth0", undefined])
+    expect([peer, await reach(peer)]).toEqual([peer, { code: "BLOCKED_ADDRESS", destroyed: true }]);
+  expect(await reach("93.184.216.34")).toEqual({ code: "", destroyed: false });
 });

@@ -76,6 +76,9 @@ export const guardedConnector = (build: typeof buildConnector, lookup: Lookup, g
     timeout,
     allowH2: false,
     rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    // A session that is resumed is not asked for its name again: one that began with the wrong name must not be.
+    maxCachedSessions: 0,
     autoSelectFamily: true,
     lookup: guardedLookup(lookup, guard),
   } as buildConnector.BuildOptions);
