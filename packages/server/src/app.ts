@@ -31,6 +31,7 @@ import type { DeliveryWorker } from "./marketplace/deliveries/port.ts";
 import { makeStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import { startRetention } from "./marketplace/retention/retention.ts";
 import { lastAlive, makeRunClock } from "./marketplace/runs/clock.ts";
 import { watchNext } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -128,6 +129,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     await db.tx(async (tx) => {
       await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB });
       await watchNext(tx, deps);
+      await startRetention(tx, deps);
     });
   };
   const forget = (): void => {

@@ -1,6 +1,7 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { readKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
+import { DEFAULT_KEEP, type Keep } from "./marketplace/retention/keep.ts";
 
 /** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
 export interface ServeFlag {
@@ -41,6 +42,13 @@ export const SERVE_FLAGS = [
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",
     summary: "limit per key: send=…, write=…, read=…; of agents agent=N/min, message=N/min, log=N/min; several with commas",
+  },
+  {
+    name: "keep",
+    value: "WHAT=DAYS",
+    env: "MAILSVC_KEEP",
+    summary:
+      "how long records of agents are kept: logs=30, runs=365, deliveries=90, stats=730 (these unless said), or forever; several with commas",
   },
   { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30)" },
   {
@@ -86,6 +94,8 @@ export interface Config {
   readonly mailFrom: string;
   readonly publicUrl: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
+  /** How long records of the marketplace are kept. */
+  readonly keepDays: Keep;
   readonly maxBodyBytes: number;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
@@ -138,6 +148,24 @@ const readRates = (text: string | undefined): Config["rates"] => {
     rates[bucket as RateBucket] = minutes ? perMinute(Number(n)) : perSecond(Number(n));
   }
   return rates;
+};
+
+const KEPT = Object.keys(DEFAULT_KEEP) as (keyof Keep)[];
+const MAX_DAYS = 36_500;
+
+const readKeep = (text: string | undefined): Keep => {
+  const keep: Record<keyof Keep, number | null> = { ...DEFAULT_KEEP };
+  for (const part of text?.split(",") ?? []) {
+    const [, name, days] = /^([a-z]+)=(\d{1,6}|forever)d?$/.exec(part.trim()) ?? [];
+    const what = KEPT.find((known) => known === name);
+    if (what === undefined || days === undefined)
+      throw new ConfigError(`--keep takes ${KEPT.map((known) => `${known}=DAYS`).join(", ")} or forever in place of days, not "${part}".`);
+    if (days !== "forever" && (Number(days) < 1 || Number(days) > MAX_DAYS))
+      throw new ConfigError(`--keep ${what} must be 1 to ${MAX_DAYS} days, or forever.`);
+    keep[what] = days === "forever" ? null : Number(days);
+  }
+  // With a run goes what it logged.
+  return { ...keep, logs: keep.runs === null ? keep.logs : Math.min(keep.logs ?? keep.runs, keep.runs) };
 };
 
 const readDkim = (text: string | undefined): Config["dkim"] =>
@@ -200,6 +228,7 @@ export const readConfig = ({
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
     publicUrl: publicUrl === undefined ? null : url("public-url", publicUrl, ["http:", "https:"]).replace(/\/+$/, ""),
     rates: readRates(value("rate-limit")),
+    keepDays: readKeep(value("keep")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),

@@ -6,6 +6,7 @@ import { messageJobs } from "./messages/jobs.ts";
 import { pageJobs } from "./pages/jobs.ts";
 import { paymentJobs } from "./payments/jobs.ts";
 import { planJobs } from "./plans/jobs.ts";
+import { retentionJobs } from "./retention/retention.ts";
 import { runJobs } from "./runs/jobs.ts";
 import { wakeupJobs } from "./wakeups/jobs.ts";
 
@@ -20,6 +21,7 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
  *   activations  one brand's use of one agent: its states (transitions.ts), its key (agent-keys.ts), the end of a listing
  *   brand        colors, logo, voice, rules
  *   deliveries   the outbox of events (emit.ts), and their way to the webhook
+ *   retention    how long records of all rooms are kept
  *   runs, messages, credits, wakeups, pages, files     what an agent does, each behind a scope
  *
  * Between rooms:
@@ -43,6 +45,7 @@ export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>
   ...pageJobs(deps),
   ...messageJobs(deps),
   ...runJobs(deps),
+  ...retentionJobs(deps),
   ...wakeupJobs(deps),
   ...fileJobs(deps),
 });

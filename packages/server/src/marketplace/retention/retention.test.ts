@@ -1,0 +1,160 @@
+import { isApiError } from "@mailsvc/sdk";
+import { asc } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { withAgent } from "../../../test/agent-at-work.ts";
+import { eventsOf, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import { RETENTION_JOB } from "./retention.ts";
+
+const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefined> => {
+  const { rows } = await deps.queue.list(deps.db.read, { limit: 100, offset: 0 });
+  const waiting = rows.filter(({ kind }) => kind === RETENTION_JOB);
+  expect(waiting).toHaveLength(1);
+  return waiting[0] && new Date(waiting[0].runAt).toISOString();
+};
+
+const states = async (world: TestWorld, slug = "writer") =>
+  (await world.sdk.deliveries.list(slug).toArray()).map(({ type, state }) => `${type} ${state}`).reverse();
+
+test("logs go after their days, then the run; of a run that goes on nothing does", async () => {
+  await using world = await createWorld({ flags: { keep: "logs=1,runs=3" } });
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  await client.runs.start({ runId: "run-done" });
+  await client.runs.log({ runId: "run-done", entries: [{ message: "Long ago" }] });
+  await client.wakeups.create({ delaySeconds: 60, reason: "soon" });
+  const later = await client.wakeups.create({ delaySeconds: 20 * 86_400, reason: "later" });
+  await client.runs.complete({ runId: "run-done" });
+  await client.runs.start({ runId: "run-waits" });
+  await client.runs.log({ runId: "run-waits", entries: [{ message: "I ask" }] });
+  const approval = { title: "Go on?", expiresInSeconds: 20 * 86_400 };
+  const question = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", runId: "run-waits", approval });
+  const logged = async (runId: string) => (await world.sdk.runs.logs(activationId, runId)).data.map(({ message }) => message);
+
+  await world.clock.advance("1d");
+  expect(await logged("run-done")).toEqual(["Long ago"]);
+  await world.clock.advance("2d");
+  expect([await logged("run-done"), await logged("run-waits")]).toEqual([[], ["I ask"]]);
+  expect((await client.runs.get("run-done")).status).toBe("COMPLETED");
+  await world.clock.advance("2d");
+  await expect(client.runs.get("run-done")).rejects.toMatchObject({ code: "not_found" });
+  expect((await client.runs.get("run-waits")).status).toBe("WAITING");
+  expect((await client.wakeups.list()).data.map(({ wakeupId }) => wakeupId)).toEqual([later.wakeupId]);
+  expect((await world.sdk.approvals.list()).data.map(({ id }) => id)).toEqual([question.id]);
+
+  await world.sdk.messages.answer(question.id, { decision: "approve" });
+  await client.runs.complete({ runId: "run-waits" });
+  await world.clock.advance("1d");
+  // It has ended: of what it logged only the age counts, of the run itself the end.
+  expect(await logged("run-waits")).toEqual([]);
+  await world.clock.advance("4d");
+  expect((await client.runs.list()).data).toEqual([]);
+  // What people wrote and said stays.
+  expect((await world.sdk.messages.get(question.id)).approval).toMatchObject({ status: "APPROVED" });
+});
+
+test("events that have arrived go with their attempts; what may still go out stays, and does", async () => {
+  await using world = await createWorld({ flags: { keep: "deliveries=2" } });
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  await world.sdk.activations.pause(activationId);
+  await world.sdk.activations.resume(activationId);
+  await world.settle();
+  const all = ["agent.activated delivered", "agent.paused delivered", "agent.resumed delivered"];
+  expect(await states(world)).toEqual(all);
+  const question = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", approval: { title: "Go on?" } });
+  // The webhook is gone: what is told now is given up after a day and a half, and the agent is paused.
+  await made.hooks[Symbol.asyncDispose]();
+  await world.sdk.messages.answer(question.id, { decision: "approve" });
+  await world.clock.advance("10d");
+  expect(await world.sdk.activations.get(activationId)).toMatchObject({ status: "paused", pauseReasons: ["webhook_failure"] });
+  expect(await states(world)).toContain("approval_response dead");
+  expect(await states(world)).not.toContain("agent.activated delivered");
+
+  await using again = await receiver();
+  await world.sdk.listings.update("writer", { webhookUrl: again.url });
+  await world.sdk.activations.resume(activationId);
+  await world.settle();
+  expect((await eventsOf(world, activationId)).map(({ type }) => type)).toContain("approval_response");
+  expect(await states(world)).toContain("approval_response delivered");
+  await world.clock.advance("5d");
+  expect(await states(world)).toEqual([]);
+  const { read } = world.app.deps.db;
+  expect(await read.$count(read.t.deliveryAttempts)).toBe(0);
+});
+
+test("a key that no webhook has acknowledged is kept, however long it takes", async () => {
+  await using world = await createWorld({ flags: { keep: "deliveries=1" } });
+  await listAgent(world.sdk, "http://127.0.0.1:9/webhook");
+  const { id } = await turnOn(world.sdk);
+  await world.clock.advance("20d");
+  expect(await states(world)).toContain("agent.activated dead");
+  await using hooks = await receiver();
+  await world.sdk.listings.update("writer", { webhookUrl: hooks.url });
+  await world.sdk.activations.resume(id);
+  await world.settle();
+  expect(await keyOf(world, hooks, id)).toMatch(/^ms_agent_/);
+});
+
+test("many records go chunk by chunk, and one sweep waits at a time", async () => {
+  await using world = await createWorld({ flags: { keep: "logs=1" } });
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  await client.runs.start({ runId: "run-old-1" });
+  await client.runs.complete({ runId: "run-old-1" });
+  const { db } = world.app.deps;
+  const [row] = await db.read.select().from(db.read.t.runs);
+  const entry = { run: row?.id ?? "", level: "info" as const, message: "x", data: null, at: world.clock.now(), agentAt: null };
+  await db.tx((tx) =>
+    tx.insertAll(
+      tx.t.runLogs,
+      Array.from({ length: 1001 }, () => entry),
+    ),
+  );
+  await world.clock.advance("2d");
+  expect(await db.read.$count(db.read.t.runLogs)).toBe(0);
+  expect(await nextSweep(world)).toBe("2026-01-04T00:00:00.000Z");
+});
+
+test("a sweep that finds nothing sleeps until something can be old enough", async () => {
+  await using world = await createWorld();
+  expect(await nextSweep(world)).toBe("2026-01-02T00:00:00.000Z");
+  await world.clock.advance("1d");
+  // What is logged from now on is kept for thirty days.
+  expect(await nextSweep(world)).toBe("2026-02-01T00:00:00.000Z");
+});
+
+test("what was counted on landing pages goes by days; the page stays", async () => {
+  await using world = await createWorld({ flags: { keep: "stats=5" } });
+  const { db } = world.app.deps;
+  await using made = await withAgent(world);
+  const page = await made.agent.client.landingPages.create({ title: "Spring", slug: "spring", html: "<p>Hello</p>" });
+  const dates = ["2025-12-01", "2025-12-02", "2025-12-03", "2025-12-04", "2026-01-01", "2026-01-02", "2026-01-06"];
+  await db.tx(async (tx) => {
+    const { landingPageDays: d, landingPageReferrers: r } = tx.t;
+    await tx.insert(d).values(dates.map((date) => ({ pageId: page.id, date, views: 2, visitors: 1, submissions: 0 })));
+    await tx.insert(r).values(dates.flatMap((date) => ["a", "b"].map((host) => ({ pageId: page.id, date, host, views: 1 }))));
+  });
+  await world.clock.advance("6d");
+  const { landingPageDays: d, landingPageReferrers: r } = db.read.t;
+  const left = await db.read.select({ date: d.date }).from(d).orderBy(asc(d.date));
+  // Five whole days before the seventh.
+  expect(left.map(({ date }) => date)).toEqual(["2026-01-02", "2026-01-06"]);
+  expect(await db.read.$count(r)).toBe(4);
+  expect((await world.sdk.landingPages.get(page.id)).title).toBe("Spring");
+});
+
+test("what is kept for ever is kept", async () => {
+  await using world = await createWorld({ flags: { keep: "logs=forever,runs=forever,deliveries=forever" } });
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  await client.runs.start({ runId: "run-old-1" });
+  await client.runs.log({ runId: "run-old-1", entries: [{ message: "x" }] });
+  await client.runs.complete({ runId: "run-old-1" });
+  await world.clock.advance("25d");
+  const after = await client.runs.logs("run-old-1").then(
+    ({ data }) => data.length,
+    (error: unknown) => isApiError(error),
+  );
+  expect(after).toBe(1);
+});
