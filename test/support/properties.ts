@@ -1,0 +1,11 @@
+import fc from "fast-check";
+import { beforeEach } from "vitest";
+
+// Of the time a test has: the rest is for its report.
+const SHARE = 0.8;
+
+// A property that fails is made smaller only as long as its test has time, and one that would run out of it fails by
+// itself: either way the report names seed and path, which a test that timed out does not.
+beforeEach(({ task }) => {
+  fc.configureGlobal({ interruptAfterTimeLimit: task.timeout * SHARE, markInterruptAsFailure: true });
+});
