@@ -12,23 +12,29 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]
 const shared = {
   environment: "node",
   pool: "forks",
+  // Files leave nothing behind that the next one would find, so what they import is evaluated once per worker.
+  isolate: false,
   restoreMocks: true,
   unstubEnvs: true,
-  globalSetup: "./packages/server/test/postgres-setup.ts",
 } as const;
+
+const properties = "./test/support/properties.ts";
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    // One Postgres server for all projects.
+    globalSetup: "./packages/server/test/postgres-setup.ts",
     projects: [
       {
         resolve: { alias },
         test: {
           ...shared,
           name: "unit",
+          setupFiles: [properties],
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
-          testTimeout: 10_000,
-          hookTimeout: 10_000,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -41,9 +47,9 @@ export default defineConfig({
           include: globSync("packages/server/{src,test}/**/*.test.ts").filter((file) =>
             /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")),
           ),
-          setupFiles: ["./packages/server/test/worlds-on-postgres.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          setupFiles: [properties, "./packages/server/test/worlds-on-postgres.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -53,6 +59,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "e2e",
+          setupFiles: [properties],
           include: ["{test,examples,bench}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,5 +1,5 @@
-// Everything that has to hold: the build, lint, types and every test. Runs all of it even when a part fails, and ends
-// with the count. Arguments go to vitest: npm test -- packages/sdk
+// Everything that has to hold: the build, lint and types, side by side, then every test. Runs all of it even when a part
+// fails, and ends with the count. Arguments go to vitest: npm test -- packages/sdk
 //
 // The count is also left in node_modules/.cache/mailsvc/results.json.
 import { spawn } from "node:child_process";
@@ -14,13 +14,15 @@ const resultsFile = join(cache, "results.json");
 const vitestFile = join(cache, "vitest.json");
 const bin = (path) => join(root, "node_modules", path);
 
-const node = (args) =>
+/** Runs a program on this Node; answers its exit code, 128 + n when signal n ended it. `heard` takes what it says, else the terminal does. */
+const node = (args, heard) =>
   new Promise((done) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+    const child = spawn(process.execPath, args, { cwd: root, stdio: heard ? ["ignore", "pipe", "pipe"] : "inherit" });
+    if (heard) for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", heard);
     const stop = () => child.kill("SIGTERM");
     process.once("SIGTERM", stop);
     child.on("error", () => done(1));
-    child.on("exit", (code, signal) => {
+    child.on("close", (code, signal) => {
       process.off("SIGTERM", stop);
       done(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1));
     });
@@ -52,9 +54,18 @@ const main = async () => {
   let passed = 0;
   let failed = 0;
   const parts = [];
-  for (const { name, args } of stages) {
-    console.log(`\n> ${name}`);
-    const ok = (await node(args)) === 0;
+  // Each has a core to itself for part of its time only.
+  const running = stages.map(async ({ name, args }) => {
+    let said = "";
+    const code = await node(args, (text) => {
+      said += text;
+    });
+    return { name, code, said };
+  });
+  for (const stage of running) {
+    const { name, code, said } = await stage;
+    console.log(`\n> ${name}\n${said.trimEnd()}`);
+    const ok = code === 0;
     ok ? passed++ : failed++;
     parts.push(`${name} ${ok ? "passed" : "failed"}`);
   }

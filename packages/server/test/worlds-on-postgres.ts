@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 import type { TestWorld, WorldOptions } from "../src/testing/world.ts";
-import { createDatabase, dropDatabases } from "./postgres.ts";
+import { createDatabase, dropDatabases, isMigrated } from "./postgres.ts";
 
 // The same tests once more: every world they make has a Postgres database of its own.
 vi.mock("../src/testing/world.ts", async (importOriginal) => {
@@ -17,6 +17,14 @@ vi.mock("../src/testing/world.ts", async (importOriginal) => {
     return { ...world, dispose, [Symbol.asyncDispose]: dispose };
   };
   return { ...original, createWorld };
+});
+
+// Looking for migrations takes a third of the time in which a world begins.
+vi.mock("../src/backend.pg.ts", async (importOriginal) => {
+  const { postgresBackend } = await importOriginal<typeof import("../src/backend.pg.ts")>();
+  const migratedBackend: typeof postgresBackend = (url, options) =>
+    postgresBackend(url, { ...(isMigrated(url) && { migrate: false }), ...options });
+  return { postgresBackend: migratedBackend };
 });
 
 afterAll(dropDatabases);
