@@ -4,10 +4,11 @@ import { type Cluster, startCluster } from "./support/cluster.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
 const SERVERS = 3;
-const REQUESTS = 200;
+const REQUESTS = 80;
 const BATCH = 50;
 /** Clients that send at a time. */
 const CLIENTS = 6;
+const KILLS = 4;
 /** Connections of each server to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
 
@@ -135,7 +136,8 @@ test("three servers, one of which is killed every second: nothing is lost, and n
   try {
     let kills = 0;
     const trouble = async (sent: () => number): Promise<void> => {
-      while (sent() < REQUESTS * BATCH) {
+      // On a quick machine all is accepted before, but not delivered.
+      while (sent() < REQUESTS * BATCH || kills < KILLS) {
         await wait(600 + random() * 800);
         const place = Math.floor(random() * SERVERS);
         await cluster.members[place]?.process.kill("SIGKILL");
@@ -146,7 +148,6 @@ test("three servers, one of which is killed every second: nothing is lost, and n
     };
     const run = await sendAll(cluster, random, trouble);
     const { twice, doubted } = await judge(cluster, sink.taken, run.acknowledged, kills * POOL);
-    expect(kills).toBeGreaterThanOrEqual(3);
     console.log(
       `cluster: seed ${seed}, ${kills} kills of ${SERVERS} servers; ${REQUESTS * BATCH} recipients accepted in ${run.accepted.toFixed(1)} s ` +
         `and delivered in ${run.delivered.toFixed(1)} s; ${doubted} in doubt (at most ${kills * POOL}), ${twice} of them sent twice, none lost`,

@@ -39,24 +39,53 @@ const STARTS_SERVER = /^(?:npm start|npx mailsvc (?:serve|dev)\b.*)\n$/;
 let folder = "";
 const started: ChildProcess[] = [];
 
+/** What the compiler has to say, line by line, each beginning with the place it is about. */
+let objections: string[] = [];
+
 beforeAll(async () => {
   await run(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
+  objections = await checkScripts();
 });
 afterAll(() => {
   for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
 
+const placeOf = (page: string): string => page.replace(/\W/g, "-");
+
 /** A folder in which the packages are installed, as a reader's would be. */
-const place = (name: string): string => {
-  const dir = join(folder, name.replace(/\W/g, "-"));
+const place = (page: string): string => {
+  const dir = join(folder, placeOf(page));
   mkdirSync(dir, { recursive: true });
   symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
   writeFileSync(join(dir, "package.json"), '{ "private": true, "type": "module" }\n');
-  const compilerOptions = { paths: {}, noUnusedLocals: true, noEmit: true };
-  writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] }));
   return dir;
+};
+
+const isTested = ({ text }: Block): boolean => /from "vitest"/.test(text);
+const scriptOf = (block: Block): string => `line-${block.line}${isTested(block) ? ".test" : ""}.ts`;
+
+/** Writes the scripts of all pages and checks their types, by one run of the compiler: it reads the packages once. */
+const checkScripts = async (): Promise<string[]> => {
+  for (const page of RUN) {
+    const dir = place(page);
+    for (const block of blocksOf(join(root, page))) if (block.language === "ts") writeFileSync(join(dir, scriptOf(block)), block.text);
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const compilerOptions = { paths: {}, noUnusedLocals: true, noEmit: true, moduleDetection: "force" };
+  const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  try {
+    await run(join(bin, "tsc"), ["-p", ".", "--pretty", "false"], { cwd: folder, env: environment({}) });
+    return [];
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    const lines = stdout.split("\n");
+    // Without a block to blame, no test would tell.
+    if (!lines.some((line) => /^[\w-]+\/line-\d/.test(line))) throw new Error(`${stdout}\n${stderr}`);
+    return lines;
+  }
 };
 
 const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
@@ -95,13 +124,11 @@ const bash = async (text: string, cwd: string, env: Record<string, string>): Pro
   }
 };
 
-/** Type-checks a script and runs it; one that has tests, with vitest. */
-const script = async ({ text, line }: Block, cwd: string, env: Record<string, string>): Promise<void> => {
-  const tested = /from "vitest"/.test(text);
-  const file = join(cwd, `line-${line}${tested ? ".test" : ""}.ts`);
-  writeFileSync(file, text);
-  await bash(`tsc -p . && ${tested ? `vitest run --root . ${file}` : `node ${file}`}`, cwd, env);
-  rmSync(file);
+/** Runs a script whose types are right; one that has tests, with vitest. */
+const script = async (page: string, block: Block, cwd: string, env: Record<string, string>): Promise<void> => {
+  const file = scriptOf(block);
+  expect(objections.filter((line) => line.startsWith(`${placeOf(page)}/${file}`))).toEqual([]);
+  await bash(isTested(block) ? `vitest run --root . ${join(cwd, file)}` : `node ${file}`, cwd, env);
 };
 
 describe.each(RUN)("%s", (page) => {
@@ -112,7 +139,7 @@ describe.each(RUN)("%s", (page) => {
   let database: TestDatabase | undefined;
 
   beforeAll(async () => {
-    cwd = place(page);
+    cwd = join(folder, placeOf(page));
     if (blocks.some(({ text }) => text.includes("DATABASE_URL"))) {
       database = await createDatabase("empty");
       env.DATABASE_URL = database.url;
@@ -128,7 +155,7 @@ describe.each(RUN)("%s", (page) => {
   test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(0));
 
   test.each(blocks.map((block) => [block.line, block] as const))("line %i", async (_line, block) => {
-    if (block.language === "ts") return script(block, cwd, env);
+    if (block.language === "ts") return script(page, block, cwd, env);
     if (block.language === "json") return void expect(JSON.parse(block.text)).toBeTypeOf("object");
     if (block.language === "ini") {
       const flags = [...block.text.matchAll(/ --([a-z-]+)/g)].map(([, flag]) => flag);

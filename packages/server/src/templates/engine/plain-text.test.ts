@@ -54,9 +54,9 @@ describe("the text of an HTML mail", () => {
     ["brackets", "<".repeat(1_000_000)],
     ["quote signs in tags", `<p ${'="'.repeat(400_000)}>`],
   ])("takes no longer for a megabyte of %s", (_what, html) => {
-    const from = performance.now();
+    const from = process.cpuUsage();
     plainText(html);
-    expect(performance.now() - from).toBeLessThan(3000);
+    expect(process.cpuUsage(from).user / 1000).toBeLessThan(3000);
   });
 
   test("keeps every word, whatever is around it", () => {
