@@ -179,7 +179,7 @@ describe("group commit", () => {
     const took = performance.now() - since;
     pouring = false;
     expect(took).toBeGreaterThanOrEqual(9);
-    expect(took).toBeLessThan(200);
+    expect(took).toBeLessThan(2000);
   });
 
   test("closing waits for those that wait", async () => {
