@@ -44,6 +44,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
     scene += 1;
     slug = `agent-${scene}`;
     stage.hooks.script = () => 200;
+    await stage.revive();
     secret = await stage.list(slug);
   });
 
@@ -73,7 +74,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
 
   describe("of turning an agent on", () => {
     test("before COMMIT: there is no activation, and the brand's repeat makes it", async () => {
-      expect(await stage.killed(beforeCommit(ACTIVATION), () => stage.activate(slug))).toBeNull();
+      expect((await stage.killed(beforeCommit(ACTIVATION), () => stage.activate(slug))).result).toBeNull();
       expect(await stage.activationsOf(slug)).toEqual([]);
       expect(await stage.activate(slug)).toMatchObject({ status: 201, replayed: false });
       await stage.settle();
@@ -84,7 +85,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       ["after COMMIT", afterCommit(ACTIVATION)],
       ["before the answer is written", { at: "answer", having: [`^POST ${MARKET}/activations$`] }],
     ])("%s: the activation is there, and the brand's repeat is told of it", async (_step, order) => {
-      expect(await stage.killed(order, () => stage.activate(slug))).toBeNull();
+      expect((await stage.killed(order, () => stage.activate(slug))).result).toBeNull();
       const { id } = await stage.activationOf(slug);
       expect(await stage.activate(slug)).toMatchObject({ status: 201, replayed: true, body: { id } });
       await stage.settle();
@@ -97,8 +98,8 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       ["after the claim, before a byte is sent", { at: "request", having: [KEY_EVENT] }, 1],
       ["after the webhook's 2xx, before it is noted", beforeCommit(KEY_ARRIVED), 2],
     ])("%s: the same key comes when the server is back", async (_step, order, sent) => {
-      await stage.killed(order, () => stage.activate(slug));
-      expect(stage.keys(slug)).toHaveLength(sent - 1);
+      const { came } = await stage.killed(order, () => stage.activate(slug));
+      expect(stage.keys(slug, came)).toHaveLength(sent - 1);
       expect(await stage.activationOf(slug)).toMatchObject({ status: "active" });
       await stage.settle();
       expect((await stage.activationOf(slug)).keyDeliveredAt).not.toBeNull();
@@ -106,10 +107,12 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
     });
 
     test("after the request was sent, before the webhook answered: the same key comes once more", async () => {
-      stage.hooks.script = () => () => void stage.server.process.kill("SIGKILL");
-      await stage.killed(null, () => stage.activate(slug));
-      expect(stage.keys(slug)).toHaveLength(1);
-      stage.hooks.script = () => 200;
+      stage.hooks.script = () => {
+        stage.hooks.script = () => 200;
+        return () => void stage.server.process.kill("SIGKILL");
+      };
+      const { came } = await stage.killed(null, () => stage.activate(slug));
+      expect(stage.keys(slug, came)).toHaveLength(1);
       await stage.settle();
       await stage.judge(slug, 2);
     });
@@ -142,7 +145,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       ["after COMMIT", afterCommit(TURN), true],
     ])("%s: a pause and its event are there together or not at all", async (_step, order, there) => {
       const id = await stage.activated(slug);
-      expect(await stage.killed(order, () => stage.turn(id, "pause"))).toBeNull();
+      expect((await stage.killed(order, () => stage.turn(id, "pause"))).result).toBeNull();
       expect((await stage.activationOf(slug)).status).toBe(there ? "paused" : "active");
       expect(await stage.turn(id, "pause")).toMatchObject({ status: 200, replayed: there, body: { status: "paused" } });
       await stage.settle();
@@ -157,7 +160,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       const id = await stage.activated(slug);
       await stage.turn(id, "pause");
       await stage.settle();
-      expect(await stage.killed(order, () => stage.turn(id, "resume"))).toBeNull();
+      expect((await stage.killed(order, () => stage.turn(id, "resume"))).result).toBeNull();
       expect((await stage.activationOf(slug)).status).toBe(there ? "active" : "paused");
       expect(await stage.turn(id, "resume")).toMatchObject({ status: 200, replayed: there, body: { status: "active" } });
       await stage.settle();
@@ -172,7 +175,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       const id = await refusedKey(410);
       await stage.settle();
       expect((await stage.activationOf(slug)).status).toBe("paused");
-      expect(await stage.killed(order, () => stage.turn(id, "resume"))).toBeNull();
+      expect((await stage.killed(order, () => stage.turn(id, "resume"))).result).toBeNull();
       expect(await stage.turn(id, "resume")).toMatchObject({ status: 200, replayed: there });
       await stage.settle();
       expect(stage.types(id)).toEqual(["agent.activated", "agent.paused", "agent.activated", "agent.resumed"]);
@@ -183,8 +186,9 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       const id = await refusedKey(500);
       const { data } = await stage.done<{ data: { id: string }[] }>("GET", `${MARKET}/listings/${slug}/deliveries?activationId=${id}`);
       const order = beforeCommit('update "agent_events" set .*"last_at"');
-      await stage.killed(order, () => stage.ask("POST", `${MARKET}/listings/${slug}/deliveries/${data[0]?.id}/redeliver`));
-      expect(stage.keys(slug)).toHaveLength(2);
+      const again = `${MARKET}/listings/${slug}/deliveries/${data[0]?.id}/redeliver`;
+      const { came } = await stage.killed(order, () => stage.ask("POST", again));
+      expect(stage.keys(slug, came)).toHaveLength(2);
       await stage.settle();
       await stage.judge(slug, 3);
     });
@@ -193,7 +197,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
   describe("of turning an agent off before its key had arrived", () => {
     test("before COMMIT: the key comes", async () => {
       const id = await refusedKey(500);
-      expect(await stage.killed(beforeCommit(END), () => stage.turn(id, "deactivate"))).toBeNull();
+      expect((await stage.killed(beforeCommit(END), () => stage.turn(id, "deactivate"))).result).toBeNull();
       expect((await stage.activationOf(slug)).status).toBe("active");
       await stage.settle();
       expect(stage.types(id)).toEqual(["agent.activated", "agent.activated"]);
@@ -204,7 +208,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
 
     test("after COMMIT: the key is gone, and nothing but its end is told", async () => {
       const id = await refusedKey(500);
-      expect(await stage.killed(afterCommit(END), () => stage.turn(id, "deactivate"))).toBeNull();
+      expect((await stage.killed(afterCommit(END), () => stage.turn(id, "deactivate"))).result).toBeNull();
       expect(await stage.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: true, body: { status: "deactivated" } });
       await stage.settle();
       expect(stage.types(id)).toEqual(["agent.activated", "agent.deactivated"]);
@@ -220,7 +224,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       const id = await stage.activated(slug);
       const rotate = () =>
         stage.ask<{ webhookSecret: string }>("POST", `${MARKET}/listings/${slug}/webhook-secret/rotate`, { overlapSeconds: 3600 }, slug);
-      expect(await stage.killed(order, rotate)).toBeNull();
+      expect((await stage.killed(order, rotate)).result).toBeNull();
       const repeated = await rotate();
       expect(repeated).toMatchObject({ status: 200, replayed: there });
       const next = repeated?.body.webhookSecret ?? "";
@@ -262,7 +266,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
 
     test("before COMMIT of the cancel: nobody is told, and keys that were on their way come", async () => {
       const id = await refusedKey(500);
-      expect(await stage.killed(beforeCommit(CANCEL), cancel)).toBeNull();
+      expect((await stage.killed(beforeCommit(CANCEL), cancel)).result).toBeNull();
       await stage.settle();
       expect(await stage.activationOf(slug)).toMatchObject({ status: "active" });
       expect(stage.types(id)).toEqual(["agent.activated", "agent.activated"]);
@@ -271,7 +275,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
 
     test("after COMMIT of the cancel: every activation has ended though nobody was told, and no key comes any more", async () => {
       const id = await refusedKey(500);
-      expect(await stage.killed(afterCommit(CANCEL), cancel)).toBeNull();
+      expect((await stage.killed(afterCommit(CANCEL), cancel)).result).toBeNull();
       expect(await stage.activationOf(slug)).toMatchObject({ status: "deactivated" });
       expect(await cancel()).toMatchObject({ status: 200, replayed: true });
       await stage.settle();

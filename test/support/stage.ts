@@ -59,6 +59,12 @@ export class Stage {
     if (now < this.#moved) await this.done("POST", "/__dev/clock/advance", { to: this.#moved });
   }
 
+  /** After a scene that failed the server may be gone. */
+  async revive(): Promise<void> {
+    const { child } = this.server.process;
+    if (child.signalCode !== null || child.exitCode !== null) await this.start();
+  }
+
   async close(): Promise<void> {
     await this.#server?.process.kill("SIGKILL");
     await this.hooks[Symbol.asyncDispose]();
@@ -133,8 +139,11 @@ export class Stage {
     return this.ask("POST", `${MARKET}/activations/${id}/${verb}`, undefined, `${verb}-${id}`);
   }
 
-  /** Does something that ends with the server's death where it was ordered, or by the webhook; then starts it again. */
-  async killed<T>(order: Order | null, act: () => Promise<T>): Promise<T> {
+  /**
+   * Does something that ends with the server's death where it was ordered, or by the webhook; then starts it again. `came`
+   * is how many requests the webhook had seen by then: the server that starts may send at once.
+   */
+  async killed<T>(order: Order | null, act: () => Promise<T>): Promise<{ result: T; came: number }> {
     if (order !== null) this.server.order(order);
     const { process } = this.server;
     const acting = act();
@@ -142,8 +151,9 @@ export class Stage {
     const result = await acting;
     this.#said.push(process.stderr(), process.stdout());
     this.#corpses.push(await this.ground.bytes());
+    const came = this.hooks.calls.length;
     await this.start();
-    return result;
+    return { result, came };
   }
 
   /** Waits until no event is on its way. Time is moved, so that neither a retry nor a lease is waited for. */
@@ -174,8 +184,10 @@ export class Stage {
   }
 
   /** The keys that came for an agent, each delivery of them. */
-  keys(slug: string): string[] {
-    return this.hooks.calls.flatMap(({ event }) => (event.type === "agent.activated" && event.agentSlug === slug ? [event.apiKey] : []));
+  keys(slug: string, among = this.hooks.calls.length): string[] {
+    return this.hooks.calls
+      .slice(0, among)
+      .flatMap(({ event }) => (event.type === "agent.activated" && event.agentSlug === slug ? [event.apiKey] : []));
   }
 
   /** More activations of the same listing. */
