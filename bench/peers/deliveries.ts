@@ -190,7 +190,8 @@ const fair = async (hanging: number, each: number): Promise<number> => {
   const urlOf = (server: typeof good): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const [mine = ""] = await activate(app, await listing(urlOf(good)), 1);
   const theirs: string[] = [];
-  for (let i = 0; i < hanging; i += 1) theirs.push(...(await activate(app, await listing(urlOf(bad).replace("127.0.0.1", `w${i}.localhost`)), each)));
+  for (let i = 0; i < hanging; i += 1)
+    theirs.push(...(await activate(app, await listing(urlOf(bad).replace("127.0.0.1", `w${i}.localhost`)), each)));
   const tell = (ids: string[]): Promise<void> =>
     deps.db.tx((tx) => emitAll(tx, deps, ids, { type: "agent.wakeup", at: deps.clock.now(), fields: WAKEUP }));
   for (let i = 0; i < theirs.length; i += 500) await tell(theirs.slice(i, i + 500));
