@@ -107,7 +107,8 @@ test("a rate limit holds for all processes together, and its headers tell what i
 });
 
 test("over time, several processes together let through the rate, and hardly less", async () => {
-  const rate = { perSecond: 400, burst: 40 };
+  // A full bucket lasts a second: what nobody asks for while the machine does other things is not lost.
+  const rate = { perSecond: 100, burst: 100 };
   const limiters = await Promise.all(
     [1, 2, 3].map(async () => {
       const db = await openPostgres(database.url, { migrate: false, connections: 2 });
