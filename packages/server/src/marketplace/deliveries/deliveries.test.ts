@@ -3,6 +3,7 @@ import { arrived, crowd, resumed } from "../../../test/crowd.ts";
 import { hook } from "../../../test/hook.ts";
 import { listAgent, turnOn } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
+import { LIMIT_MS } from "./receiver.ts";
 
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
   await using hooks = await hook();
@@ -75,9 +76,10 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
     10,
   );
   const mine = await crowd(world, "writer", [good.url], 100);
+  const { real } = world.app.deps.clock;
+  const began = real.now();
   await resumed(world, stuck);
   await arrived(hanging, 400, world);
-  const { real } = world.app.deps.clock;
   const took: number[] = [];
   for (const [n, id] of mine.entries()) {
     const since = real.now();
@@ -86,9 +88,11 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
     took.push(real.now() - since);
   }
   took.sort((a, b) => a - b);
-  expect(took[98]).toBeLessThan(1000);
-  // One request each: nobody gets more before the first answer.
-  expect(hanging.calls.length).toBeLessThanOrEqual(500);
+  // Behind one that hangs it would take as long as that is waited for.
+  expect(took[98]).toBeLessThan(LIMIT_MS / 2);
+  // One request each: nobody gets more before the first was answered or given up.
+  const rounds = 1 + Math.floor((real.now() - began) / LIMIT_MS);
+  expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);
 });
 
 test("a webhook that answers well gets up to 64 requests at a time, and no more", async () => {
