@@ -106,6 +106,21 @@ test("a rate limit holds for all processes together, and its headers tell what i
   expect([refused?.headers.get("retry-after"), refused?.headers.get("ratelimit-remaining")]).toEqual(["1", "0"]);
 });
 
+test("test events are counted by all processes together, and by those that start afterwards", async () => {
+  const made = await cluster(2);
+  const [one, other] = made as [TestWorld, TestWorld];
+  // Nobody is there: an attempt that fails is one all the same.
+  await one.sdk.listings.create({ slug: "pinged", name: "Pinged", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  const path = "/api/v1/marketplace/listings/pinged/test-webhook";
+  const answers = await Promise.all(Array.from({ length: 14 }, (_, i) => ask(made[i % 2] as TestWorld, { path, body: {} })));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(4);
+  expect(answers.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("6");
+  await Promise.all([one.dispose(), other.dispose()]);
+  const [next] = await cluster(1);
+  expect((await ask(next as TestWorld, { path, body: {} })).status).toBe(429);
+});
+
 test("over time, several processes together let through the rate, and hardly less", async () => {
   // A full bucket lasts a second: what nobody asks for while the machine does other things is not lost.
   const rate = { perSecond: 100, burst: 100 };

@@ -8,12 +8,19 @@ export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
 }
 
+/** A text holds what the database cannot keep: Postgres has no place for NUL. */
+export class Unstorable extends Error {
+  override name = "Unstorable";
+}
+
 /** A query was made where none may be: beside the open transaction, or after its end. A bug of ours, said clearly. */
 export class MisplacedQuery extends Error {
   override name = "MisplacedQuery";
 }
 
 const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_ROWID", "23505"]);
+// Characters that are none in the encoding of the database, or have no counterpart in it.
+const UNSTORABLE = new Set(["22021", "22P05"]);
 // Of Postgres: connection, resources, shutting down, the disk, a standby that takes no writes, a statement or lock that
 // took too long, and transactions that got in each other's way more often than they were tried again.
 const UNAVAILABLE =
@@ -38,6 +45,7 @@ export const storageError = (error: unknown): unknown => {
       ? new StorageUnavailable("The database cannot work at the moment (connection lost).")
       : error;
   if (UNIQUE.has(code)) return new UniqueViolation("A row with this unique key exists already.");
+  if (UNSTORABLE.has(code)) return new Unstorable("A text holds a character that cannot be stored.");
   if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
   return DRIVER.test(code) ? new Error(`A query failed (${code}).`) : error;
 };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Contract, type Endpoint, isForAgents, statusesOf } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
-import { StorageUnavailable, UniqueViolation } from "../db/errors.ts";
+import { StorageUnavailable, UniqueViolation, Unstorable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
@@ -26,6 +26,9 @@ type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, 
 
 // The largest body of an agent's call that is no upload: a landing page of half a megabyte, each character of it escaped.
 const AGENT_BODY_BYTES = 4 * 1024 * 1024;
+
+// The largest body without a key. The news of Stripe are a few kilobytes.
+const PUBLIC_BODY_BYTES = 1024 * 1024;
 
 /** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
 interface Caller {
@@ -92,6 +95,8 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
     log.error(error.message, { requestId });
     return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
   }
+  if (error instanceof Unstorable)
+    return invalid("", "invalid_characters", "A text in this request holds NUL (\\u0000) or another character that cannot be stored.");
   log.error("a request failed in a way nobody foresaw", {
     requestId,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
@@ -244,12 +249,14 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     if (endpoint.access === "dev") guardDev(exchange, exchange.remoteAddress);
     let body: Input = {};
     let context = base;
+    // Whoever has shown no key sends little.
+    const most = endpoint.access === "dev" ? config.maxBodyBytes : Math.min(config.maxBodyBytes, PUBLIC_BODY_BYTES);
     if (endpoint.raw) {
-      const raw: RawBody = { bytes: await exchange.body(config.maxBodyBytes), headers: exchange.headers };
+      const raw: RawBody = { bytes: await exchange.body(most), headers: exchange.headers };
       context = { ...base, ...raw };
     } else if (endpoint.body) {
       checkMediaType(exchange.headers);
-      body = parseJson(await exchange.body(config.maxBodyBytes));
+      body = parseJson(await exchange.body(most));
     }
     const output = await (handler as RunAny)(
       parseInput(endpoint, paramsOf(exchange), endpoint.query ? exchange.search() : null, body),

@@ -258,6 +258,36 @@ describe("what HTTP/1.1 allows", () => {
   });
 });
 
+describe("requests that could be read in two ways are read in none, and what is hidden in them is not served", () => {
+  const hidden = { toString: () => head("GET /api/v1/me", auth(), "Connection: close") };
+  const send = (...headers: string[]) => head("POST /api/v1/send", auth(), "Content-Type: application/json", ...headers);
+  test.each([
+    ["a length and chunks", () => `${send("Content-Length: 4", "Transfer-Encoding: chunked")}0\r\n\r\n${hidden}`],
+    ["chunks and a length", () => `${send("Transfer-Encoding: chunked", "Content-Length: 100")}0\r\n\r\n${hidden}`],
+    ["two lengths", () => `${send("Content-Length: 2", "Content-Length: 200")}{}${hidden}`],
+    ["a list of lengths", () => `${send("Content-Length: 2, 200")}{}${hidden}`],
+    ["a length with a sign", () => `${send("Content-Length: +2")}{}${hidden}`],
+    ["a length in hexadecimal", () => `${send("Content-Length: 0x2")}{}${hidden}`],
+    ["a coding nobody knows", () => `${send("Transfer-Encoding: xchunked")}0\r\n\r\n${hidden}`],
+    ["chunks that are not the last coding", () => `${send("Transfer-Encoding: chunked, identity")}0\r\n\r\n${hidden}`],
+    ["a blank before the colon", () => `${send("Transfer-Encoding : chunked")}0\r\n\r\n${hidden}`],
+    ["a header that goes on in the next line", () => `${send("X-A: b\r\n Transfer-Encoding: chunked")}0\r\n\r\n${hidden}`],
+    ["a line that ends in LF alone", () => `${send("X-A: b\nTransfer-Encoding: chunked")}0\r\n\r\n${hidden}`],
+    ["a line that ends in CR alone", () => `${send("X-A: b\rTransfer-Encoding: chunked")}0\r\n\r\n${hidden}`],
+    ["NUL in a header", () => send("X-A: a\0b")],
+    ["a name of a header that is none", () => send("X A: b")],
+    ["a chunk of a size below zero", () => `${send("Transfer-Encoding: chunked")}-1\r\n{}\r\n0\r\n\r\n${hidden}`],
+    [
+      "a chunk of more than there is in the world",
+      () => `${send("Transfer-Encoding: chunked")}fffffffffffffffff\r\n{}\r\n0\r\n\r\n${hidden}`,
+    ],
+  ])("%s", async (_name, bytes) => {
+    const statuses = statusesIn(await say(bytes()));
+    expect(statuses.length).toBeLessThanOrEqual(1);
+    for (const status of statuses) expect([400, 431, 501]).toContain(status);
+  });
+});
+
 describe("bodies beyond the limit (1 MB here)", () => {
   const chunkOf = (size: number) => `${size.toString(16)}\r\n${"x".repeat(size)}\r\n`;
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageOf, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
+import { RunId } from "./runs.ts";
 import { line, prose } from "./text.ts";
 
 const MB = 1024 * 1024;
@@ -104,7 +105,7 @@ const leadMagnetFields = z.strictObject({
   contentType,
   title: line(200),
   description: prose(2000).nullable().optional(),
-  runId: z.string().max(64).optional().meta({ description: "The run that made it" }),
+  runId: RunId.optional().meta({ description: "The run that made it" }),
 });
 
 const ASSET_RULES =

@@ -3,6 +3,7 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageOf, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { PageBlock, PageBlocks, PageForm, PageHtml, PageSeo } from "./page-content.ts";
+import { RunId } from "./runs.ts";
 import { LANDING_PAGE_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
@@ -137,7 +138,7 @@ export const agentLandingPages = {
     body: z.strictObject({
       title: line(200),
       ...fields,
-      runId: z.string().max(64).optional().meta({ description: "The run that made it" }),
+      runId: RunId.optional().meta({ description: "The run that made it" }),
     }),
     status: 201,
     output: WrittenLandingPage,
@@ -178,7 +179,7 @@ export const agentLandingPages = {
     body: z.strictObject({
       title: line(200).optional(),
       ...fields,
-      runId: z.string().max(64).optional().meta({ description: "The run that changed it" }),
+      runId: RunId.optional().meta({ description: "The run that changed it" }),
       version: z.int().min(1).optional().meta({ description: "The version you have read" }),
     }),
     output: WrittenLandingPage,

@@ -222,6 +222,28 @@ describe("what cannot be believed is refused, and changes nothing", () => {
       401,
       "invalid_signature",
     ],
+    ["a signed body of more than a megabyte", (s) => tell(s, paid({ padding: "x".repeat(1024 * 1024) })), 413, "payload_too_large"],
+    [
+      "a hundred wrong signatures, and none that fits",
+      ({ stripe, world }) => {
+        const { body, headers } = stripe.sign(paid());
+        const [at, right = ""] = String(headers["stripe-signature"]).split(",v1=");
+        const wrong = Array.from({ length: 100 }, (_, i) => `v1=${i.toString(16).padStart(right.length, "0")}`).join(",");
+        return ask(world, { path: WEBHOOK, key: null, body, headers: { "stripe-signature": `${at},v0=${right},${wrong}` } });
+      },
+      401,
+      "invalid_signature",
+    ],
+    [
+      "a right signature moved to another moment",
+      ({ stripe, world }) => {
+        const { body, headers } = stripe.sign(paid(), { at: now() - 3600 });
+        const moved = String(headers["stripe-signature"]).replace(/t=\d+/, `t=${now()}`);
+        return ask(world, { path: WEBHOOK, key: null, body, headers: { "stripe-signature": moved } });
+      },
+      401,
+      "invalid_signature",
+    ],
     ["a signed body that is no event", (s) => tell(s, { hello: "world" }), 400, "validation_error"],
     ["a signed list", (s) => tell(s, []), 400, "validation_error"],
     [
