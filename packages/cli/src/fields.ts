@@ -19,6 +19,8 @@ export interface Field {
   choices: readonly string[] | undefined;
   /** A list that may also stand alone: one item is sent bare. */
   oneOrMany: boolean;
+  /** Whether it may be null, for none. */
+  nullable: boolean;
   /** What a file may be. */
   file?: FileRules;
 }
@@ -41,6 +43,7 @@ interface Schema {
 
 interface Peeled {
   core: Schema;
+  nullable: boolean;
   required: boolean;
   default: unknown;
   description: string | undefined;
@@ -49,14 +52,14 @@ interface Peeled {
 // optional(default(string)) -> string, remembering what the wrappers said.
 const peel = (schema: Schema): Peeled => {
   const { def } = schema;
-  const rest = { required: true, default: undefined, description: schema.description };
+  const rest = { required: true, nullable: false, default: undefined, description: schema.description };
   if (def.type === "pipe" && def.out) return { ...peel(def.out), description: schema.description };
   if (!def.innerType) return { core: schema, ...rest };
   const inner = peel(def.innerType);
   const description = schema.description ?? inner.description;
   if (def.type === "default" || def.type === "prefault") return { ...inner, required: false, default: def.defaultValue, description };
   if (def.type === "optional") return { ...inner, required: false, description };
-  return { ...inner, description };
+  return { ...inner, nullable: inner.nullable || def.type === "nullable", description };
 };
 
 const SCALARS: Readonly<Record<string, FieldKind>> = { string: "text", number: "number", int: "number", boolean: "boolean", enum: "enum" };
@@ -101,6 +104,7 @@ const fileField = (file: FileRules): Field => ({
   where: "body",
   kind: "file",
   required: true,
+  nullable: false,
   default: undefined,
   description: `The file to upload, up to ${file.maxBytes / 1024 / 1024} MB, or - for stdin`,
   choices: undefined,

@@ -5,6 +5,10 @@ import { type Field, flagSyntax, isRepeatable, showsChoices } from "./fields.ts"
 /** For flags that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...((before as string[] | undefined) ?? []), text];
 
+/** What is empty or nested when absent says nothing in a word. */
+const saysDefault = ({ default: value, kind }: Field): boolean =>
+  kind !== "boolean" && value !== "" && (typeof value === "string" || typeof value === "number");
+
 const describe = (field: Field): string => {
   const notes = [
     ...(field.required ? ["required"] : []),
@@ -12,7 +16,7 @@ const describe = (field: Field): string => {
     ...(field.kind === "values" ? ["name:=json for what is no text"] : []),
     ...(field.kind === "json" ? ["JSON or @file"] : []),
     ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
-    ...(field.default === undefined || field.kind === "boolean" ? [] : [`default ${String(field.default)}`]),
+    ...(saysDefault(field) ? [`default ${String(field.default)}`] : []),
   ];
   return `${field.description}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`.trim();
 };

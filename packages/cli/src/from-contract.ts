@@ -7,7 +7,7 @@ import { usageError } from "./errors.ts";
 import { exampleHelp } from "./examples.ts";
 import { fieldsOf, isList } from "./fields.ts";
 import { addField } from "./flags.ts";
-import { applyPositional, fillMissing, gather } from "./gather.ts";
+import { applyPositional, fillMissing, type Gathered, gather } from "./gather.ts";
 import { assertSure, isLongPoll, perform, withIdempotency, withPollTime } from "./perform.ts";
 import { argumentsOf, type Placed } from "./places.ts";
 import { callOf, isDestructive, isWrite } from "./request.ts";
@@ -22,8 +22,11 @@ const activationOf = ({ host }: Session, flags: Flags): string => {
   throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
 };
 
-/** Builds the command of one endpoint: its arguments, flags and work, all from the contract. */
-export const commandOf = (place: Placed, run: Run): Command => {
+/**
+ * Builds the command of one endpoint: its arguments, flags and work, all from the contract. `before` may add to what was
+ * gathered, before anything is asked or checked.
+ */
+export const commandOf = (place: Placed, run: Run, before?: (session: Session, gathered: Gathered) => Promise<void>): Command => {
   const { endpoint, words } = place;
   const fields = fieldsOf(endpoint).filter(({ name }) => place.fixed?.[name] === undefined);
   const command = noteCommand(new Command(words.at(-1)), place)
@@ -46,6 +49,7 @@ export const commandOf = (place: Placed, run: Run): Command => {
     session.flagOf = flagOfFields(fields);
     session.place = place;
     const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params.length), flags));
+    await before?.(session, gathered);
     if (place.fixed) gathered.body = { ...gathered.body, ...place.fixed };
     await fillMissing(session, endpoint, askedFields(fields, gathered), gathered);
     const file = endpoint.file && takeFile(gathered, endpoint.file);

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Run } from "./act.ts";
 import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
+import { activateCommand } from "./commands/activate.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { commandsCommand } from "./commands/commands.ts";
@@ -35,6 +36,7 @@ const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands
 
 // Endpoints whose command is more than their fields: files, waiting, folders.
 const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
+  "activations.create": activateCommand,
   "emails.send": (place, run) => sendCommand(place.words, run),
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,

@@ -1,4 +1,4 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import type { Run } from "./act.ts";
 import { advise } from "./advice.ts";
 import { cancelled, type Failure, failureOf, usageError } from "./errors.ts";
@@ -17,10 +17,17 @@ const usageOf = (error: CommanderError): Failure => {
   return usageError(message, hint === "" ? {} : { hint }).failure;
 };
 
-// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`.
-const helpFor = (argv: readonly string[], names: readonly string[]): string => {
-  const noun = argv.find((word) => !word.startsWith("-"));
-  return noun !== undefined && names.includes(noun) ? `mailsvc ${noun} --help` : "mailsvc --help";
+// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
+const helpFor = (argv: readonly string[], program: Command | undefined): string => {
+  const words: string[] = [];
+  let at = program;
+  for (const word of argv) {
+    if (word.startsWith("-")) continue;
+    at = at?.commands.find((c) => c.name() === word);
+    if (!at) break;
+    words.push(word);
+  }
+  return ["mailsvc", ...words, "--help"].join(" ");
 };
 
 /**
@@ -45,12 +52,11 @@ export const run = async (host: Host): Promise<Exit> => {
   let written = "";
   const asJson = host.argv.includes("--json");
   const plain = outputOf(host, term, { json: asJson, quiet: false });
-  let names: readonly string[] = [];
+  let program: Command | undefined;
   try {
-    const program = await createProgram(host, term, state, (text) => {
+    program = await createProgram(host, term, state, (text) => {
       written += text;
     });
-    names = program.commands.map((c) => c.name());
     if (host.argv.length === 0) {
       program.outputHelp();
       await plain.text(written);
@@ -67,7 +73,7 @@ export const run = async (host: Host): Promise<Exit> => {
       }
       // A noun without a verb: commander has shown its help on stderr already.
       if (error.code === "commander.help") return EXIT.usage;
-      plain.fail({ ...usageOf(error), next: helpFor(host.argv, names) }, asJson);
+      plain.fail({ ...usageOf(error), next: helpFor(host.argv, program) }, asJson);
       return EXIT.usage;
     }
     const plainly = stop.signal.aborted ? cancelled().failure : failureOf(error, session?.flagOf, urlOf(session));

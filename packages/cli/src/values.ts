@@ -78,7 +78,8 @@ export const readInstant = async (flag: string, text: string, serverNow: () => P
   });
 };
 
-const readNumber = (field: Field, text: string): number => {
+const readNumber = (field: Field, text: string): number | null => {
+  if (field.nullable && text.trim() === "null") return null;
   const value = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
   return value;

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { withAgent } from "../../server/test/agent-at-work.ts";
+import { listAgent, turnOn } from "../../server/test/marketplace.ts";
+import { TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 120 };
@@ -38,6 +41,53 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect([unsure.code, unsure.stderr]).toMatchObject([2, expect.stringContaining("--yes")]);
   expect((await mailsvc(["listings", "cancel", "writer", "--yes"], tty)).stdout).toMatch(/state\s+CANCELLED/);
   expect((await mailsvc(["activations", "get", id], tty)).stdout).toMatch(/because\s+admin_revoke/);
+});
+
+test("turning an agent on shows what it asks for and asks once; --yes agrees, and without a terminal it is said what to name", async () => {
+  const { world, mailsvc } = await besideServer();
+  await listAgent(world.sdk, "http://127.0.0.1:9/hook", { permissions: ["brand:read", "agent:write_runs"] });
+  const create = ["activations", "create", "writer"];
+  const unasked = await mailsvc(create);
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining("writer asks for: brand:read, agent:write_runs.")]);
+  const no = await mailsvc(create, { tty: TERMINAL, env: { NO_COLOR: "1" }, answers: ["n"] });
+  expect([no.code, no.stderr]).toEqual([
+    130,
+    expect.stringMatching(/The writer asks for:\nbrand:read +Read brand colors, logo and voice\n/),
+  ]);
+  expect((await world.sdk.activations.list()).pagination.total).toBe(0);
+  const yes = await mailsvc(create, { tty: TERMINAL, env: { NO_COLOR: "1" }, answers: ["y"] });
+  expect([yes.code, yes.stdout]).toEqual([0, expect.stringMatching(/may +brand:read, agent:write_runs\n/)]);
+  await world.sdk.activations.deactivate((await world.sdk.activations.list({ status: "active" })).data[0]?.id ?? "");
+  expect((await mailsvc([...create, "--yes"])).json).toMatchObject({ scopes: ["brand:read", "agent:write_runs"] });
+});
+
+test("each state says what leads on from it, and what failed says where to look", async () => {
+  const { world, mailsvc } = await besideServer();
+  const listing = ["--slug", "writer", "--name", "W", "--webhook-url", "http://127.0.0.1:9/hook", "--permission", "brand:read"];
+  expect((await mailsvc(["listings", "create", ...listing], tty)).stdout).toMatch(/next +mailsvc listings checkout writer/);
+  await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
+  expect((await mailsvc(["catalog", "get", "writer"], tty)).stdout).toMatch(/\nnext +mailsvc activations create writer\n/);
+  const { id } = await turnOn(world.sdk);
+  expect((await mailsvc(["activations", "pause", id], tty)).stdout).toMatch(new RegExp(`next +mailsvc activations resume ${id}`));
+  await world.sdk.activations.update(id, { creditLimit: 5 });
+  expect((await mailsvc(["activations", "update", id, "--credit-limit", "null"])).json).toMatchObject({ creditLimit: null });
+  const lost = await mailsvc(["messages", "list", "act_x"], tty);
+  expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining("try mailsvc activations list")]);
+  const wrong = await mailsvc(["agent", "runs", "log", "--flag"], tty);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("try mailsvc agent runs log --help")]);
+});
+
+test("what an agent may not do is told in its terms", async () => {
+  const { world, mailsvc } = await besideServer();
+  await using made = await withAgent(world, ["agent:write_runs"]);
+  const as = { ...tty, env: { NO_COLOR: "1", MAILSVC_AGENT_KEY: made.agent.key, MAILSVC_ACTIVATION_ID: made.agent.activationId } };
+  const refused = await mailsvc(["agent", "lists", "list"], as);
+  expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining("try mailsvc agent whoami")]);
+  expect(refused.stderr).toContain("An agent may do what its brand agreed to");
+  expect((await mailsvc(["agent", "whoami"], as)).stdout).toMatch(/works for +dev\nstate +active\nmay +agent:write_runs\n/);
+  expect((await mailsvc(["agent", "runs", "start", "--run-id", "run-spring"], as)).code).toBe(0);
+  expect((await mailsvc(["agent", "runs", "log", "run-spring"], as)).stdout).toMatch(/^RUNNING 0 entries kept/);
+  expect((await mailsvc(["agent", "--help"], as)).stdout).toMatch(/lists +Names of the brand's lists/);
 });
 
 test("a brand is shown and changed; hostile names are shown harmless", async () => {

@@ -1,6 +1,7 @@
 import type {
   AgentCredits,
   AgentMessage,
+  AgentSelf,
   CreditEntry,
   CreditTransaction,
   Heartbeat,
@@ -80,6 +81,7 @@ const message = (m: Message, { term: { out } }: Session): string =>
       [
         ["id", m.id],
         ["from", m.author.role],
+        ["activation", m.activationId],
         ["run", m.runId],
         ["answers", m.inReplyTo],
         ["written", stamp(m.createdAt)],
@@ -147,7 +149,7 @@ const creditColumns: Column<CreditEntry>[] = [
   { title: "amount", value: (e) => e.amount },
   { title: "balance", value: (e) => e.balanceAfter },
   { title: "for", value: (e) => [e.action, e.description].filter(Boolean).join(": "), flexible: true },
-  { title: "agent", value: (e) => e.activationId },
+  { title: "agent", value: (e) => e.activationId, flexible: true },
   { title: "when (utc)", value: (e) => stamp(e.createdAt), paint: dim },
 ];
 
@@ -206,7 +208,24 @@ const wakeup = (w: Wakeup, { term: { out } }: Session): string =>
     out,
   );
 
+const self = (a: AgentSelf, { term: { out, columns } }: Session): string =>
+  details(
+    [
+      ["activation", a.activationId],
+      ["agent", a.agentSlug],
+      ["works for", a.organizationName],
+      ["state", a.pauseReasons.length === 0 ? a.status : `${a.status}: ${a.pauseReasons.join(", ")}`],
+      ["may", a.scopes.join(", ")],
+      ["key", a.keyPreview],
+      ["webhook failed", a.webhookLastError?.clearedAt === null ? a.webhookLastError.message : ""],
+      ["since", stamp(a.createdAt)],
+    ],
+    out,
+    columns,
+  );
+
 export const agentViews: Readonly<Record<string, View>> = {
+  "agent.self.get": { object: self },
   "approvals.list": { columns: questionColumns },
   "messages.inbox": { columns: waitingColumns },
   "messages.list": { columns: messageColumns },

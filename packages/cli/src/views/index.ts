@@ -3,6 +3,7 @@ import { agentViews } from "./agents.ts";
 import { contactViews } from "./contacts.ts";
 import { deliveryViews } from "./deliveries.ts";
 import { emailViews } from "./emails.ts";
+import { fileViews } from "./files.ts";
 import { inboxViews } from "./inbox.ts";
 import { listViews } from "./lists.ts";
 import { marketplaceViews } from "./marketplace.ts";
@@ -30,6 +31,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...marketplaceViews,
   ...deliveryViews,
   ...agentViews,
+  ...fileViews,
   ...inboxViews,
   ...serverViews,
   ...worldViews,

@@ -36,7 +36,11 @@ const listingColumns: Column<Listing>[] = [
   { title: "webhook", value: (l) => l.webhookUrl, flexible: true },
 ];
 
-const listing = (l: Listing, { term: { out } }: Session): string =>
+/** What leads on from a listing's state. */
+const afterState = ({ state: at, slug }: Listing): string =>
+  at === "LISTED" ? "" : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
+
+const listing = (l: Listing, { term: { out, columns } }: Session): string =>
   details(
     [
       ["slug", l.slug],
@@ -50,8 +54,10 @@ const listing = (l: Listing, { term: { out } }: Session): string =>
       ["paid until", stamp(l.expiresAt)],
       ["ended", stamp(l.endedAt)],
       ["new secret from", stamp(l.secretRotatesAt)],
+      ["next", afterState(l)],
     ],
     out,
+    columns,
   );
 
 const secretBelow = (above: string, secret: string, { term: { out } }: Session): string =>
@@ -92,7 +98,7 @@ const agentColumns: Column<CatalogAgent>[] = [
   { title: "slug", value: (a) => a.slug },
   { title: "name", value: (a) => a.name, flexible: true },
   { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true },
-  { title: "on", value: (a) => a.activationId },
+  { title: "turned on as", value: (a) => a.activationId },
 ];
 
 const agent = (a: CatalogAgent, { term: { out } }: Session): string =>
@@ -102,7 +108,7 @@ const agent = (a: CatalogAgent, { term: { out } }: Session): string =>
         ["slug", a.slug],
         ["name", a.name],
         ["description", a.description],
-        ["on", a.activationId],
+        ["turned on as", a.activationId],
       ],
       out,
     ),
@@ -112,6 +118,7 @@ const agent = (a: CatalogAgent, { term: { out } }: Session): string =>
       a.permissions.map((p) => [p.scope, p.grants]),
       out,
     ),
+    ...(a.activationId === null ? ["", `${out.dim("next")}  mailsvc activations create ${safeText(a.slug)}`] : []),
   ].join("\n");
 
 type Shown = Pick<Activation, "status" | "pauseReasons">;
@@ -148,7 +155,15 @@ const facts = (a: Activation | ListingActivation): readonly (readonly [string, u
   ["off since", stamp(a.deactivatedAt)],
 ];
 
-const activation = (a: Activation, { term: { out } }: Session): string =>
+/** What leads on from an activation's state, for its brand. */
+const afterPause = ({ id, status, pauseReasons }: Activation): string => {
+  if (status !== "paused") return "";
+  return pauseReasons.includes("plan_downgrade")
+    ? "mailsvc plans list (a plan that covers it resumes it)"
+    : `mailsvc activations resume ${id}`;
+};
+
+const activation = (a: Activation, { term: { out, columns } }: Session): string =>
   details(
     [
       ["id", a.id],
@@ -156,8 +171,10 @@ const activation = (a: Activation, { term: { out } }: Session): string =>
       ...facts(a),
       ["because", a.deactivationReason],
       ["credits a month", a.creditLimit],
+      ["next", afterPause(a)],
     ],
     out,
+    columns,
   );
 
 const tabEntry = (a: ListingActivation, { term: { out } }: Session): string =>

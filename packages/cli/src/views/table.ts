@@ -58,9 +58,31 @@ export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return [head, ...body].join("\n");
 };
 
-/** Names and values below each other; a value of several lines is indented under its name. */
-export const details = (entries: readonly (readonly [name: string, value: unknown])[], style: Style): string => {
+/** Words in lines of a width, as far as words are short enough. */
+const wrap = (text: string, width: number): string[] => {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+};
+
+/** Names and values below each other; in a terminal of `columns` a long value goes on under its beginning. */
+export const details = (
+  entries: readonly (readonly [name: string, value: unknown])[],
+  style: Style,
+  columns: number = Number.POSITIVE_INFINITY,
+): string => {
   const shown = entries.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(0, ...shown.map(([name]) => widthOf(name)));
-  return shown.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${cell(value)}`).join("\n");
+  return shown
+    .map(([name, value]) => {
+      const room = Math.max(20, columns - width - GAP);
+      const text = cell(value);
+      const lines = widthOf(text) <= room ? [text] : wrap(text, room);
+      return `${style.dim(name.padEnd(width))}  ${lines.join(`\n${" ".repeat(width + GAP)}`)}`;
+    })
+    .join("\n");
 };

@@ -92,8 +92,12 @@ export const agentRuns = {
       "Also without entries. At most 60 times a minute for each run. A run that waits is RUNNING again. With `seq`, a count of your own that rises with each call, a repeat is recognised: its entries are not kept twice.",
     body: z.strictObject({
       runId: RunId,
-      entries: z.array(Entry).max(RUN_LIMITS.entries).default([]),
-      progress: RunProgress.optional(),
+      entries: z
+        .array(Entry)
+        .max(RUN_LIMITS.entries)
+        .default([])
+        .meta({ description: `Up to ${RUN_LIMITS.entries} of {message, level, data, at}` }),
+      progress: RunProgress.optional().meta({ description: "How far it is: {percent, label}" }),
       checkpoint: jsonValue(16 * KIB)
         .optional()
         .meta({ description: "What you need to go on after a crash, up to 16 KiB of JSON" }),

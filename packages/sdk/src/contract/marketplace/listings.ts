@@ -97,7 +97,11 @@ export const listings = {
     summary: "Create an agent listing as a draft",
     description:
       "The answer holds AGENT_WEBHOOK_SECRET, with which every event is signed: keep it, it is not shown again. The agent appears in the catalog once the listing is paid for.",
-    body: z.strictObject({ slug: Slug, ...fields, description: fields.description.default("") }),
+    body: z.strictObject({
+      slug: Slug.meta({ description: "Its name in the catalog and in commands; it stays" }),
+      ...fields,
+      description: fields.description.default(""),
+    }),
     status: 201,
     output: Listing.extend({ webhookSecret: Secret }),
     errors: ["slug_taken"],
