@@ -37,6 +37,7 @@ import { watchNext } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
+import { SuppressedAddresses } from "./suppressions/suppressed.ts";
 import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
 /** What an app is made of; `main.ts` brings the real things, tests bring their own. */
@@ -107,6 +108,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
+  const suppressed = new SuppressedAddresses(backend.alone ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, bent: isBendable(clock) });
@@ -114,7 +116,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const staging = makeStaging(() => deps);
   const deps: Deps = {
     ...parts,
-    ...{ db, queue, mailer, ids, keyRing, verified, seal, payments, deliveries, runClock, audience, staging, limiter },
+    ...{ db, queue, mailer, ids, keyRing, verified, suppressed, seal, payments, deliveries, runClock, audience, staging, limiter },
   };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
@@ -135,6 +137,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const forget = (): void => {
     keyRing.clear();
     verified.clear();
+    suppressed.clear();
     limiter.clear();
     runClock.forget();
   };

@@ -11,6 +11,7 @@ export const sqliteBackend = async (folder: string, options: SqliteOptions = {})
   const db = await openSqlite(folder, options);
   return {
     db,
+    alone: true,
     // Nobody else writes here.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database and not in it: a copy of the database alone gives no secret away.

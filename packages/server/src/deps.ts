@@ -16,6 +16,7 @@ import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
+import type { SuppressedAddresses } from "./suppressions/suppressed.ts";
 
 /**
  * What follows in other features when contacts change, in the same transaction. They know contacts, so contacts cannot
@@ -40,6 +41,7 @@ export interface Deps {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly verified: VerifiedSenders;
+  readonly suppressed: SuppressedAddresses;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;

@@ -5,9 +5,10 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { realTime } from "../lib/clock.ts";
 import { MisplacedQuery, StorageUnavailable } from "./errors.ts";
+import { Flusher } from "./flush.ts";
 import { openSqlite, type SqliteDb, type SqliteOptions } from "./sqlite.ts";
 
 let folder: string;
@@ -31,12 +32,28 @@ afterEach(async () => {
 });
 
 describe("durability", () => {
-  test("a database is opened in WAL mode with synchronous FULL, and keeps both through a commit", async () => {
+  test("a database is opened in WAL mode, its log is flushed for each commit, and checkpoints flush it themselves", async () => {
     const db = await openSqlite(folder);
     opened.push(db);
+    const flush = vi.spyOn(Flusher.prototype, "flush");
     await put(db, "a");
+    expect(flush).toHaveBeenCalledTimes(1);
+    await db.tx((tx) => tx.select().from(tx.t.meta));
+    expect(flush).toHaveBeenCalledTimes(1);
     const read = await db.alone((c) => [c.pragma("journal_mode", { simple: true }), c.pragma("synchronous", { simple: true })]);
-    expect(read).toEqual(["wal", 2]);
+    expect(read).toEqual(["wal", 1]);
+    expect(flush).toHaveBeenCalledTimes(2);
+    flush.mockRestore();
+  });
+
+  test("while the disk has failed, readiness says so", async () => {
+    const db = await openSqlite(folder);
+    opened.push(db);
+    const flush = vi.spyOn(Flusher.prototype, "flush").mockRejectedValue(Object.assign(new Error("no"), { code: "EIO" }));
+    await expect(put(db, "a")).rejects.toThrow("The disk did not take what was written (EIO)");
+    await expect(db.ping()).rejects.toThrow(StorageUnavailable);
+    flush.mockRestore();
+    await expect(put(db, "b")).rejects.toThrow(StorageUnavailable);
   });
 
   test("rows are there after the folder was closed and opened again, and migrating twice changes nothing", async () => {

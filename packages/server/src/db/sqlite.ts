@@ -3,8 +3,10 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { bindOnce } from "./bind.sqlite.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import type { Db, Queries, Reader, Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
+import { Flusher } from "./flush.ts";
 import { currentScope, Gate, type GateOptions, type Gathering, type Scope } from "./gate.ts";
 import { insertsOf } from "./insert.sqlite.ts";
 import { lockFolder } from "./lock.ts";
@@ -15,10 +17,7 @@ import type { Tables } from "./tables.ts";
 import { FOLD, foldText, words } from "./words.sqlite.ts";
 
 export interface SqliteOptions extends GateOptions {
-  /**
-   * `FULL` (the default) makes a commit survive a power cut. better-sqlite3 is built so that WAL mode silently means
-   * NORMAL, where the last commits may be gone after one: so the level is set, and a test reads it back.
-   */
+  /** `FULL` (the default) lets a transaction end only when its rows survive a power cut; `OFF` is for tests. */
   synchronous?: "FULL" | "OFF";
 }
 
@@ -128,7 +127,7 @@ const session = (connection: Database.Database, guard: () => Scope | null) => {
   return Object.assign(made, { parts: partsOf(made, tables) }, insertsOf(made));
 };
 
-const open = (file: string, synchronous: "FULL" | "OFF"): Database.Database => {
+const open = (file: string, synchronous: "NORMAL" | "OFF"): Database.Database => {
   const connection = new Database(file);
   connection.pragma("busy_timeout = 5000");
   connection.pragma("journal_mode = WAL");
@@ -151,13 +150,25 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(folder);
   const file = join(folder, "mailsvc.db");
+  // At NORMAL a COMMIT writes the log and leaves it to us when it is flushed: what SQLite does at FULL, but beside the event
+  // loop. Before a checkpoint it flushes the log itself.
+  const level = options.synchronous === "OFF" ? "OFF" : "NORMAL";
   let writer: Database.Database;
   let reader: Database.Database;
+  let disk: Flusher | undefined;
+  let checkpoints: Checkpoints | undefined;
   try {
-    writer = open(file, options.synchronous ?? "FULL");
+    writer = open(file, level);
     migrateSqlite(writer);
-    reader = open(file, options.synchronous ?? "FULL");
+    reader = open(file, level);
     reader.pragma("query_only = ON");
+    if (level === "NORMAL") {
+      // The log is made by the first write, and stays until the last connection is closed.
+      writer.exec("BEGIN IMMEDIATE; COMMIT");
+      disk = new Flusher(`${file}-wal`);
+      checkpoints = new Checkpoints(writer);
+      await disk.flush();
+    }
   } catch (error) {
     unlock();
     throw error;
@@ -167,17 +178,22 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     const statement = writer.prepare(sql);
     return () => void statement.run();
   };
+  const commit = command("COMMIT");
   const gate = new Gate(
     {
       get active() {
         return writer.inTransaction;
       },
       begin: command("BEGIN IMMEDIATE"),
-      commit: command("COMMIT"),
+      commit: () => {
+        commit();
+        checkpoints?.committed();
+      },
       rollback: command("ROLLBACK"),
       savepoint: command("SAVEPOINT caller"),
       release: command("RELEASE caller"),
       rollbackToSavepoint: command("ROLLBACK TO caller"),
+      disk,
     },
     options,
   );
@@ -225,16 +241,21 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     alone: async (work) => {
       await gate.idle();
       // Nothing can slip in between: work is synchronous, and the gate only moves in turns of its own.
-      return work(writer);
+      const result = work(writer);
+      await disk?.flush();
+      return result;
     },
     ping: async () => {
       assertOpen();
+      gate.assertHealthy();
       reader.prepare("SELECT 1").get();
     },
     close: async () => {
       if (closed) return;
       closed = true;
       await gate.close();
+      await checkpoints?.close();
+      disk?.close();
       reader.close();
       writer.close();
       unlock();

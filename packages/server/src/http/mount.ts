@@ -4,6 +4,7 @@ import { H3, type H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable, UniqueViolation, Unstorable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
+import type { KeyInfo } from "../keys/ring.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { admitAgent } from "../marketplace/activations/agent-keys.ts";
@@ -112,6 +113,11 @@ const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
   return { status: chosen, answer: JSON.stringify(body) };
 };
 
+/** An answer, and whether it is one that was given before. */
+interface Repeatable extends Stored {
+  readonly replayed?: true;
+}
+
 /** A path by its shape: paths that differ only in how their parameters are called are one. */
 const nameless = (path: string): string => {
   let count = 0;
@@ -131,50 +137,64 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       ),
   });
 
-  /** Runs a write and keeps its answer, in one transaction. */
-  const write = async (
-    endpoint: Endpoint,
-    handler: AnyHandler,
-    input: Input,
-    { context, confirm }: Caller,
-    claim: Claim | null,
-  ): Promise<Stored & { replayed: boolean }> => {
-    const run = typeof handler === "function" ? handler : handler.run;
-    const replay = (before: Stored) => ({ ...(endpoint.confidential && claim ? opened(seal, claim, before) : before), replayed: true });
+  const runOf = (handler: AnyHandler): RunAny => (typeof handler === "function" ? handler : handler.run);
+
+  /** What a write does before its transaction; no promise where it waits for nothing. */
+  const prepare = (handler: AnyHandler, input: Input, { context }: Caller): unknown =>
+    typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read });
+
+  /** Takes back what was prepared for a write that did not come about. */
+  const undo = async (handler: AnyHandler, { context }: Caller, prepared: unknown): Promise<void> => {
+    if (typeof handler === "function" || !handler.undo) return;
+    const undoing = handler.undo({ ...context, read: db.read }, prepared);
+    await undoing.catch((error: unknown) => deps.log.warn("what was prepared stays", { error: String(error) }));
+  };
+
+  /** Runs a write in one transaction. */
+  const write = (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, prepared: unknown): Promise<Stored> => {
+    const { context, confirm } = caller;
+    const writing = db.tx(async (tx) => {
+      if (confirm) await confirm(tx);
+      return storedOf(endpoint, await runOf(handler)(input, { ...context, tx }, prepared));
+    });
+    if (typeof handler === "function" || !handler.undo) return writing;
+    return writing.catch(async (error: unknown) => {
+      await undo(handler, caller, prepared);
+      throw error;
+    });
+  };
+
+  /** Runs a write, or repeats its answer: the answer is kept in the transaction of its effect. */
+  const writeOnce = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
+    const { context, confirm } = caller;
+    const replay = (before: Stored): Repeatable => ({ ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true });
     // What is prepared may act on the outside world, which a repeat must not do again.
-    const answered = claim && typeof handler !== "function" ? await findAnswer(db.read, claim) : null;
+    const answered = typeof handler === "function" ? null : await findAnswer(db.read, claim);
     if (answered)
       return db.tx(async (tx) => {
         if (confirm) await confirm(tx);
         return replay(answered);
       });
-    const before = { ...context, read: db.read };
-    const preparing = typeof handler === "function" ? undefined : handler.prepare(input, before);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
-    const attempt = () =>
+    const prepared = await prepare(handler, input, caller);
+    const attempt = (): Promise<Repeatable> =>
       db.tx(async (tx) => {
         if (confirm) await confirm(tx);
-        const given = claim && (await findAnswer(tx, claim));
+        const given = await findAnswer(tx, claim);
         if (given) return replay(given);
-        const output = await run(input, { ...context, tx }, prepared);
-        const stored = storedOf(endpoint, output);
-        if (claim) await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
-        return { ...stored, replayed: false };
+        const stored = storedOf(endpoint, await runOf(handler)(input, { ...context, tx }, prepared));
+        await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
+        return stored;
       });
-    const undo = async (): Promise<void> => {
-      if (typeof handler === "function" || !handler.undo) return;
-      await handler.undo(before, prepared).catch((error: unknown) => deps.log.warn("what was prepared stays", { error: String(error) }));
-    };
     try {
       const stored = await attempt().catch((error: unknown) => {
         // The same key arrived twice at once, by two servers: the other one has committed, so its answer is there now.
-        if (claim && error instanceof UniqueViolation) return attempt();
+        if (error instanceof UniqueViolation) return attempt();
         throw error;
       });
-      if (stored.replayed) await undo();
+      if (stored.replayed) await undo(handler, caller, prepared);
       return stored;
     } catch (error) {
-      await undo();
+      await undo(handler, caller, prepared);
       throw error;
     }
   };
@@ -209,19 +229,29 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const claimed = form && exchange.headers.get("idempotency-key") !== null ? Buffer.from(JSON.stringify(body)) : bytes;
     const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
     const known = endpoint.raw ? { ...caller, context: { ...caller.context, bytes, headers: exchange.headers } } : caller;
-    const stored = await write(endpoint, handler, input, known, claim);
+    let stored: Repeatable;
+    if (claim) stored = await writeOnce(endpoint, handler, input, known, claim);
+    else {
+      const preparing = prepare(handler, input, known);
+      stored = await write(endpoint, handler, input, known, preparing instanceof Promise ? await preparing : preparing);
+    }
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);
   };
 
-  const keyed: Perform = async (exchange, endpoint, handler, base, headers) => {
+  const keyed: Perform = (exchange, endpoint, handler, base, headers) => {
+    const admitted = (key: KeyInfo): Promise<Answer> => {
+      authorise(key, endpoint);
+      const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
+      return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, paramsOf(exchange), headers);
+    };
+    const counted = (key: KeyInfo): Promise<Answer> => {
+      const waits = limit(limiter, config.rates, key.id, endpoint, headers);
+      return waits ? waits.then(() => admitted(key)) : admitted(key);
+    };
+    // Nearly always known: a promise more is a microsecond.
     const known = authenticate(exchange.headers, deps);
-    const key = known instanceof Promise ? await known : known;
-    const waits = limit(limiter, config.rates, key.id, endpoint, headers);
-    if (waits) await waits;
-    authorise(key, endpoint);
-    const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-    return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, paramsOf(exchange), headers);
+    return known instanceof Promise ? known.then(counted) : counted(known);
   };
 
   const forAgents: Perform = async (exchange, endpoint, handler, base, headers) => {

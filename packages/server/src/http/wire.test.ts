@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { wire } from "../../test/wire.ts";
 import { readConfig } from "../config.ts";
 import type { SqliteDb } from "../db/sqlite.ts";
@@ -44,7 +44,8 @@ afterEach(async () => {
   // Whatever came before: the server answers, at once, and has no 500 on its mind.
   const response = await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(2000) });
   expect(response.status).toBe(200);
-  expect(server.app.flight.count).toBe(0);
+  // Of a client that has gone nobody waits for the end of its request.
+  await vi.waitFor(() => expect(server.app.flight.count).toBe(0));
 });
 
 test("the ready file tells where it listens and the key, to its owner only", () => {

@@ -123,6 +123,7 @@ export const addMembers = async (
     list.doubleOptIn && unique.size > 0
       ? await suppressedAmong(
           tx,
+          deps,
           workspaceId,
           [...unique.values()].map((c) => c.emailKey),
         )

@@ -30,6 +30,8 @@ const TRICKLE = 4;
 // When the database cannot work, it is asked again after this long (real time).
 const RETRY_MS = 1000;
 
+const ADDED = Promise.resolve();
+
 /** A claimed job, with the key it had while it waited. */
 interface Held extends ClaimedJob {
   readonly dedupeKey: string | null;
@@ -73,6 +75,18 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
     });
   const insertJob = (q: Queries) => newJob(q).prepare("enqueue");
   const insertKeyed = (q: Queries) => newJob(q).onConflictDoNothing().prepare("enqueue_keyed");
+
+  const add = async (tx: Tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob, now: number): Promise<void> => {
+    const values: Record<string, unknown> = {
+      kind,
+      payload,
+      runAt: runAt ?? now,
+      maxAttempts,
+      dedupeKey: dedupeKey ?? null,
+      createdAt: now,
+    };
+    await (dedupeKey === undefined ? tx.prepared("enqueue", insertJob) : tx.prepared("enqueue_keyed", insertKeyed)).execute(values);
+  };
 
   const dueJobs = (tx: Tx, now: number, limit: number) =>
     tx
@@ -282,20 +296,13 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
 
   return {
     crew: null,
-    enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
+    enqueue: (tx, job: NewJob) => {
       const now = clock.now();
       tx.afterCommit(pump);
-      if (dedupeKey === undefined && (runAt ?? now) <= now && started && pressed())
-        return bundled.add({ kind, payload, maxAttempts, createdAt: now });
-      const values: Record<string, unknown> = {
-        kind,
-        payload,
-        runAt: runAt ?? now,
-        maxAttempts,
-        dedupeKey: dedupeKey ?? null,
-        createdAt: now,
-      };
-      await (dedupeKey === undefined ? tx.prepared("enqueue", insertJob) : tx.prepared("enqueue_keyed", insertKeyed)).execute(values);
+      if (job.dedupeKey !== undefined || (job.runAt ?? now) > now || !started || !pressed()) return add(tx, job, now);
+      const { kind, payload, maxAttempts = MAX_ATTEMPTS } = job;
+      bundled.add({ kind, payload, maxAttempts, createdAt: now });
+      return ADDED;
     },
     start: async (byKind, limit) => {
       handlers = byKind;

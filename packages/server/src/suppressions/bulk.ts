@@ -57,7 +57,7 @@ export const importSuppressions = async (
     }
   }
   if (dryRun) return outcome;
-  for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, chunk);
+  for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, deps, chunk);
   for (const chunk of chunks(rows)) await noteSuppressed(tx, deps, workspaceId, chunk, "import");
   return outcome;
 };

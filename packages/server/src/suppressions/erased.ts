@@ -57,6 +57,7 @@ export const eraseAddress = async (tx: Tx, deps: Deps, workspaceId: string, emai
   if (!(await someErased(tx, workspaceId))) {
     const now = deps.clock.now();
     const mark = { id: deps.ids("sup"), workspaceId, email: SOME_ERASED, reason: "manual", scope: "all", source: "api" } as const;
+    deps.suppressed.add(workspaceId, SOME_ERASED);
     await tx.insert(t).values({ ...mark, emailId: null, note: null, createdAt: now, updatedAt: now });
   }
   return true;

@@ -60,8 +60,9 @@ export const merged = (
       };
 
 /** Writes entries, over those of the same addresses. */
-export const putSuppressions = async (tx: Tx, rows: readonly SuppressionEntry[]): Promise<void> => {
+export const putSuppressions = async (tx: Tx, deps: Pick<Deps, "suppressed">, rows: readonly SuppressionEntry[]): Promise<void> => {
   if (rows.length === 0) return;
+  for (const { workspaceId, email } of rows) deps.suppressed.add(workspaceId, email);
   const { suppressions: t } = tx.t;
   await tx
     .insert(t)
@@ -125,14 +126,24 @@ export const suppress = async (tx: Tx, deps: Deps, workspaceId: string, wanted: 
   const email = addressKey(wanted.email);
   const before = (await suppressionsOf(tx, workspaceId, [email])).get(email);
   const row = merged(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
-  if (row) await putSuppressions(tx, [row]);
+  if (row) await putSuppressions(tx, deps, [row]);
   return showSuppression(row ?? (before as SuppressionEntry));
 };
 
 const ph = sql.placeholder;
 
-/** Of these addresses (in their compared form), those no transactional mail may go to. */
-export const suppressedAmong = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Set<string>> => {
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Of these addresses (in their compared form), those no transactional mail may go to. No promise where memory knows. */
+export const suppressedAmong = (
+  q: Tx | Reader,
+  deps: Pick<Deps, "suppressed">,
+  workspaceId: string,
+  emails: readonly string[],
+): ReadonlySet<string> | Promise<ReadonlySet<string>> =>
+  deps.suppressed.mayHold(workspaceId, emails) ? stored(q, workspaceId, emails) : NOBODY;
+
+const stored = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Set<string>> => {
   if (emails.length === 1) {
     const found = await q
       .prepared("is_suppressed", (build, { suppressions: t }) =>

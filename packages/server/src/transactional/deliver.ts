@@ -56,7 +56,7 @@ export const deliverEmail =
       record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
 
     // Checked when it was accepted, and again now: a bounce may have come in since.
-    if ((await suppressedAmong(db.read, email.workspaceId, [email.toKey])).size > 0)
+    if ((await suppressedAmong(db.read, deps, email.workspaceId, [email.toKey])).size > 0)
       return {
         commit: async (tx) => {
           if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))

@@ -9,7 +9,7 @@ import { suppressedAmong } from "../suppressions/suppressions.ts";
 import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
 import { noteQueued } from "./states.ts";
-import { type AttachmentRow, insertAttachments, insertContents, insertEmail } from "./store.ts";
+import { type AttachmentRow, insertAttachments, insertContents, insertEmail, type NewContents } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
 export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
@@ -50,6 +50,33 @@ const refusals = (boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) =>
     .filter((b) => suppressed.has(addressKey(b.address)))
     .map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
 
+const contentsOf = (
+  request: Request,
+  { subject, html = null, text = null }: Wording,
+  workspaceId: string,
+  template: Rendering | undefined,
+  attachments: number,
+  first: number | null,
+): NewContents => ({
+  workspaceId,
+  from: request.from,
+  replyTo: request.replyTo ?? null,
+  subject,
+  html,
+  text,
+  headers: request.headers ?? {},
+  tags: request.tags ?? {},
+  attachments,
+  filesOf: attachments === 0 ? null : first,
+  template: template?.name ?? null,
+});
+
+const insertFiles = (tx: Tx, contentsId: number, files: Files): Promise<void> =>
+  insertAttachments(
+    tx,
+    files.map((file, position) => ({ ...file, contentsId, position })),
+  );
+
 /**
  * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
  * transaction (SPEC 2, 4). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
@@ -64,14 +91,13 @@ export const send = async (
 ): Promise<SendResponse> => {
   const now = deps.clock.now();
   const scheduledAt = scheduleOf(request.scheduledAt, now);
-  await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  const verifying = assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  if (verifying) await verifying;
   const batch = typeof request.to !== "string";
   const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
-  const suppressed = await suppressedAmong(
-    tx,
-    workspaceId,
-    boxes.map((b) => addressKey(b.address)),
-  );
+  const keys = boxes.map((b) => addressKey(b.address));
+  const asked = suppressedAmong(tx, deps, workspaceId, keys);
+  const suppressed = asked instanceof Promise ? await asked : asked;
   const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
   if (failed.length === boxes.length) {
     const details = failed.map(({ to, code, message }) => ({
@@ -83,39 +109,20 @@ export const send = async (
   }
 
   // One for all, unless a template says something else to each.
-  const contents = new Map<Wording, number>();
-  const contentsOf = async ({ subject, html = null, text = null }: Wording): Promise<number> => {
-    const [first = null] = contents.values();
-    const id = await insertContents(tx, {
-      workspaceId,
-      from: request.from,
-      replyTo: request.replyTo ?? null,
-      subject,
-      html,
-      text,
-      headers: request.headers ?? {},
-      tags: request.tags ?? {},
-      attachments: files.length,
-      filesOf: files.length === 0 ? null : first,
-      template: template?.name ?? null,
-    });
-    if (first === null && files.length > 0)
-      await insertAttachments(
-        tx,
-        files.map((file, position) => ({ ...file, contentsId: id, position })),
-      );
-    return id;
-  };
-
+  const written = template ? new Map<Wording, number>() : null;
+  let first: number | null = null;
   const ids: string[] = [];
-  for (const { address } of boxes) {
-    const toKey = addressKey(address);
+  for (let i = 0; i < boxes.length; i += 1) {
+    const { address } = boxes[i] as Mailbox;
+    const toKey = keys[i] as string;
     if (suppressed.has(toKey)) continue;
     const wording = template?.wordings.get(toKey) ?? request;
-    let contentsId = contents.get(wording);
-    if (contentsId === undefined) {
-      contentsId = await contentsOf(wording);
-      contents.set(wording, contentsId);
+    let contentsId: number | null = written ? (written.get(wording) ?? null) : first;
+    if (contentsId === null) {
+      contentsId = await insertContents(tx, contentsOf(request, wording, workspaceId, template, files.length, first));
+      if (first === null && files.length > 0) await insertFiles(tx, contentsId, files);
+      first ??= contentsId;
+      written?.set(wording, contentsId);
     }
     const id = deps.ids("em");
     ids.push(id);

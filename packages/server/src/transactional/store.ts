@@ -16,8 +16,10 @@ export interface FullEmail {
 
 const ph = sql.placeholder;
 
+export type NewContents = Omit<ContentsRow, "id">;
+
 /** Writes what a send says, and answers with its number. */
-export const insertContents = async (tx: Tx, row: Omit<ContentsRow, "id">): Promise<number> => {
+export const insertContents = async (tx: Tx, row: NewContents): Promise<number> => {
   const [written] = await tx
     .prepared("insert_contents", (q, { contents }) =>
       q
@@ -38,7 +40,7 @@ export const insertContents = async (tx: Tx, row: Omit<ContentsRow, "id">): Prom
         .returning({ id: contents.id })
         .prepare("insert_contents"),
     )
-    .execute({ ...row });
+    .execute(row);
   return (written as { id: number }).id;
 };
 
@@ -48,8 +50,8 @@ export const insertAttachments = async (tx: Tx, rows: AttachmentRow[]): Promise<
 
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
 
-export const insertEmail = async (tx: Tx, row: NewEmail): Promise<void> => {
-  await tx
+export const insertEmail = (tx: Tx, row: NewEmail): Promise<unknown> =>
+  tx
     .prepared("insert_email", (q, { emails }) =>
       q
         .insert(emails)
@@ -69,8 +71,7 @@ export const insertEmail = async (tx: Tx, row: NewEmail): Promise<void> => {
         })
         .prepare("insert_email"),
     )
-    .execute({ ...row });
-};
+    .execute(row);
 
 export const findEmail = async (q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> => {
   const [row] = await q
