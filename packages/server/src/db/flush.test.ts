@@ -1,16 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { Flusher } from "./flush.ts";
 
 type Done = (error: Error | null) => void;
 
 const syncs: Done[] = [];
-vi.mock("node:fs", async (original) => ({
-  ...(await original<typeof import("node:fs")>()),
-  fdatasync: (_fd: number, done: Done) => void syncs.push(done),
-}));
 
 let folder: string;
 let flusher: Flusher;
@@ -19,7 +15,7 @@ beforeEach(() => {
   syncs.length = 0;
   folder = mkdtempSync(join(tmpdir(), "mailsvc-flush-"));
   writeFileSync(join(folder, "log"), "x");
-  flusher = new Flusher(join(folder, "log"));
+  flusher = new Flusher(join(folder, "log"), (_fd, done) => void syncs.push(done));
 });
 afterEach(() => {
   flusher.close();

@@ -1,5 +1,7 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 
+type Sync = (fd: number, done: (error: Error | null) => void) => void;
+
 /**
  * Brings what was written to a file to the disk, on a thread of the runtime: a disk takes 0.1 to 5 ms for it, in which the
  * event loop has better things to do. One flush covers all that was written before it began, so at most one is under way
@@ -7,11 +9,13 @@ import { closeSync, fdatasync, openSync } from "node:fs";
  */
 export class Flusher {
   readonly #fd: number;
+  readonly #sync: Sync;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
   /** `file` must be there already, and not be replaced while this is open. */
-  constructor(file: string) {
+  constructor(file: string, sync: Sync = fdatasync) {
+    this.#sync = sync;
     // Windows flushes only what may be written.
     this.#fd = openSync(file, "r+");
   }
@@ -42,7 +46,7 @@ export class Flusher {
   #start(): Promise<void> {
     this.#next = null;
     this.#running = new Promise((resolve, reject) => {
-      fdatasync(this.#fd, (error) => {
+      this.#sync(this.#fd, (error) => {
         this.#running = null;
         if (error) reject(error);
         else resolve();
