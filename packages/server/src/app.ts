@@ -108,7 +108,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
   const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
-  const suppressed = new SuppressedAddresses(backend.alone ? db.read : null, clock.real);
+  const suppressed = new SuppressedAddresses(queue.crew === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, bent: isBendable(clock) });

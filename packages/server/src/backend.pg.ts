@@ -11,7 +11,6 @@ export const postgresBackend = async (url: string, options: PostgresOptions = {}
   const db = await openPostgres(url, { also: migrateQueue, ...options });
   return {
     db,
-    alone: false,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.
     keysMaxAgeMs: 500,
     masterKey: (random) => storedKey(db, random),

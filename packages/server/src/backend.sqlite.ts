@@ -11,7 +11,6 @@ export const sqliteBackend = async (folder: string, options: SqliteOptions = {})
   const db = await openSqlite(folder, options);
   return {
     db,
-    alone: true,
     // Nobody else writes here.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database and not in it: a copy of the database alone gives no secret away.

@@ -17,8 +17,6 @@ export interface QueueParts {
 /** A database and what is made differently on each: nothing else in the product asks which one it is. */
 export interface Backend {
   readonly db: Db;
-  /** Whether this process is the only one that uses the database. */
-  readonly alone: boolean;
   /** How long a key may be kept in memory, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
   /** The key that seals secrets, where none is configured: made once, and kept. */
