@@ -91,6 +91,7 @@ export const send = async (
 ): Promise<SendResponse> => {
   const now = deps.clock.now();
   const scheduledAt = scheduleOf(request.scheduledAt, now);
+  // Waited for are promises only: to await a value takes a send 0.4 µs each time, and SQLite answers at once.
   const verifying = assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
   if (verifying) await verifying;
   const batch = typeof request.to !== "string";
@@ -119,14 +120,15 @@ export const send = async (
     const wording = template?.wordings.get(toKey) ?? request;
     let contentsId: number | null = written ? (written.get(wording) ?? null) : first;
     if (contentsId === null) {
-      contentsId = await insertContents(tx, contentsOf(request, wording, workspaceId, template, files.length, first));
+      const inserted = insertContents(tx, contentsOf(request, wording, workspaceId, template, files.length, first));
+      contentsId = inserted instanceof Promise ? await inserted : inserted;
       if (first === null && files.length > 0) await insertFiles(tx, contentsId, files);
       first ??= contentsId;
       written?.set(wording, contentsId);
     }
     const id = deps.ids("em");
     ids.push(id);
-    await insertEmail(tx, {
+    const inserted = insertEmail(tx, {
       workspaceId,
       id,
       contentsId,
@@ -136,6 +138,7 @@ export const send = async (
       scheduledAt,
       nextAttemptAt: scheduledAt ?? now,
     });
+    if (inserted instanceof Promise) await inserted;
     if (scheduledAt !== null) await noteQueued(tx, { workspaceId, id, createdAt: now });
     await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, scheduledAt, now));
   }

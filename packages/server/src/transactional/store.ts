@@ -18,9 +18,9 @@ const ph = sql.placeholder;
 
 export type NewContents = Omit<ContentsRow, "id">;
 
-/** Writes what a send says, and answers with its number. */
-export const insertContents = async (tx: Tx, row: NewContents): Promise<number> => {
-  const [written] = await tx
+/** Writes what a send says, and answers with its number. No promise on SQLite. */
+export const insertContents = (tx: Tx, row: NewContents): number | Promise<number> => {
+  const written: unknown = tx
     .prepared("insert_contents", (q, { contents }) =>
       q
         .insert(contents)
@@ -41,8 +41,10 @@ export const insertContents = async (tx: Tx, row: NewContents): Promise<number> 
         .prepare("insert_contents"),
     )
     .execute(row);
-  return (written as { id: number }).id;
+  return written instanceof Promise ? written.then(numberOf) : numberOf(written);
 };
+
+const numberOf = (written: unknown): number => (written as [{ id: number }])[0].id;
 
 export const insertAttachments = async (tx: Tx, rows: AttachmentRow[]): Promise<void> => {
   if (rows.length > 0) await tx.insert(tx.t.attachments).values(rows);
@@ -50,7 +52,8 @@ export const insertAttachments = async (tx: Tx, rows: AttachmentRow[]): Promise<
 
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
 
-export const insertEmail = (tx: Tx, row: NewEmail): Promise<unknown> =>
+/** Writes a message. No promise on SQLite. */
+export const insertEmail = (tx: Tx, row: NewEmail): unknown =>
   tx
     .prepared("insert_email", (q, { emails }) =>
       q
