@@ -105,12 +105,15 @@ const judge = async (cluster: Cluster, taken: ReadonlyMap<string, number>, ackno
     { type: "email.queued", n: emails.length },
     { type: "email.sent", n: emails.length },
   ]);
-  // Nothing is left but the job that cleans up: none dead, none held.
+  // Nothing is left but the jobs that clean up: none dead, none held.
   const jobs = await cluster.query<{ kind: string; held: boolean }>(
     `select t.identifier as kind, j.locked_by is not null as held from mailsvc_jobs._private_jobs j
-     join mailsvc_jobs._private_tasks t on t.id = j.task_id`,
+     join mailsvc_jobs._private_tasks t on t.id = j.task_id order by t.identifier`,
   );
-  expect(jobs).toEqual([{ kind: "idempotency.forget", held: false }]);
+  expect(jobs).toEqual([
+    { kind: "idempotency.forget", held: false },
+    { kind: "marketplace.retention", held: false },
+  ]);
   return { twice: twice.length, doubted: doubted.length };
 };
 
