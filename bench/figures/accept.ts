@@ -28,7 +28,7 @@ const round = async (start: () => Promise<Contender>): Promise<Load> => {
 export const accept: Bench = {
   name: "accept",
   meaning:
-    "Sends a second at 100 connections, each answered only when its rows are on disk (WAL, synchronous=FULL), while mailsvc also delivers in the background. " +
+    "Sends a second at 100 connections, each answered only when its rows are on disk (WAL, flushed), while mailsvc also delivers in the background. " +
     "naive: h3, zod, drizzle with queries built each time, one transaction a request, equally durable, delivering nothing. empty: an h3 route that parses the same body and does nothing else. " +
     "Ratios are medians of those within each round. cpu: CPU time of the server for each send, deliveries included, which a busy machine disturbs least; its ratio is how much of it an empty route takes.",
   run: async () => {
