@@ -4,7 +4,7 @@ import { type Cluster, startCluster } from "./support/cluster.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
 const SERVERS = 3;
-const REQUESTS = 80;
+const REQUESTS = 200;
 const BATCH = 50;
 /** Clients that send at a time. */
 const CLIENTS = 6;

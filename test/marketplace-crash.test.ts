@@ -70,23 +70,33 @@ test("killed at any moment, a server gives each agent one key, at least once, an
       if (round > 0) api = await start();
       await acknowledged(api);
       const on = api;
+      /** Calls of this round that have their answer. */
+      let answers = 0;
+      const change = async <T>(path: string, body?: unknown): Promise<T> => {
+        const answer = await call<T>(on, "POST", `/api/v1/marketplace/activations${path}`, body);
+        answers += 1;
+        return answer;
+      };
       // Agents are turned on, paused, resumed and off again, all at once, until the server dies under it.
       const work = slugs.map(async (agentSlug) => {
         try {
           const living = (await all<Activation>(on, `/api/v1/marketplace/activations?agentSlug=${agentSlug}`)).find(
             ({ status }) => status !== "deactivated",
           );
-          if (living && random() < 0.5) await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/deactivate`);
+          if (living && random() < 0.5) await change(`/${living.id}/deactivate`);
           if (living && random() < 0.5) {
-            await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/pause`);
-            await call(on, "POST", `/api/v1/marketplace/activations/${living.id}/resume`);
+            await change(`/${living.id}/pause`);
+            await change(`/${living.id}/resume`);
           }
-          made.push((await call<Activation>(on, "POST", "/api/v1/marketplace/activations", { agentSlug, acceptedPermissions: [] })).id);
+          made.push((await change<Activation>("", { agentSlug, acceptedPermissions: [] })).id);
         } catch {
           // Refused, or the server was gone.
         }
       });
-      await wait(random() ** 2 * 300);
+      // By what has happened, not by time alone: a busy machine would do nothing but start.
+      const enough = Math.floor(random() * AGENTS * 1.5);
+      for (let tries = 0; answers < enough && tries < 400; tries += 1) await wait(5);
+      await wait(random() * 10);
       expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
       await Promise.all(work);
     }
