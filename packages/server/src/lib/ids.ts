@@ -27,36 +27,37 @@ export type Ids = (prefix: IdPrefix) => string;
 
 // Crockford's base 32 in lower case: no i, l, o, u.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-const TIME_CHARS = 10;
 
-const encodeTime = (ms: number): string => {
-  let out = "";
-  let rest = ms;
-  for (let i = 0; i < TIME_CHARS; i += 1) {
-    out = ALPHABET[rest % 32] + out;
-    rest = Math.floor(rest / 32);
-  }
-  return out;
-};
-
-// Every pair of digits, so that the end of an id is two look-ups.
+// Every pair of digits: 10 bits at a time are looked up, not worked out.
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const TAIL = 2 ** 20;
+
+/** 20 bits as 4 characters. */
+const four = (bits: number): string => `${PAIRS[bits >> 10]}${PAIRS[bits & 1023]}`;
+
+const encodeTime = (ms: number): string => {
+  const high = Math.floor(ms / TAIL);
+  return `${PAIRS[Math.floor(high / TAIL)]}${four(high % TAIL)}${four(ms % TAIL)}`;
+};
 
 /** 10 characters of time (48 bits, ms) and 16 of chance (80 bits); within one millisecond the chance part counts up, so order of making is order of sorting. */
 export const makeIds = (clock: Pick<Clock, "now">, random: Random): Ids => {
   let lastMs = -1;
   let time = "";
-  /** The first 12 characters of chance, as digits; the last 4 count up in `tail`. */
-  let digits = new Uint8Array(12);
+  /** The first 12 characters of chance, in pairs; the last 4 count up in `tail`. */
+  const pairs = new Uint16Array(6);
   let head = "";
   let tail = 0;
 
+  const write = (): void => {
+    head = time;
+    for (const pair of pairs) head += PAIRS[pair];
+  };
   const carry = (): void => {
-    let i = 11;
-    while ((digits[i] = ((digits[i] as number) + 1) & 31) === 0) i -= 1;
+    let i = 5;
+    while ((pairs[i] = ((pairs[i] as number) + 1) & 1023) === 0) i -= 1;
     tail = 0;
-    head = time + Array.from(digits, (digit) => ALPHABET[digit]).join("");
+    write();
   };
 
   return (prefix) => {
@@ -65,13 +66,14 @@ export const makeIds = (clock: Pick<Clock, "now">, random: Random): Ids => {
     if (ms !== lastMs) {
       lastMs = ms;
       time = encodeTime(ms);
-      const chance = random.bytes(16).map((b) => b & 31);
-      digits = chance.slice(0, 12);
+      const chance = random.bytes(15);
+      const byte = (i: number): number => chance[i] as number;
+      for (let i = 0; i < 6; i += 1) pairs[i] = ((byte(2 * i) << 8) | byte(2 * i + 1)) & 1023;
       // Head room: the increments of one millisecond never run over.
-      digits[0] = (digits[0] as number) & 15;
-      head = time + Array.from(digits, (digit) => ALPHABET[digit]).join("");
-      tail = chance.subarray(12).reduce((sum, digit) => sum * 32 + digit, 0);
+      pairs[0] = (pairs[0] as number) & 511;
+      tail = ((byte(12) << 16) | (byte(13) << 8) | byte(14)) & (TAIL - 1);
+      write();
     } else if (++tail === TAIL) carry();
-    return `${prefix}_${head}${PAIRS[tail >> 10]}${PAIRS[tail & 1023]}`;
+    return `${prefix}_${head}${four(tail)}`;
   };
 };
