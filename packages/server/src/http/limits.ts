@@ -13,16 +13,13 @@ interface Refusal {
 }
 
 /** Adds the RateLimit headers (delta seconds), in place of those of a wider bucket. Throws ApiError rate_limited. */
-const say = (taken: Taken, headers: HeaderList, { message, hint }: Refusal): void => {
-  const told: HeaderList = [
-    ["ratelimit-limit", `${taken.limit}`],
-    ["ratelimit-remaining", `${taken.remaining}`],
-    ["ratelimit-reset", `${taken.reset}`],
-  ];
-  const others = headers.filter(([name]) => !name.startsWith("ratelimit-"));
-  headers.splice(0, headers.length, ...others, ...told);
-  if (!taken.allowed)
-    throw new ApiError("rate_limited", message, { headers: { "retry-after": `${taken.reset}` }, ...(hint !== undefined && { hint }) });
+const say = (taken: Taken, headers: HeaderList, refusal: () => Refusal): void => {
+  const before = headers.findIndex(([name]) => name === "ratelimit-limit");
+  if (before >= 0) headers.splice(before, 3);
+  headers.push(["ratelimit-limit", `${taken.limit}`], ["ratelimit-remaining", `${taken.remaining}`], ["ratelimit-reset", `${taken.reset}`]);
+  if (taken.allowed) return;
+  const { message, hint } = refusal();
+  throw new ApiError("rate_limited", message, { headers: { "retry-after": `${taken.reset}` }, ...(hint !== undefined && { hint }) });
 };
 
 /** Takes a token from the key's bucket and adds the RateLimit headers (delta seconds). Throws ApiError rate_limited. */
@@ -35,7 +32,7 @@ export const limit = (
 ): void | Promise<void> => {
   const bucket = bucketOf(endpoint);
   const taken = limiter.take(`${keyId}:${bucket}`, rates[bucket]);
-  const refusal = { message: `This key has used up its ${bucket} rate of ${rates[bucket].perSecond} a second.` };
+  const refusal = (): Refusal => ({ message: `This key has used up its ${bucket} rate of ${rates[bucket].perSecond} a second.` });
   return taken instanceof Promise ? taken.then((t) => say(t, headers, refusal)) : say(taken, headers, refusal);
 };
 
@@ -44,10 +41,10 @@ const often = ({ perSecond, burst }: Rate): string => (perSecond < burst ? `${bu
 /** The same for an agent: each activation has a bucket of its own, which all its calls draw from. */
 export const limitAgent = async (limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> => {
   const taken = await limiter.take(`${activationId}:agent`, rates.agent);
-  say(taken, headers, {
+  say(taken, headers, () => ({
     message: `This activation has used up its rate of ${often(rates.agent)}.`,
     hint: "Wait as long as Retry-After says. One call to runs/log takes 50 entries and is the heartbeat too; answers and wakeups come to the webhook without being asked for.",
-  });
+  }));
 };
 
 /** What some calls of an agent draw from beside that, once their input is known: messages, and the logs of one run. */
@@ -62,15 +59,15 @@ export const limitWork = async (
   if (agentBucket === undefined) return;
   const rate = rates[agentBucket];
   if (agentBucket === "message")
-    say(await limiter.take(`${activationId}:message`, rate), headers, {
+    say(await limiter.take(`${activationId}:message`, rate), headers, () => ({
       message: `This activation has posted as many messages as it may: ${often(rate)}.`,
       hint: "Wait as long as Retry-After says. Gather what there is to say into one message; progress belongs into runs/log.",
-    });
+    }));
   else
-    say(await limiter.take(`${activationId}:log:${String(input.runId)}`, rate), headers, {
+    say(await limiter.take(`${activationId}:log:${String(input.runId)}`, rate), headers, () => ({
       message: `This run has been logged to as often as it may: ${often(rate)}.`,
       hint: "Wait as long as Retry-After says. Put up to 50 entries into one call; one call in fifteen minutes keeps a run alive.",
-    });
+    }));
 };
 
 // Files of one agent that are in memory at a time: each takes some times its size.
