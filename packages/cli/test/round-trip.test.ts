@@ -110,6 +110,16 @@ test("custom texts in columns of their own come back the same", { timeout: 60_00
   );
 });
 
+test("custom texts with characters that some take for the end of a line come back the same", async () => {
+  const customFields = Object.fromEntries(["\u2028", "\u2029", "\u0085", "\n", "\r\n"].map((end, i) => [`field${i}`, `a${end}b`]));
+  const rows = [
+    { email: "ada@example.com", customFields },
+    { email: "bob@example.com", customFields: { note: "\u2028" } },
+  ];
+  const { before, after } = await roundTrip(rows, "p.csv", ["--custom-fields", "columns"]);
+  expect(after).toEqual(before);
+});
+
 test("numbers, true and false in columns come back with --types", async () => {
   const rows = [{ email: "a@example.com", customFields: { seats: 5, rate: -0.5, on: true, off: false, zip: "00123" } }];
   const { before, after } = await roundTrip(rows, "p.csv", ["--custom-fields", "columns"], ["--types", "numbers,booleans"]);

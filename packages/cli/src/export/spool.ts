@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,6 +17,10 @@ export interface Spool {
 // A spreadsheet takes 16,384 columns, people far fewer.
 const MAX_KEYS = 2000;
 
+/** One line of JSON. Readers of lines break them at U+2028 and U+2029 as well, which JSON leaves as they are. */
+const lineOf = (contact: Contact): string =>
+  `${JSON.stringify(contact).replace(/[\u2028\u2029]/g, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`)}\n`;
+
 /** A spool in the folder for temporary files, gone with `remove`. */
 export const openSpool = (): Spool => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-export-"));
@@ -31,7 +35,7 @@ export const openSpool = (): Spool => {
           code: "too_many_columns",
           hint: "Without --custom-fields columns they stand in one column, as JSON.",
         });
-      if (contacts.length > 0) writeSync(file, `${contacts.map((c) => JSON.stringify(c)).join("\n")}\n`);
+      if (contacts.length > 0) writeFileSync(file, contacts.map(lineOf).join(""));
     },
     keys: () => [...keys].sort(),
     contacts: async function* () {
