@@ -125,6 +125,38 @@ describe("the disk is waited for beside the loop", () => {
   });
 });
 
+describe("a group that grows", () => {
+  const immediate = (): Promise<void> => new Promise((next) => setImmediate(next));
+  const callers = (gate: Gate, n: number) => Array.from({ length: n }, () => gate.run(look));
+  const { disk } = slowDisk();
+
+  test("is waited for while each turn brings more, and no longer", async () => {
+    const { gate, log } = gateOn(disk);
+    const all = callers(gate, 20);
+    await immediate();
+    for (let turns = 0; turns < 3; turns += 1) {
+      expect(log).toEqual([]);
+      all.push(...callers(gate, 1));
+      await immediate();
+    }
+    await immediate();
+    expect(log).toEqual(["begin", "commit"]);
+    await Promise.all(all);
+    expect(gate.stats).toEqual({ commits: 1, transactions: 23 });
+  });
+
+  test("is not waited for when it is small, or full", async () => {
+    for (const n of [1, 7, 128]) {
+      const { gate, log } = gateOn(disk);
+      const all = callers(gate, n);
+      await immediate();
+      expect([n, log[0]]).toEqual([n, "begin"]);
+      await Promise.all(all);
+      expect(gate.stats).toEqual({ commits: 1, transactions: n });
+    }
+  });
+});
+
 describe("a disk that fails", () => {
   test("nobody is told their rows are stored, and nothing more is written", async () => {
     const { disk, waiting } = slowDisk();

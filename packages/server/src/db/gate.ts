@@ -68,6 +68,9 @@ export interface GateOptions {
 
 // How long commits may be held back while connections pour in.
 const HOLD_MS = 10;
+// From so many callers on, a commit is put off while each turn of the event loop brings more: a commit and its flush take
+// 0.3 ms of the processor, whomever they are for. Fewer are not kept waiting.
+const SOME = 8;
 
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
 
@@ -119,6 +122,8 @@ export class Gate {
   #stall: ((error: Error) => void) | null = null;
   #accepted = false;
   #waitingSince = 0;
+  /** How many waited at the end of the last turn. */
+  #seen = 0;
   /** Callers whose rows are committed, but not on the disk yet. */
   #undurable = 0;
   #failure: StorageUnavailable | null = null;
@@ -173,7 +178,10 @@ export class Gate {
     this.#running = true;
     // The end of the loop turn: everything that arrived in this turn joins the group.
     setImmediate(() => {
-      const hold = this.#accepted && performance.now() - this.#waitingSince < HOLD_MS;
+      const n = this.#waiting.length;
+      const growing = n > this.#seen && n >= SOME && n < this.#maxGroup;
+      this.#seen = n;
+      const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < HOLD_MS;
       this.#accepted = false;
       if (hold) this.#schedule();
       else void this.#commitGroup();
@@ -182,6 +190,7 @@ export class Gate {
 
   async #commitGroup(): Promise<void> {
     const group = this.#waiting.splice(0, this.#maxGroup);
+    this.#seen = this.#waiting.length;
     const watch = this.#watch();
     let done: Done[] = [];
     try {
