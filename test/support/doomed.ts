@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import Database from "better-sqlite3";
 import { Client } from "undici";
 import type { Order } from "./doomed-server.ts";
@@ -112,12 +113,27 @@ const watchRequests = (): void => {
   };
 };
 
+/** Answers leave by the runtime's HTTP server, or straight by the connection on which a plain request came. */
 const watchAnswers = (): void => {
   const prototype = ServerResponse.prototype as unknown as { end: (...params: unknown[]) => unknown };
   const { end } = prototype;
   prototype.end = function (this: ServerResponse, ...params) {
     dieAt("answer", [`${this.req.method} ${this.req.url}`]);
     return end.apply(this, params);
+  };
+  const asked = new WeakMap<object, string>();
+  const sockets = Socket.prototype as unknown as Record<"emit" | "write", (...params: unknown[]) => unknown>;
+  const { emit, write } = sockets;
+  sockets.emit = function (this: Socket, ...params) {
+    const [event, bytes] = params;
+    const line = event === "data" && bytes instanceof Buffer ? /^([A-Z]+ \/\S*) HTTP\//.exec(bytes.toString("latin1", 0, 500)) : null;
+    if (line?.[1]) asked.set(this, line[1]);
+    return emit.apply(this, params);
+  };
+  sockets.write = function (this: Socket, ...params) {
+    const line = asked.get(this);
+    if (line !== undefined && typeof params[0] === "string" && params[0].startsWith("HTTP/1.1 ")) dieAt("answer", [line]);
+    return write.apply(this, params);
   };
 };
 

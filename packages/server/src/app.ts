@@ -40,7 +40,7 @@ import { VerifiedSenders } from "./senders/verified.ts";
 import { SuppressedAddresses } from "./suppressions/suppressed.ts";
 import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
-/** What an app is made of; `main.ts` brings the real things, tests bring their own. */
+/** What an app is made of; `program.ts` brings the real things, tests bring their own. */
 export interface AppParts {
   config: Config;
   version: string;
