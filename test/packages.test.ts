@@ -176,9 +176,13 @@ describe("a project that uses them", () => {
 describe("the server", () => {
   test("ships as one lean program with the migrations beside it", () => {
     const dist = join(work, "node_modules/@mailsvc/server/dist");
-    const main = readFileSync(join(dist, "main.js"), "utf8");
-    expect(statSync(join(dist, "main.js")).size).toBeLessThan(2_000_000);
-    const outside = [...main.matchAll(/^import\s[^"']*?from\s*["']([^"']+)["']/gm)].map((m) => m[1] as string);
+    const [program = "", ...others] = readdirSync(join(dist, "chunks")).filter((file) => file.startsWith("main-program-"));
+    expect(others).toEqual([]);
+    expect(readFileSync(join(dist, "main.js"), "utf8")).toContain(`await import("./chunks/${program}")`);
+    expect(statSync(join(dist, "chunks", program)).size).toBeLessThan(2_000_000);
+    const outside = [...readFileSync(join(dist, "chunks", program), "utf8").matchAll(/^import\s[^"']*?from\s*["']([^"']+)["']/gm)].map(
+      (m) => m[1] as string,
+    );
     const foreign = outside.filter((id) => !isBuiltin(id) && !id.startsWith("./"));
     expect([...new Set(foreign)]).toEqual(["better-sqlite3"]);
     for (const dialect of ["sqlite", "pg"])

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
@@ -10,4 +11,10 @@ export const migrationsFolder = (dialect: "sqlite" | "pg"): string => {
   const found = folders.find((folder) => existsSync(folder));
   if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
   return found;
+};
+
+/** When the last migration in a folder was made (ms): by this they are counted in the database. */
+export const lastMigration = (folder: string): number => {
+  const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
+  return entries.at(-1)?.when ?? 0;
 };
