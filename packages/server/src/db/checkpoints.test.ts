@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import type Database from "better-sqlite3";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Checkpoints } from "./checkpoints.ts";
 import { openSqlite, type SqliteDb } from "./sqlite.ts";
 
 let folder: string;
@@ -47,4 +49,19 @@ test("closing takes the log away, also while it is being moved", async () => {
   db = await openSqlite(folder);
   expect(await db.alone((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
   expect(await db.read.$count(db.read.t.meta)).toBe(COMMITS * ROWS);
+});
+
+test("one that fails makes no commit fail, nor the process", () => {
+  const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const full = (): never => {
+    throw Object.assign(new Error("full"), { code: "SQLITE_FULL" });
+  };
+  const writer = {
+    inTransaction: false,
+    pragma: (text: string) => (text.startsWith("wal_checkpoint") ? full() : undefined),
+    prepare: () => ({ get: () => ({ busy: 0, log: 1_000_000, checkpointed: 0 }) }),
+  };
+  const checkpoints = new Checkpoints(writer as unknown as Database.Database);
+  for (let i = 0; i < 16; i += 1) checkpoints.committed();
+  expect(warned).toHaveBeenCalledExactlyOnceWith("The log of the database could not be moved: SQLITE_FULL.");
 });

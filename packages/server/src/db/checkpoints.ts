@@ -45,13 +45,15 @@ export class Checkpoints {
     this.#length = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
   }
 
-  /** To be called after each COMMIT. */
+  /** To be called after each COMMIT, which it never makes fail. */
   committed(): void {
     this.#commits += 1;
     if (this.#commits % ASK_EVERY !== 0) return;
-    const { log } = this.#length.get() as Log;
-    if (log >= FAR_BEHIND) this.#here();
-    else if (log >= PAGES) this.#there();
+    this.#try(() => {
+      const { log } = this.#length.get() as Log;
+      if (log >= FAR_BEHIND) this.#here();
+      else if (log >= PAGES) this.#there();
+    });
   }
 
   /** Ends the worker, after what it does now. */
@@ -60,8 +62,19 @@ export class Checkpoints {
     await this.#worker?.terminate();
   }
 
+  /** A checkpoint that fails, on a disk that is full, costs nothing: the rows are safe in the log, and the next one tries again. */
+  #try(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      process.emitWarning(`The log of the database could not be moved: ${(error as { code?: string }).code ?? String(error)}.`);
+    }
+  }
+
   #here(): void {
-    if (!this.#writer.inTransaction) this.#writer.pragma("wal_checkpoint(PASSIVE)");
+    this.#try(() => {
+      if (!this.#writer.inTransaction) this.#writer.pragma("wal_checkpoint(PASSIVE)");
+    });
   }
 
   #there(): void {

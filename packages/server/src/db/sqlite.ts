@@ -240,6 +240,7 @@ export const openSqlite = async (folder: string, options: SqliteOptions = {}): P
     },
     alone: async (work) => {
       await gate.idle();
+      gate.assertHealthy();
       // Nothing can slip in between: work is synchronous, and the gate only moves in turns of its own.
       const result = work(writer);
       await disk?.flush();

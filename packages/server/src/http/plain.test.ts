@@ -150,6 +150,67 @@ test("a client that does not read its answers is not listened to", async () => {
   socket.destroy();
 });
 
+test("what comes after the last answer of a connection is not done", async () => {
+  let served = 0;
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  await using place = await bare({
+    find: () => async (exchange) => {
+      served += 1;
+      await promise;
+      exchange.respond({ status: 200, headers: [["connection", "close"]], body: "last" });
+    },
+  });
+  const line = await wire(place.url);
+  line.write(post(hello));
+  await vi.waitFor(() => expect(served).toBe(1));
+  line.write(post(hello));
+  await realTime.sleep(20);
+  finish();
+  expect(statusesIn(await line.read())).toEqual(["200"]);
+  expect(served).toBe(1);
+});
+
+test("an answer that is on its way is not cut off by a server that stops", async () => {
+  const body = "x".repeat(20_000_000);
+  await using place = await bare({
+    find: () => async (exchange) => void exchange.respond({ status: 200, headers: [], body }),
+  });
+  const socket = connect(place.port, "127.0.0.1");
+  socket.pause();
+  socket.write(post(hello));
+  await vi.waitFor(() => expect([...place.plain.connections].some(({ socket: other }) => other.writableLength > 0)).toBe(true));
+  place.plain.closeIdle();
+  let received = 0;
+  socket.on("data", (bytes: Buffer) => void (received += bytes.length)).resume();
+  await vi.waitFor(() => expect(received).toBeGreaterThan(body.length), 10_000);
+  socket.destroy();
+});
+
+test("a handler that waits hears that its client has gone, and of a client that stays nothing is kept", async () => {
+  let aborted = 0;
+  let waits = false;
+  await using place = await bare({
+    find: () => async (exchange) => {
+      const signal = exchange.signal();
+      signal.addEventListener("abort", () => void (aborted += 1));
+      if (waits) await new Promise((gone) => signal.addEventListener("abort", gone));
+      exchange.respond({ status: 200, headers: [], body: "}" });
+    },
+  });
+  const line = await wire(place.url);
+  for (let i = 1; i <= 20; i += 1) {
+    line.write(post(hello));
+    await line.read(until(i));
+  }
+  const [connection] = place.plain.connections;
+  expect(connection?.socket.listenerCount("close")).toBeLessThan(5);
+  waits = true;
+  line.write(post(hello));
+  await vi.waitFor(() => expect(connection?.busy).toBe(true));
+  line.cut();
+  await vi.waitFor(() => expect(aborted).toBe(1));
+});
+
 test("a header that would be two is not sent", async () => {
   const told: unknown[] = [];
   await using place = await bare({

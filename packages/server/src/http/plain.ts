@@ -59,11 +59,12 @@ class PlainExchange implements Exchange, HeaderReader {
 
   signal(): AbortSignal {
     const gone = new AbortController();
-    this.#connection.socket.once("close", () => gone.abort());
+    this.#connection.onGone = () => gone.abort();
     return gone.signal;
   }
 
   respond(answer: Answer): Response {
+    this.#connection.onGone = null;
     this.#connection.answer(answer);
     return WRITTEN;
   }
@@ -78,11 +79,15 @@ class Connection {
   readonly socket: Socket;
   /** True while a request is being served. */
   busy = false;
+  /** Called when the client goes before it has its answer. */
+  onGone: (() => void) | null = null;
   readonly #server: PlainServer;
   /** What came meanwhile; null when nothing did. */
   #unread: Buffer | null = null;
   /** The client has said that it sends nothing more. */
   #ended = false;
+  /** It was told that this connection ends: whatever else it sends is not done. */
+  #closing = false;
 
   constructor(socket: Socket, server: PlainServer) {
     this.socket = socket;
@@ -94,6 +99,11 @@ class Connection {
     socket.on("drain", this.#drained);
     socket.on("error", this.#gone);
     socket.on("close", this.#gone);
+  }
+
+  /** True when nothing is left to do or to write. */
+  get idle(): boolean {
+    return !this.busy && this.socket.writableLength === 0;
   }
 
   answer({ status, headers, body }: Answer): void {
@@ -109,13 +119,17 @@ class Connection {
     }
     head += `Date: ${this.#server.date()}\r\n${last ? "Connection: close" : this.#server.alive}\r\n\r\n`;
     const taken = socket.write(typeof body === "string" ? head + body : Buffer.concat([Buffer.from(head), body]));
-    if (last) socket.end();
-    else if (this.#unread) this.#handOver(this.#unread);
+    if (last) {
+      this.#closing = true;
+      socket.end();
+      socket.resume();
+    } else if (this.#unread) this.#handOver(this.#unread);
     // Who asks without reading the answers is not asked for more.
     else if (!taken) socket.pause();
   }
 
   readonly #read = (bytes: Buffer): void => {
+    if (this.#closing) return;
     if (this.busy) {
       this.#unread = this.#unread ? Buffer.concat([this.#unread, bytes]) : bytes;
       this.socket.pause();
@@ -149,6 +163,8 @@ class Connection {
   readonly #gone = (): void => {
     this.#server.connections.delete(this);
     this.socket.destroy();
+    this.onGone?.();
+    this.onGone = null;
   };
 
   #handOver(unread: Buffer): void {
@@ -198,7 +214,7 @@ export class PlainServer {
 
   /** Ends connections that wait for their next request. */
   closeIdle(): void {
-    for (const { busy, socket } of this.connections) if (!busy) socket.destroy();
+    for (const { idle, socket } of this.connections) if (idle) socket.destroy();
   }
 
   closeAll(): void {

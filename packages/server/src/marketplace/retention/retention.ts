@@ -18,11 +18,19 @@ interface Position {
 
 const START: Position = { step: 0, after: null };
 
-const enqueue = (tx: Tx, { queue }: Pick<Deps, "queue">, position: Position, runAt: number): Promise<void> =>
-  queue.enqueue(tx, { kind: RETENTION_JOB, payload: { ...position }, runAt, dedupeKey: RETENTION_JOB });
+/** What is kept for how long, in a word: the sweep of other times ends by itself. */
+const times = ({ config }: Pick<Deps, "config">): string => Object.values(config.keepDays).join();
 
-/** Sees to it that the sweep runs, a day from now at the latest. */
-export const startRetention = (tx: Tx, deps: Pick<Deps, "queue" | "clock">): Promise<void> =>
+const enqueue = (tx: Tx, deps: Pick<Deps, "queue" | "config">, position: Position, runAt: number): Promise<void> =>
+  deps.queue.enqueue(tx, {
+    kind: RETENTION_JOB,
+    payload: { ...position, times: times(deps) },
+    runAt,
+    dedupeKey: `${RETENTION_JOB}:${times(deps)}`,
+  });
+
+/** Sees to it that the sweep runs: a day from now, unless one with the same times waits already. */
+export const startRetention = (tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> =>
   enqueue(tx, deps, START, deps.clock.now() + DAY);
 
 /** What was made before this instant has been kept for long enough; null for what is kept for ever. */
@@ -49,6 +57,7 @@ const nextSweep = async (deps: Deps): Promise<number> => {
 export const sweepRecords =
   (deps: Deps): JobHandler =>
   async ({ payload }) => {
+    if (payload.times !== times(deps)) return {};
     const { step, after } = { ...START, ...payload } as Position;
     const records = RECORDS[step];
     if (!records) {
