@@ -3,8 +3,9 @@ import { asc } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { eventsOf, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import type { JobRow } from "../../queue/queue.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { RETENTION_JOB } from "./retention.ts";
+import { RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
 
 const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefined> => {
   const { rows } = await deps.queue.list(deps.db.read, { limit: 100, offset: 0 });
@@ -122,6 +123,22 @@ test("a sweep that finds nothing sleeps until something can be old enough", asyn
   await world.clock.advance("1d");
   // What is logged from now on is kept for thirty days.
   expect(await nextSweep(world)).toBe("2026-02-01T00:00:00.000Z");
+});
+
+test("other times hold from the next start: their sweep is due within a day, and that of the times before ends", async () => {
+  await using world = await createWorld();
+  await world.clock.advance("1d");
+  const { deps } = world.app;
+  const shorter = { ...deps, config: { ...deps.config, keepDays: { ...deps.config.keepDays, logs: 1 } } };
+  await deps.db.tx((tx) => startRetention(tx, shorter));
+  await deps.db.tx((tx) => startRetention(tx, shorter));
+  const { rows } = await deps.queue.list(deps.db.read, { limit: 100, offset: 0 });
+  const sweeps = rows.filter(({ kind }) => kind === RETENTION_JOB).sort((a, b) => a.runAt - b.runAt);
+  expect(sweeps.map(({ runAt }) => new Date(runAt).toISOString())).toEqual(["2026-01-03T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]);
+  const run = (sweep: JobRow | undefined) =>
+    sweepRecords(shorter)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, maxAttempts: 10 });
+  expect(await run(sweeps[0])).toHaveProperty("commit");
+  expect(await run(sweeps[1])).toEqual({});
 });
 
 test("what was counted on landing pages goes by days; the page stays", async () => {
