@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { emitAll } from "../src/marketplace/deliveries/emit.ts";
 import { makeSecret, sealSecret } from "../src/marketplace/listings/webhook.ts";
 import type { TestWorld } from "../src/testing.ts";
-import type { Hook } from "./hook.ts";
+import { type Hook, hook } from "./hook.ts";
 
 /** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
 export const crowd = async ({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> => {
@@ -40,4 +40,19 @@ export const arrived = async (hooks: Hook, n: number, world: TestWorld): Promise
     if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
     await real.sleep(5);
   }
+};
+
+/** A webhook that answers after 5 ms, and counts how many requests were under way at once. */
+export const countingHook = async (): Promise<{ hooks: Hook; most(): number } & AsyncDisposable> => {
+  let open = 0;
+  let most = 0;
+  const hooks = await hook(() => (response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.end();
+    }, 5);
+  });
+  return { hooks, most: () => most, [Symbol.asyncDispose]: () => hooks[Symbol.asyncDispose]() };
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { arrived, crowd, resumed } from "../../../test/crowd.ts";
+import { arrived, countingHook, crowd, resumed } from "../../../test/crowd.ts";
 import { hook } from "../../../test/hook.ts";
 import { listAgent, turnOn } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
@@ -96,24 +96,16 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
 });
 
 test("a webhook that answers well gets up to 64 requests at a time, and no more", async () => {
-  let open = 0;
-  let most = 0;
-  await using hooks = await hook(() => (response) => {
-    open += 1;
-    most = Math.max(most, open);
-    setTimeout(() => {
-      open -= 1;
-      response.end();
-    }, 5);
-  });
+  await using counting = await countingHook();
+  const { hooks } = counting;
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
   await turnOn(world.sdk);
   await resumed(world, await crowd(world, "writer", [hooks.url], 600));
   await world.settle();
   expect(hooks.calls).toHaveLength(601);
-  expect(most).toBeGreaterThan(16);
-  expect(most).toBeLessThanOrEqual(64);
+  expect(counting.most()).toBeGreaterThan(16);
+  expect(counting.most()).toBeLessThanOrEqual(64);
 });
 
 test("a webhook that has begun to hang keeps only what it has", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { arrived, crowd, resumed } from "../../../test/crowd.ts";
+import { arrived, countingHook, crowd, resumed } from "../../../test/crowd.ts";
 import { hook, type Script } from "../../../test/hook.ts";
 import { listAgent, turnOn } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
@@ -69,16 +69,8 @@ test("listings at one host that hangs have ten places together; others there and
 });
 
 test("listings at one host that answers have 64 places together, however many they are", async () => {
-  let open = 0;
-  let most = 0;
-  await using shared = await hook(() => (response) => {
-    open += 1;
-    most = Math.max(most, open);
-    setTimeout(() => {
-      open -= 1;
-      response.end();
-    }, 5);
-  });
+  await using counting = await countingHook();
+  const { hooks: shared } = counting;
   await using world = await createWorld();
   await listAgent(world.sdk, shared.url);
   await turnOn(world.sdk);
@@ -91,8 +83,8 @@ test("listings at one host that answers have 64 places together, however many th
   await resumed(world, many);
   await world.settle();
   expect(shared.calls).toHaveLength(801);
-  expect(most).toBeGreaterThan(16);
-  expect(most).toBeLessThanOrEqual(64);
+  expect(counting.most()).toBeGreaterThan(16);
+  expect(counting.most()).toBeLessThanOrEqual(64);
 });
 
 test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
