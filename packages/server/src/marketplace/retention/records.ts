@@ -1,104 +1,57 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
+import type { Tables } from "../../db/tables.ts";
 import type { Keep } from "./keep.ts";
 
-/** Where a walk over a table stands: the last key it has seen. */
-export type Mark = string | number;
+/** The key of a row. */
+export type Key = string | number;
 
-/** What a look at the next rows of a table has found. */
-export interface Batch {
-  /** Of rows that are old enough, and no longer live. */
-  readonly ids: readonly Mark[];
-  /** Where to go on; null at the end of what is old. */
-  readonly next: Mark | null;
-}
+type Walked = Tables["runLogs" | "runs" | "wakeups" | "agentEvents" | "landingPages"];
+type Made = Tables["runLogs" | "agentEvents"]["at"] | Tables["runs"]["startedAt"] | Tables["wakeups" | "landingPages"]["createdAt"];
 
-/** Records that are kept for a time. Tables are walked in the order of their keys, which is that of time: it takes no further index. */
+/** Records that are kept for a time. */
 export interface Records {
   readonly keep: keyof Keep;
-  /** When the oldest of them was made (ms), live or not; null when there are none. */
-  oldest(read: Reader): Promise<number | null>;
-  /** The next ones made before an instant. */
-  find(read: Reader, before: number, after: Mark | null, limit: number): Promise<Batch>;
-  /** Deletes those of these that are still old enough and not live in this transaction. */
-  drop(tx: Tx, ids: readonly Mark[], before: number): Promise<void>;
+  /** The rows they are found by: keys rise with the time at which a row was made, so a walk takes no further index. */
+  walk(t: Tables): { table: Walked; key: Walked["id"]; made: Made };
+  /**
+   * Deletes what belongs to rows with these keys and was over before an instant (ms). "more": not all of it at once, so the same
+   * keys are to come again. No state is asked for: the database would take its index, which leads to nearly all rows.
+   */
+  drop(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
 }
-
-interface Row {
-  readonly id: Mark;
-  readonly at: number;
-}
-
-/** A batch of rows that were read in order: those made before an instant, and whether there may be more of them. */
-const batchOf = (rows: readonly Row[], before: number, limit: number): Batch => {
-  const young = rows.findIndex(({ at }) => at >= before);
-  const old = young < 0 ? rows : rows.slice(0, young);
-  return { ids: old.map(({ id }) => id), next: young < 0 && rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
-};
-
-const texts = (ids: readonly Mark[]): string[] => ids.map(String);
-const first = (rows: readonly Row[]): number | null => rows[0]?.at ?? null;
 
 /** What runs have logged; not of one that goes on. */
 const logs: Records = {
   keep: "logs",
-  oldest: async (read) => {
-    const { runLogs: l } = read.t;
-    return first(await read.select({ id: l.id, at: l.at }).from(l).orderBy(asc(l.id)).limit(1));
-  },
-  find: async (read, before, after, limit) => {
-    const { runLogs: l } = read.t;
-    const rows = read.select({ id: l.id, at: l.at }).from(l);
-    const above = after === null ? undefined : gt(l.id, Number(after));
-    return batchOf(await rows.where(above).orderBy(asc(l.id)).limit(limit), before, limit);
-  },
-  drop: async (tx, ids, before) => {
+  walk: ({ runLogs: l }) => ({ table: l, key: l.id, made: l.at }),
+  drop: async (tx, keys: readonly number[], before) => {
     const { runLogs: l, runs: r } = tx.t;
-    const live = tx
+    const goesOn = tx
       .select({ id: r.id })
       .from(r)
-      .where(and(eq(r.id, l.run), inArray(r.status, ["RUNNING", "WAITING"])));
-    await tx.delete(l).where(and(inArray(l.id, ids.map(Number)), lt(l.at, before), notExists(live)));
+      .where(and(eq(r.id, l.run), isNull(r.finishedAt)));
+    await tx.delete(l).where(and(inArray(l.id, keys), lt(l.at, before), notExists(goesOn)));
   },
 };
 
 /** Runs that have ended. What they logged went before, since it is never kept for longer. */
 const runs: Records = {
   keep: "runs",
-  oldest: async (read) => {
-    const { runs: r } = read.t;
-    return first(await read.select({ id: r.id, at: r.startedAt }).from(r).orderBy(asc(r.id)).limit(1));
-  },
-  find: async (read, before, after, limit) => {
-    const { runs: r } = read.t;
-    const rows = read.select({ id: r.id, at: r.startedAt }).from(r);
-    const above = after === null ? undefined : gt(r.id, String(after));
-    return batchOf(await rows.where(above).orderBy(asc(r.id)).limit(limit), before, limit);
-  },
-  drop: async (tx, ids, before) => {
+  walk: ({ runs: r }) => ({ table: r, key: r.id, made: r.startedAt }),
+  drop: async (tx, keys: readonly string[], before) => {
     const { runs: r } = tx.t;
-    await tx
-      .delete(r)
-      .where(and(inArray(r.id, texts(ids)), inArray(r.status, ["COMPLETED", "FAILED", "CANCELLED"]), lt(r.finishedAt, before)));
+    await tx.delete(r).where(and(inArray(r.id, keys), lt(r.finishedAt, before)));
   },
 };
 
 /** Wakeups that are over. */
 const wakeups: Records = {
   keep: "runs",
-  oldest: async (read) => {
-    const { wakeups: w } = read.t;
-    return first(await read.select({ id: w.id, at: w.createdAt }).from(w).orderBy(asc(w.id)).limit(1));
-  },
-  find: async (read, before, after, limit) => {
-    const { wakeups: w } = read.t;
-    const rows = read.select({ id: w.id, at: w.createdAt }).from(w);
-    const above = after === null ? undefined : gt(w.id, String(after));
-    return batchOf(await rows.where(above).orderBy(asc(w.id)).limit(limit), before, limit);
-  },
-  drop: async (tx, ids, before) => {
+  walk: ({ wakeups: w }) => ({ table: w, key: w.id, made: w.createdAt }),
+  drop: async (tx, keys: readonly string[], before) => {
     const { wakeups: w } = tx.t;
-    await tx.delete(w).where(and(inArray(w.id, texts(ids)), ne(w.status, "SCHEDULED"), lt(w.fireAt, before)));
+    await tx.delete(w).where(and(inArray(w.id, keys), lt(w.fireAt, before), ne(w.status, "SCHEDULED")));
   },
 };
 
@@ -108,76 +61,55 @@ const wakeups: Records = {
  */
 const deliveries: Records = {
   keep: "deliveries",
-  oldest: async (read) => {
-    const { agentEvents: e } = read.t;
-    return first(await read.select({ id: e.id, at: e.at }).from(e).orderBy(asc(e.id)).limit(1));
-  },
-  find: async (read, before, after, limit) => {
-    const { agentEvents: e } = read.t;
-    const rows = read.select({ id: e.id, at: e.at }).from(e);
-    const above = after === null ? undefined : gt(e.id, String(after));
-    return batchOf(await rows.where(above).orderBy(asc(e.id)).limit(limit), before, limit);
-  },
-  drop: async (tx, ids, before) => {
+  walk: ({ agentEvents: e }) => ({ table: e, key: e.id, made: e.at }),
+  drop: async (tx, keys: readonly string[], before) => {
     const { agentEvents: e, deliveryAttempts: d, activations: a } = tx.t;
     const paused = tx
       .select({ id: a.id })
       .from(a)
       .where(and(eq(a.id, e.activationId), eq(a.status, "paused")));
+    const over = and(lt(e.settledAt, before), isNull(e.sealed), or(ne(e.state, "dead"), notExists(paused)));
     const gone = await tx
       .delete(e)
-      .where(and(inArray(e.id, texts(ids)), lt(e.settledAt, before), isNull(e.sealed), or(ne(e.state, "dead"), notExists(paused))))
+      .where(and(inArray(e.id, keys), over))
       .returning({ id: e.id });
-    if (gone.length === 0) return;
-    await tx.delete(d).where(
-      inArray(
-        d.eventId,
-        gone.map(({ id }) => id),
-      ),
-    );
+    const ids = gone.map(({ id }) => id);
+    if (ids.length > 0) await tx.delete(d).where(inArray(d.eventId, ids));
   },
 };
+
+// Days of pages that are deleted at once: each has up to 200 referrers.
+const DAYS = 10;
 
 /** YYYY-MM-DD, UTC. */
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-// Pages that are looked at together, and days that are deleted in one transaction: each has up to 200 rows.
-const PAGES = 50;
-const DAYS = 3;
-
-/** What was counted on landing pages. Page by page, since days are found by their page. */
+/** What was counted on landing pages, day by day. It is found by its page, which stays. */
 const stats: Records = {
   keep: "stats",
-  oldest: async (read) => {
-    const { landingPages: p } = read.t;
-    return first(await read.select({ id: p.id, at: p.createdAt }).from(p).orderBy(asc(p.id)).limit(1));
-  },
-  find: async (read, before, after) => {
-    const { landingPages: p, landingPageDays: d } = read.t;
-    const rows = read.select({ id: p.id, at: p.createdAt }).from(p);
-    const above = after === null ? undefined : gt(p.id, String(after));
-    const pages = batchOf(await rows.where(above).orderBy(asc(p.id)).limit(PAGES), before, PAGES);
-    if (pages.ids.length === 0) return pages;
-    const old = await read
+  walk: ({ landingPages: p }) => ({ table: p, key: p.id, made: p.createdAt }),
+  drop: async (tx, keys: readonly string[], before) => {
+    const { landingPageDays: d, landingPageReferrers: r } = tx.t;
+    const old = await tx
       .select({ pageId: d.pageId, date: d.date })
       .from(d)
-      .where(and(inArray(d.pageId, texts(pages.ids)), lt(d.date, dayOf(before))))
+      .where(and(inArray(d.pageId, keys), lt(d.date, dayOf(before))))
       .orderBy(asc(d.pageId), asc(d.date))
       .limit(DAYS);
-    // These pages again, until nothing old is left of them.
-    return old.length === 0
-      ? { ids: [], next: pages.next }
-      : { ids: old.map(({ pageId, date }) => `${pageId} ${date}`), next: after ?? "" };
-  },
-  drop: async (tx, ids) => {
-    const { landingPageDays: d, landingPageReferrers: r } = tx.t;
-    for (const id of texts(ids)) {
-      const [pageId = "", date = ""] = id.split(" ");
+    for (const { pageId, date } of old) {
       await tx.delete(d).where(and(eq(d.pageId, pageId), eq(d.date, date)));
       await tx.delete(r).where(and(eq(r.pageId, pageId), eq(r.date, date)));
     }
+    return old.length === DAYS ? "more" : undefined;
   },
 };
 
 /** The one list of what is not kept for ever, in the order in which it goes. */
 export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, stats];
+
+/** Rows that records are found by, in the order in which they were made: the next ones after a key. */
+export const rowsAfter = (read: Reader, { walk }: Records, after: Key | null, limit: number) => {
+  const { table, key, made } = walk(read.t);
+  const above = after === null ? undefined : gt(key, after);
+  return read.select({ key, made }).from(table).where(above).orderBy(asc(key)).limit(limit);
+};

@@ -3,8 +3,11 @@ import { asc } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { eventsOf, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import type { Tx } from "../../db/db.ts";
+import type { SqliteDb } from "../../db/sqlite.ts";
 import type { JobRow } from "../../queue/queue.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
+import { RECORDS } from "./records.ts";
 import { RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
 
 const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefined> => {
@@ -115,6 +118,59 @@ test("many records go chunk by chunk, and one sweep waits at a time", async () =
   await world.clock.advance("2d");
   expect(await db.read.$count(db.read.t.runLogs)).toBe(0);
   expect(await nextSweep(world)).toBe("2026-01-04T00:00:00.000Z");
+});
+
+test("a server that starts while another one sweeps does not end that sweep", async () => {
+  await using world = await createWorld({ flags: { keep: "logs=1" } });
+  await using made = await withAgent(world);
+  await made.agent.client.runs.start({ runId: "run-old-1" });
+  await made.agent.client.runs.complete({ runId: "run-old-1" });
+  const { deps } = world.app;
+  const { db } = deps;
+  const [row] = await db.read.select().from(db.read.t.runs);
+  const entry = {
+    run: row?.id ?? "",
+    level: "info" as const,
+    message: "x",
+    data: null,
+    at: world.clock.now() - 2 * 86_400_000,
+    agentAt: null,
+  };
+  await db.tx((tx) => tx.insertAll(tx.t.runLogs, Array(500).fill(entry)));
+  const { rows } = await deps.queue.list(db.read, { limit: 100, offset: 0 });
+  const sweep = rows.find(({ kind }) => kind === RETENTION_JOB);
+  const { commit } = await sweepRecords(deps)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, maxAttempts: 10 });
+  await db.tx((tx) => startRetention(tx, deps));
+  await db.tx(async (tx) => commit?.(tx));
+  await world.settle();
+  expect(await db.read.$count(db.read.t.runLogs)).toBe(0);
+  expect(await nextSweep(world)).toBe("2026-01-02T00:00:00.000Z");
+});
+
+test("rows of a chunk are found by their keys, however many rows there are", async () => {
+  await using world = await createWorld();
+  const { db } = world.app.deps;
+  if (db.dialect !== "sqlite") return;
+  const statements: { sql: string; params: unknown[] }[] = [];
+  await db.tx(async (tx) => {
+    const watched = Object.create(tx) as Tx;
+    watched.delete = ((table: Parameters<Tx["delete"]>[0]) => {
+      const deletion = tx.delete(table);
+      return {
+        where: (which: Parameters<typeof deletion.where>[0]) => {
+          const query = deletion.where(which);
+          statements.push(query.toSQL());
+          return query;
+        },
+      };
+    }) as unknown as Tx["delete"];
+    for (const records of RECORDS) await records.drop(watched, ["1", "2"], world.clock.now());
+  });
+  const plans = await (db as SqliteDb).alone((connection) =>
+    statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
+  );
+  expect(plans).toHaveLength(4);
+  for (const { detail } of plans.flat()) expect(detail).toMatch(/PRIMARY KEY|autoindex|SUBQUERY/);
 });
 
 test("a sweep that finds nothing sleeps until something can be old enough", async () => {
