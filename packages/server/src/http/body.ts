@@ -10,9 +10,16 @@ const tooLarge = (limit: number): ApiError =>
     headers: { connection: "close" },
   });
 
+const ended = (): ApiError => new ApiError("validation_error", "The request ended before its body was complete.");
+
 /** Reads the body of a node request straight from its socket, `limit` bytes at most. Throws ApiError payload_too_large. */
 export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
+    // A connection that broke while its request waited says nothing more, not even that.
+    if (req.destroyed) {
+      reject(ended());
+      return;
+    }
     if (Number(req.headers["content-length"] ?? 0) > limit) {
       reject(tooLarge(limit));
       return;
@@ -31,9 +38,7 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
     });
     req.on("end", () => resolve(rest === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
     req.on("error", reject);
-    req.on("close", () => {
-      if (!req.complete) reject(new ApiError("validation_error", "The request ended before its body was complete."));
-    });
+    req.on("close", () => reject(ended()));
   });
 
 /** The body of a request made in process, `limit` bytes at most. Throws ApiError payload_too_large. */

@@ -1,7 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { HeaderReader } from "./exchange.ts";
+import { type Part, readMultipart } from "./multipart.ts";
 
 /** Whether a request brings a form with files. */
 export const isForm = (headers: HeaderReader): boolean => /^multipart\/form-data\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
@@ -13,39 +15,48 @@ const kindOf = (schema: z.core.$ZodType | undefined): string | undefined => {
   return "innerType" in def ? kindOf(def.innerType as z.core.$ZodType) : def.type;
 };
 
-// Parts of one form; no endpoint has as many fields.
-const MAX_PARTS = 64;
+/** A form: its fields as JSON would have them, and the bytes of its file. */
+export interface Form {
+  readonly fields: Record<string, unknown>;
+  readonly file: Uint8Array | null;
+}
+
+/** What a file says of itself; what the fields beside it say counts more. */
+const said = (file: Part | null): Record<string, string> => ({
+  ...(file?.fileName != null && { fileName: file.fileName }),
+  ...(file && file.type !== "" && { contentType: file.type }),
+});
 
 /**
- * Reads a form into the body JSON would have: `file` becomes `fileName` and `contentBase64`; a field that takes a list may
- * be given several times. Throws ApiError validation_error or unsupported_media_type.
+ * Reads a form: of `file` the name becomes `fileName`, the type `contentType`; a field that takes a list may be given several
+ * times. Throws ApiError validation_error or unsupported_media_type.
  */
-export const parseForm = async ({ body }: Endpoint, headers: HeaderReader, bytes: Uint8Array): Promise<Record<string, unknown>> => {
+export const parseForm = ({ body }: Endpoint, headers: HeaderReader, bytes: Uint8Array): Form => {
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);
-  const type = headers.get("content-type") ?? "";
-  let form: FormData;
-  try {
-    form = await new Response(bytes as BodyInit, { headers: { "content-type": type } }).formData();
-  } catch {
-    throw invalid("", "invalid_form", "The body is no valid multipart/form-data, or not of the boundary its Content-Type names.");
-  }
+  const parts = readMultipart(headers.get("content-type") ?? "", bytes);
   const fields: Record<string, unknown> = Object.create(null);
-  const names = [...form.keys()];
-  if (names.length > MAX_PARTS) throw invalid("", "too_big", `A form has at most ${MAX_PARTS} parts.`);
-  for (const name of new Set(names)) {
-    const values = form.getAll(name);
-    const [first] = values;
-    if (first instanceof Blob !== (name === "file"))
-      throw invalid(name.slice(0, 60), "invalid_type", name === "file" ? "file must be a file." : "Only the field file takes a file.");
+  let file: Part | null = null;
+  for (const [name, all] of Map.groupBy(parts, (part) => part.name)) {
+    const shown = name.slice(0, 60);
     const list = kindOf(body?.shape[name]) === "array";
-    if (values.length > 1 && !list) throw invalid(name.slice(0, 60), "duplicate", `${name.slice(0, 60)} is given ${values.length} times.`);
-    if (first instanceof File) {
-      fields.fileName = first.name;
-      fields.contentBase64 = Buffer.from(await first.arrayBuffer()).toString("base64");
-      if (first.type !== "") fields.contentType = first.type;
-    } else fields[name] = list ? values : first;
+    if (all.length > 1 && !list) throw invalid(shown, "duplicate", `${shown} is given ${all.length} times.`);
+    const texts = all.map((part) => {
+      if ((part.fileName !== null) !== (name === "file"))
+        throw invalid(
+          shown,
+          "invalid_type",
+          name === "file" ? "file must be a file: its part needs a filename." : "Only the field file takes a file.",
+        );
+      if (part.fileName === null) {
+        if (!isUtf8(part.bytes)) throw invalid(shown, "invalid_characters", `${shown} is not UTF-8.`);
+        return part.bytes.toString();
+      }
+      return "";
+    });
+    if (name === "file") file = all[0] ?? null;
+    else fields[name] = list ? texts : texts[0];
   }
-  return { ...fields };
+  return { fields: { ...said(file), ...fields }, file: file?.bytes ?? null };
 };

@@ -5,6 +5,7 @@ import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/ring.ts";
 import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
 import type { check } from "./input.ts";
+import type { FileBody } from "./upload.ts";
 
 /** What every handler gets. */
 export interface PublicContext {
@@ -59,7 +60,12 @@ export interface RawBody {
   readonly headers: { get(name: string): string | null };
 }
 
-type RawOf<E extends Endpoint> = E["raw"] extends true ? RawBody : unknown;
+/** What the handler of an upload gets beside its input: the file. */
+interface WithFile {
+  readonly file: FileBody;
+}
+
+type RawOf<E extends Endpoint> = E["raw"] extends true ? RawBody : E["form"] extends true ? WithFile : unknown;
 
 type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promise<HandlerOutput<E>>;
 

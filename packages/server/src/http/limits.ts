@@ -80,12 +80,12 @@ export class UploadGate {
   /** Those that wait, by activation; one that has an entry has uploads under way. */
   readonly #lines = new Map<string, { under: number; waiting: (() => void)[] }>();
 
-  /** Runs an upload when it is its turn. Throws ApiError rate_limited for one too many. */
-  async around<T>(activationId: string, upload: () => Promise<T>): Promise<T> {
+  /** Runs an upload when it is its turn. Throws ApiError rate_limited for one too many, validation_error for one whose caller goes. */
+  async around<T>(activationId: string, gone: AbortSignal, upload: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(activationId) ?? { under: 0, waiting: [] };
     this.#lines.set(activationId, line);
     if (line.under < UPLOADS) line.under += 1;
-    else if (line.waiting.length < UPLOADS_WAITING) await new Promise<void>((turn) => line.waiting.push(turn));
+    else if (line.waiting.length < UPLOADS_WAITING) await this.#turn(line.waiting, gone);
     else
       throw new ApiError("rate_limited", `This activation uploads ${UPLOADS} files, and ${UPLOADS_WAITING} more wait.`, {
         headers: { "retry-after": "1" },
@@ -99,5 +99,24 @@ export class UploadGate {
       else line.under -= 1;
       if (line.under === 0) this.#lines.delete(activationId);
     }
+  }
+
+  /** Settles when it is the turn of one more. Who goes makes room for another. */
+  #turn(waiting: (() => void)[], gone: AbortSignal): Promise<void> {
+    return new Promise((done, failed) => {
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(turn), 1);
+        failed(new ApiError("validation_error", "The request ended before it was its turn."));
+      };
+      const turn = (): void => {
+        gone.removeEventListener("abort", leave);
+        done();
+      };
+      if (gone.aborted) failed(new ApiError("validation_error", "The request ended before it was its turn."));
+      else {
+        waiting.push(turn);
+        gone.addEventListener("abort", leave, { once: true });
+      }
+    });
   }
 }

@@ -15,11 +15,12 @@ import { guardDev } from "./dev-guard.ts";
 import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
 import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
-import { isForm, parseForm } from "./form.ts";
+import { isForm } from "./form.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
 import { limit, limitAgent, limitWork, UploadGate } from "./limits.ts";
+import { readUpload } from "./upload.ts";
 
 type Input = Record<string, unknown>;
 type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
@@ -27,6 +28,9 @@ type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, 
 
 // The largest body of an agent's call that is no upload: a landing page of half a megabyte, each character of it escaped.
 const AGENT_BODY_BYTES = 4 * 1024 * 1024;
+
+// A file may come as base64, which takes a third more than its bytes.
+const BASE64 = 4 / 3;
 
 // The largest body without a key. The news of Stripe are a few kilobytes.
 const PUBLIC_BODY_BYTES = 1024 * 1024;
@@ -220,17 +224,19 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
           ? tagged(JSON.stringify(output), exchange.headers, headers)
           : answer(200, "application/json", JSON.stringify(output), headers);
     }
-    const form = endpoint.form === true && isForm(exchange.headers);
-    if (!endpoint.raw && !form) checkMediaType(exchange.headers);
+    if (!endpoint.raw && !(endpoint.form && isForm(exchange.headers))) checkMediaType(exchange.headers);
     const bytes = await exchange.body(caller.maxBody);
-    const body = endpoint.raw ? {} : form ? await parseForm(endpoint, exchange.headers, bytes) : parseJson(bytes);
+    const upload = endpoint.form ? readUpload(endpoint, exchange.headers, bytes) : null;
+    const body = endpoint.raw ? {} : (upload?.fields ?? parseJson(bytes));
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     const input = parseInput(endpoint, params, search, body);
     if (caller.limit) await caller.limit(input);
+    const file = upload && (await upload.file());
     // A form that is sent again has other boundaries: what counts is what stands in it.
-    const claimed = form && exchange.headers.get("idempotency-key") !== null ? Buffer.from(JSON.stringify(body)) : bytes;
+    const claimed = file ? Buffer.from(JSON.stringify({ ...body, contentBase64: file.sha256 })) : bytes;
     const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
-    const known = endpoint.raw ? { ...caller, context: { ...caller.context, bytes, headers: exchange.headers } } : caller;
+    const beside = endpoint.raw ? { bytes, headers: exchange.headers } : file && { file };
+    const known = beside ? { ...caller, context: { ...caller.context, ...beside } } : caller;
     let stored: Repeatable;
     if (claim) stored = await writeOnce(endpoint, handler, input, known, claim);
     else {
@@ -245,7 +251,8 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const admitted = (key: KeyInfo): Promise<Answer> => {
       authorise(key, endpoint);
       const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-      return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, paramsOf(exchange), headers);
+      const maxBody = endpoint.form ? config.maxBodyBytes * BASE64 : config.maxBodyBytes;
+      return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody }, paramsOf(exchange), headers);
     };
     const counted = (key: KeyInfo): Promise<Answer> => {
       const waits = limit(limiter, config.rates, key.id, endpoint, headers);
@@ -270,11 +277,11 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       context,
       confirm,
       // Nothing but a file is large.
-      maxBody: endpoint.form ? config.maxBodyBytes : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
+      maxBody: endpoint.form ? config.maxBodyBytes * BASE64 : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
       limit: (input) => limitWork(limiter, config.rates, activationId, endpoint, input, headers),
     };
     const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
-    return endpoint.form ? uploads.around(activationId, serve) : serve();
+    return endpoint.form ? uploads.around(activationId, exchange.signal(), serve) : serve();
   };
 
   const open: Perform = async (exchange, endpoint, handler, base, headers) => {

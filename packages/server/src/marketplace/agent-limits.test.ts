@@ -111,12 +111,12 @@ test("four files at a time, and so many wait", async () => {
   const refused = new Promise<void>((done) => {
     goOn = done;
   });
-  (staging as { stage: typeof stage }).stage = async (owner, file) => {
+  (staging as { stage: typeof stage }).stage = async (owner, file, gone) => {
     under += 1;
     if (owner.activationId === agent.activationId) most = Math.max(most, under);
     await refused;
     under -= 1;
-    return stage(owner, file);
+    return stage(owner, file, gone);
   };
   const sending = Array.from({ length: 22 }, async (_, n) => {
     const answer = await send(agent, n);
@@ -131,6 +131,53 @@ test("four files at a time, and so many wait", async () => {
   expect(most).toBe(4);
   expect((await send(other, 7)).status).toBe(201);
   expect((await send(agent, 8)).status).toBe(201);
+});
+
+test("who goes while waiting for its turn makes room for another", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const { staging } = world.app.deps;
+  const { stage } = staging;
+  const under: string[] = [];
+  let goOn = (): void => {};
+  let arrive = (): void => {};
+  const going = new Promise<void>((done) => {
+    goOn = done;
+  });
+  const four = new Promise<void>((done) => {
+    arrive = done;
+  });
+  (staging as { stage: typeof stage }).stage = async (owner, file, gone) => {
+    under.push(file.fileName);
+    if (under.length === 4) arrive();
+    await going;
+    return stage(owner, file, gone);
+  };
+  const send = async (fileName: string, signal?: AbortSignal): Promise<number> => {
+    const { status } = await world.fetch(world.url + agent.path("/lead-magnets"), {
+      method: "POST",
+      headers: { authorization: `Bearer ${agent.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ title: "T", fileName, contentBase64: pdf(fileName).toString("base64") }),
+      ...(signal && { signal }),
+    });
+    return status;
+  };
+  const first = Array.from({ length: 21 }, (_, n) => {
+    const connection = new AbortController();
+    const fileName = `first-${n}.pdf`;
+    return { fileName, connection, answered: send(fileName, connection.signal) };
+  });
+  // One too many: all others stand in the line by then.
+  expect(await Promise.race(first.map(({ answered }) => answered))).toBe(429);
+  await four;
+  const served = first.filter(({ fileName }) => under.includes(fileName));
+  const others = first.filter(({ fileName }) => !under.includes(fileName));
+  for (const { connection } of others) connection.abort();
+  const left = await Promise.all(others.map(({ answered }) => answered));
+  expect(left.sort()).toEqual([...Array(16).fill(400), 429]);
+  const later = Array.from({ length: 16 }, (_, n) => send(`later-${n}.pdf`));
+  goOn();
+  expect(await Promise.all([...served.map(({ answered }) => answered), ...later])).toEqual(Array(20).fill(201));
 });
 
 test("what is no file is not large, and is refused before it is read as JSON", async () => {

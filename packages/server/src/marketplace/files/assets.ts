@@ -5,6 +5,7 @@ import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/page.ts";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { FileBody } from "../../http/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { assetUrl } from "./asset-url.ts";
@@ -33,8 +34,8 @@ export const showAsset = (deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asse
 });
 
 /** An image that may be kept. Throws ApiError, of `checkUpload` or corrupt_file or validation_error for one too large to show. */
-export const checkImage = (input: FileInput): Upload & ImageSize => {
-  const upload = checkUpload(input, { types: ASSET_TYPES, max: FILE_LIMITS.asset });
+export const checkImage = (input: FileInput, file: FileBody): Upload & ImageSize => {
+  const upload = checkUpload(input, file, { types: ASSET_TYPES, max: FILE_LIMITS.asset });
   const size = imageSize(upload.type, upload.bytes);
   if (!size) throw new ApiError("corrupt_file", "The image does not say how large it is: it is broken or cut off.");
   if (size.width * size.height > FILE_LIMITS.assetPixels)

@@ -20,15 +20,16 @@ const byPerson = (workspaceId: string): FileOwner => ({ workspaceId, activationI
 const byAgent = ({ workspaceId, agent }: AgentContext): FileOwner => ({ workspaceId, activationId: agent.activationId });
 
 /** A file whose bytes are on their way into the database before the transaction that keeps it. */
-const stage = async <F extends Upload>(deps: AgentDeps, owner: FileOwner, file: F): Promise<F & { readonly staged: Staged | null }> => ({
-  ...file,
-  staged: await deps.staging.stage(owner, file),
-});
+const stage = async <F extends Upload>(
+  { deps, signal }: { readonly deps: AgentDeps; signal(): AbortSignal },
+  owner: FileOwner,
+  file: F,
+): Promise<F & { readonly staged: Staged | null }> => ({ ...file, staged: await deps.staging.stage(owner, file, signal()) });
 
 export const assetHandlers: Handlers<typeof contract.assets> = {
   list: (input, { read, deps, workspaceId }) => listAssets(read, deps, workspaceId, input),
   create: {
-    prepare: (input, { deps, workspaceId }) => stage(deps, byPerson(workspaceId), checkImage(input)),
+    prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkImage(input, context.file)),
     run: (input, { tx, deps, workspaceId }, image: CheckedImage) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
     undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
   },
@@ -39,7 +40,7 @@ export const assetHandlers: Handlers<typeof contract.assets> = {
 export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
   list: (input, { read, deps, workspaceId }) => listLeadMagnets(read, deps, workspaceId, input),
   create: {
-    prepare: (input, { deps, workspaceId }) => stage(deps, byPerson(workspaceId), checkLeadMagnet(input)),
+    prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkLeadMagnet(input, context.file)),
     run: (input, { tx, deps, workspaceId }, file: CheckedFile) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, file),
     undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
   },
@@ -49,7 +50,7 @@ export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
 
 export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
   create: {
-    prepare: (input, context) => stage(context.deps, byAgent(context), checkImage(input)),
+    prepare: (input, context) => stage(context, byAgent(context), checkImage(input, context.file)),
     run: (input, context, image: CheckedImage) => saveAsset(context.tx, context.deps, byAgent(context), input, image),
     undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
   },
@@ -57,7 +58,7 @@ export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
 
 export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
   create: {
-    prepare: (input, context) => stage(context.deps, byAgent(context), checkLeadMagnet(input)),
+    prepare: (input, context) => stage(context, byAgent(context), checkLeadMagnet(input, context.file)),
     run: (input, context, file: CheckedFile) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, file),
     undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
   },

@@ -5,6 +5,7 @@ import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/page.ts";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { FileBody } from "../../http/upload.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { dropContent, keepContent, type Staged } from "./contents.ts";
@@ -40,8 +41,8 @@ export const showLeadMagnet = (deps: LinkDeps, row: LeadMagnetRow): LeadMagnet =
 });
 
 /** A file that may be given out. Throws ApiError, of `checkUpload` or corrupt_file. */
-export const checkLeadMagnet = (input: FileInput): Upload => {
-  const upload = checkUpload(input, { types: LEAD_MAGNET_TYPES, max: FILE_LIMITS.leadMagnet });
+export const checkLeadMagnet = (input: FileInput, file: FileBody): Upload => {
+  const upload = checkUpload(input, file, { types: LEAD_MAGNET_TYPES, max: FILE_LIMITS.leadMagnet });
   const { type, bytes } = upload;
   const broken =
     (type.startsWith("image/") && imageSize(type, bytes) === null) ||

@@ -11,10 +11,11 @@ import type { Upload } from "./upload.ts";
 export interface Staging {
   /**
    * Writes the parts of a file, each in a transaction of its own: others write in between, and nobody sees the file before it
-   * is kept. Its room is taken at once. Null for a file of one part, or one that is known already: those are kept as they are.
-   * Throws ApiError storage_quota_exceeded, storage_unavailable.
+   * is kept. Its room is taken at once, and given back when it comes to nothing or when who uploads has `gone`. Null for a file
+   * of one part, or one that is known already: those are kept as they are. Throws ApiError storage_quota_exceeded,
+   * storage_unavailable, validation_error.
    */
-  stage(owner: FileOwner, upload: Upload): Promise<Staged | null>;
+  stage(owner: FileOwner, upload: Upload, gone: AbortSignal): Promise<Staged | null>;
   /** Gives up what was staged and not kept. */
   drop(staged: Staged | null): Promise<void>;
 }
@@ -25,11 +26,47 @@ const ABANDONED_MS = 3_600_000;
 // Parts that are dropped in one transaction.
 const STEP = 8;
 
-type StagingDeps = Pick<Deps, "ids" | "clock" | "queue"> & { readonly db: Db };
+type StagingDeps = Pick<Deps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
+
+const assertThere = (gone: AbortSignal): void => {
+  if (gone.aborted) throw new ApiError("validation_error", "The connection ended before the file was stored.");
+};
+
+/** Writes the parts of a file for which there is room. Throws ApiError storage_unavailable or validation_error. */
+const writeParts = async ({ db, clock }: StagingDeps, contentId: string, upload: Upload, gone: AbortSignal): Promise<void> => {
+  for (let part = 0; part * PART < upload.bytes.length; part += 1) {
+    assertThere(gone);
+    await db.tx(async (tx) => {
+      const { fileContents: c, fileParts } = tx.t;
+      // Written with each part: what is swept meanwhile gets no further one.
+      const [there] = await tx
+        .update(c)
+        .set({ stagedAt: clock.now() })
+        .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
+        .returning({ id: c.id });
+      if (!there)
+        throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
+      await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
+    });
+  }
+  assertThere(gone);
+};
+
+const drop = async ({ db, queue }: StagingDeps, staged: Staged): Promise<void> => {
+  await db.tx(async (tx) => {
+    const { fileContents: c } = tx.t;
+    const [there] = await tx
+      .select({ id: c.id })
+      .from(c)
+      .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
+    if (there) await dropStaged(tx, { queue }, staged);
+  });
+};
 
 export const makeStaging = (depsOf: () => StagingDeps): Staging => ({
-  stage: async (owner, upload) => {
-    const { db, ids, clock, queue } = depsOf();
+  stage: async (owner, upload, gone) => {
+    const deps = depsOf();
+    const { db, ids, clock, queue, log } = deps;
     const { workspaceId, activationId } = owner;
     const size = upload.bytes.length;
     if (size <= PART || (await keptContent(db.read, workspaceId, upload.sha256))) return null;
@@ -42,32 +79,18 @@ export const makeStaging = (depsOf: () => StagingDeps): Staging => ({
         .values({ id: contentId, workspaceId, sha256: upload.sha256, size, activationId, stagedAt: clock.now() });
       await queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId }, runAt: clock.now() + ABANDONED_MS });
     });
-    for (let part = 0; part * PART < size; part += 1)
-      await db.tx(async (tx) => {
-        const { fileContents: c, fileParts } = tx.t;
-        // Written with each part: what is swept meanwhile gets no further one.
-        const [there] = await tx
-          .update(c)
-          .set({ stagedAt: clock.now() })
-          .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
-          .returning({ id: c.id });
-        if (!there)
-          throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
-        await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
-      });
+    try {
+      await writeParts(deps, contentId, upload, gone);
+    } catch (error) {
+      await drop(deps, { contentId }).catch((failed: unknown) =>
+        log.warn("an upload that failed keeps its room", { error: String(failed) }),
+      );
+      throw error;
+    }
     return { contentId };
   },
   drop: async (staged) => {
-    if (!staged) return;
-    const { db, queue } = depsOf();
-    await db.tx(async (tx) => {
-      const { fileContents: c } = tx.t;
-      const [there] = await tx
-        .select({ id: c.id })
-        .from(c)
-        .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
-      if (there) await dropStaged(tx, { queue }, staged);
-    });
+    if (staged) await drop(depsOf(), staged);
   },
 });
 

@@ -3,6 +3,7 @@ import { and, eq, isNotNull, sum } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { pdf, png, type TestAgent, turnedOn } from "../../../test/agent.ts";
 import type { Tx } from "../../db/db.ts";
+import { StorageUnavailable } from "../../db/errors.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { PART } from "./contents.ts";
 
@@ -182,6 +183,67 @@ test("no part of an upload holds other writers up: sends are answered all along"
   }
   expect((await uploaded).status).toBe(201);
   expect(between).toBeGreaterThan(3);
+});
+
+test("an upload whose connection breaks gives its room back at once, and stores nothing", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  await leave(world, agent, "agent", 3 * MB);
+  const before = await stored(world);
+  const { stopped, goOn } = stopAfter(world, 3);
+  const connection = new AbortController();
+  const form = new FormData();
+  form.append("title", "broken");
+  form.append("file", new Blob([Uint8Array.from(large("broken", 2 * MB))]), "broken.pdf");
+  const uploading = world.fetch(world.url + agent.path("/lead-magnets"), {
+    method: "POST",
+    headers: { authorization: `Bearer ${agent.key}` },
+    body: form,
+    signal: connection.signal,
+  });
+  await stopped;
+  expect((await stored(world)).staged).toBe(1);
+  connection.abort();
+  goOn();
+  await uploading.catch(() => {});
+  await world.settle();
+  expect(await stored(world)).toEqual({ ...before, parts: 0 });
+  expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(201);
+});
+
+test("an upload that fails in the middle gives its room back at once", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  await leave(world, agent, "agent", 3 * MB);
+  const before = await stored(world);
+  const db = world.app.deps.db as { tx: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T> };
+  const { tx } = db;
+  let parts = 0;
+  db.tx = async (fn) => {
+    if (String(fn).includes("fileParts") && ++parts === 4) throw new StorageUnavailable("The disk is full.");
+    return tx(fn);
+  };
+  expect((await upload(agent, "unlucky", large("unlucky", 2 * MB))).status).toBe(503);
+  db.tx = tx;
+  await world.settle();
+  expect(await stored(world)).toEqual({ ...before, parts: 0 });
+  expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(201);
+});
+
+test("a file of the largest size there is comes as JSON too", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const bytes = Buffer.alloc(FILE_LIMITS.leadMagnet, "x");
+  bytes.write("%PDF-1.7\n");
+  bytes.write("%%EOF", bytes.length - 5);
+  const send = (content: Buffer) =>
+    agent.call("POST", "/lead-magnets", { title: "Largest", fileName: "largest.pdf", contentBase64: content.toString("base64") });
+  const { status, body } = await send(bytes);
+  expect({ status, body }).toMatchObject({ status: 201, body: { size: FILE_LIMITS.leadMagnet } });
+  expect(await send(Buffer.concat([bytes, Buffer.from("\n")]))).toMatchObject({
+    status: 413,
+    body: { error: { code: "payload_too_large" } },
+  });
 });
 
 test("an upload whose server died is seen by nobody, and swept an hour later", async () => {

@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { wire } from "../../test/wire.ts";
+import { readNode } from "./body.ts";
+
+test.each([
+  ["before its body was whole", "abc"],
+  ["after its body was whole", "abcdef"],
+])("a request that waited, and whose connection broke %s, is refused when its turn comes", async (_when, sent) => {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  try {
+    const arrived = once(server, "request") as Promise<[IncomingMessage]>;
+    const line = await wire(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    line.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n${sent}`);
+    const [request] = await arrived;
+    const closed = once(request, "close");
+    line.cut();
+    await closed.catch(() => {});
+    await expect(readNode(request, 100)).rejects.toMatchObject({ code: "validation_error", status: 400 });
+  } finally {
+    server.close();
+  }
+});

@@ -1,0 +1,5 @@
+// Bytes that are worked on at a time: one to three milliseconds of whatever is done to them.
+export const PIECE = 1024 * 1024;
+
+/** Lets everybody else of this process have a turn: between pieces of work that is long in all. */
+export const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
