@@ -1,4 +1,6 @@
+import module from "node:module";
 import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import type { Host } from "./host.ts";
 
@@ -45,6 +47,9 @@ const host: Host = {
 if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === "-V")) {
   process.stdout.write(`${host.version}\n`);
 } else {
+  // What was compiled once is kept beside the program and belongs to whoever the program does. Where nothing can be written,
+  // all is compiled each time.
+  module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);
 }

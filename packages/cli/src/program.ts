@@ -44,7 +44,11 @@ const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
   "suppressions.import": importCommand,
 };
 
-const fromContract = (program: Command, run: Run): void => {
+/**
+ * The commands of the contract. Of nouns only those are filled that `isAsked` says yes to: to make all commands takes as long as
+ * all else of a start.
+ */
+const fromContract = (program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void => {
   const nouns = new Map<string, Command>();
   /** The command of a noun, `emails` or `agent runs`, made with those above it when first asked for. */
   const nounOf = (words: readonly string[]): Command => {
@@ -59,13 +63,15 @@ const fromContract = (program: Command, run: Run): void => {
     return made;
   };
   for (const place of placed()) {
+    const noun = place.words.slice(0, -1);
+    const above = noun.length === 0 ? program : nounOf(noun);
+    if (!isAsked(noun)) continue;
     const command = (OWN[place.id] ?? commandOf)(place, run);
-    const [noun = ""] = place.words;
-    if (place.words.length === 1) program.addCommand(command.helpGroup(groupOf(noun)));
-    else nounOf(place.words.slice(0, -1)).addCommand(command);
+    above.addCommand(noun.length === 0 ? command.helpGroup(groupOf(command.name())) : command);
   }
-  for (const command of templateCommands(run)) nouns.get("templates")?.addCommand(command);
-  for (const command of approvalCommands(run)) nouns.get("approvals")?.addCommand(command);
+  const beside = { templates: templateCommands, approvals: approvalCommands };
+  for (const [noun, commands] of Object.entries(beside))
+    if (isAsked([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
 };
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.
@@ -96,8 +102,14 @@ const settle = (command: Command, host: Host, term: Terminal, write: (text: stri
   }
 };
 
+// Whoever lists all commands needs them all; a command that is called, helped with or completed has its noun among the words.
+const askedBy =
+  (argv: readonly string[]) =>
+  (noun: readonly string[]): boolean =>
+    argv.includes("commands") || noun.every((word) => argv.includes(word));
+
 /**
- * The whole program: the contract's commands and those around them. `run` learns what the chosen command came to;
+ * The program: the contract's commands, as far as the command line asks for them, and those around them. `run` learns what the chosen command came to;
  * `write` takes what help and version print.
  */
 export const createProgram = async (host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> => {
@@ -107,7 +119,7 @@ export const createProgram = async (host: Host, term: Terminal, run: Run, write:
   const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
   for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
   program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
-  fromContract(program, run);
+  fromContract(program, run, askedBy(host.argv));
   for (const command of [
     loginCommand(run),
     logoutCommand(run),

@@ -55,7 +55,12 @@ export const terminalOf = (host: Host): Terminal => ({
 
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+// Made when first needed: 10 ms that plain words do not ask for.
+let segmenter: Intl.Segmenter | undefined;
+const graphemes = (text: string): Intl.Segments => {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+};
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
 const COLORS = /\u001b\[[0-9;]*m/g;
 
@@ -64,8 +69,7 @@ export const widthOf = (text: string): number => {
   const plain = text.replace(COLORS, "");
   if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(plain))
-    width += WIDE.test(segment) ? 2 : /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u.test(segment) ? 0 : 1;
+  for (const { segment } of graphemes(plain)) width += WIDE.test(segment) ? 2 : /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u.test(segment) ? 0 : 1;
   return width;
 };
 
@@ -74,7 +78,7 @@ export const fit = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text;
   let used = 0;
   let kept = "";
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     const w = widthOf(segment);
     if (used + w > width - 1) break;
     used += w;

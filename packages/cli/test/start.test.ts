@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { cli } from "./harness.ts";
+
+interface Node {
+  name: string;
+  commands: Node[];
+}
+
+const verbs = (help: string): string[] => [...help.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
+
+const everyNoun = ({ commands }: Node, before: readonly string[] = []): [words: string[], verbs: string[]][] =>
+  commands
+    .filter((node) => node.commands.length > 0)
+    .flatMap((node) => [
+      [[...before, node.name], node.commands.map(({ name }) => name)] as [string[], string[]],
+      ...everyNoun(node, [...before, node.name]),
+    ]);
+
+test("a noun has all its commands when it is asked for, whatever else stands on the line", async () => {
+  const nouns = everyNoun((await cli(["commands", "--json"])).json as Node);
+  expect(nouns.length).toBeGreaterThan(25);
+  for (const [words, expected] of nouns) {
+    const { stdout } = await cli(["--quiet", ...words, "--help"]);
+    expect(verbs(stdout), words.join(" ")).toEqual(expected);
+  }
+});
+
+test("the first help names every noun", async () => {
+  const { commands } = (await cli(["commands", "--json"])).json as Node;
+  expect(verbs((await cli(["--help"])).stdout)).toEqual(expect.arrayContaining(commands.map(({ name }) => name)));
+});
+
+test("completion of a noun knows its commands, and a wrong one is told the nearest", async () => {
+  expect((await cli(["__complete", "--", "agent", "runs", ""])).stdout).toMatch(/^start\t/m);
+  expect((await cli(["listings", "lst"])).stderr).toContain("Did you mean list?");
+  expect((await cli(["lisings"])).stderr).toContain("Did you mean listings?");
+});
