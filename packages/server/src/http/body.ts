@@ -4,8 +4,11 @@ import { ApiError } from "../lib/api-error.ts";
 import { MAX_DEPTH, tooDeep } from "./depth.ts";
 import type { HeaderReader } from "./exchange.ts";
 
+const MB = 1024 * 1024;
+const size = (bytes: number): string => (bytes < MB ? `${Math.floor(bytes / 1024)} KB` : `${Math.floor(bytes / MB)} MB`);
+
 const tooLarge = (limit: number): ApiError =>
-  new ApiError("payload_too_large", `The body is larger than ${Math.floor(limit / (1024 * 1024))} MB.`, {
+  new ApiError("payload_too_large", `The body is larger than ${size(limit)}.`, {
     // What is left of the body is not read, so the connection cannot be used again.
     headers: { connection: "close" },
   });

@@ -70,24 +70,30 @@ export const limitWork = async (
     }));
 };
 
-// Files of one agent that are in memory at a time: each takes some times its size.
+// Files of one caller that are in memory at a time: each takes some times its size.
 const UPLOADS = 4;
-// Further ones wait, their bodies unread.
-const UPLOADS_WAITING = 16;
 
-/** Lets an agent upload some files at a time. */
+/** Lets a caller upload some files at a time; further ones wait, their bodies unread. */
 export class UploadGate {
-  /** Those that wait, by activation; one that has an entry has uploads under way. */
+  readonly #caller: string;
+  readonly #most: number;
+  /** Those that wait, by caller; one that has an entry has uploads under way. */
   readonly #lines = new Map<string, { under: number; waiting: (() => void)[] }>();
 
+  /** `caller` is what one is called to people; `waiting` is how many uploads of one may wait. */
+  constructor(caller: string, waiting: number) {
+    this.#caller = caller;
+    this.#most = waiting;
+  }
+
   /** Runs an upload when it is its turn. Throws ApiError rate_limited for one too many, validation_error for one whose caller goes. */
-  async around<T>(activationId: string, gone: AbortSignal, upload: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(activationId) ?? { under: 0, waiting: [] };
-    this.#lines.set(activationId, line);
+  async around<T>(callerId: string, gone: AbortSignal, upload: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(callerId) ?? { under: 0, waiting: [] };
+    this.#lines.set(callerId, line);
     if (line.under < UPLOADS) line.under += 1;
-    else if (line.waiting.length < UPLOADS_WAITING) await this.#turn(line.waiting, gone);
+    else if (line.waiting.length < this.#most) await this.#turn(line.waiting, gone);
     else
-      throw new ApiError("rate_limited", `This activation uploads ${UPLOADS} files, and ${UPLOADS_WAITING} more wait.`, {
+      throw new ApiError("rate_limited", `This ${this.#caller} uploads ${UPLOADS} files, and ${this.#most} more wait.`, {
         headers: { "retry-after": "1" },
         hint: `Upload ${UPLOADS} files at a time.`,
       });
@@ -97,7 +103,7 @@ export class UploadGate {
       const next = line.waiting.shift();
       if (next) next();
       else line.under -= 1;
-      if (line.under === 0) this.#lines.delete(activationId);
+      if (line.under === 0) this.#lines.delete(callerId);
     }
   }
 

@@ -133,7 +133,7 @@ const nameless = (path: string): string => {
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, seal } = deps;
-  const uploads = new UploadGate();
+  const uploads = { ofKeys: new UploadGate("key", 100), ofAgents: new UploadGate("activation", 16) };
   const app = new H3({
     silent: true,
     // Only what the router itself refuses comes here: a path that cannot be decoded.
@@ -251,8 +251,12 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const admitted = (key: KeyInfo): Promise<Answer> => {
       authorise(key, endpoint);
       const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-      const maxBody = endpoint.form ? config.maxBodyBytes * BASE64 : config.maxBodyBytes;
-      return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody }, paramsOf(exchange), headers);
+      const params = paramsOf(exchange);
+      if (!endpoint.form)
+        return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, params, headers);
+      const caller: Caller = { id: key.id, context, maxBody: config.maxBodyBytes * BASE64 };
+      const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
+      return uploads.ofKeys.around(key.id, exchange.signal(), serve);
     };
     const counted = (key: KeyInfo): Promise<Answer> => {
       const waits = limit(limiter, config.rates, key.id, endpoint, headers);
@@ -281,7 +285,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       limit: (input) => limitWork(limiter, config.rates, activationId, endpoint, input, headers),
     };
     const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
-    return endpoint.form ? uploads.around(activationId, exchange.signal(), serve) : serve();
+    return endpoint.form ? uploads.ofAgents.around(activationId, exchange.signal(), serve) : serve();
   };
 
   const open: Perform = async (exchange, endpoint, handler, base, headers) => {

@@ -180,6 +180,27 @@ test("who goes while waiting for its turn makes room for another", async () => {
   expect(await Promise.all([...served.map(({ answered }) => answered), ...later])).toEqual(Array(20).fill(201));
 });
 
+test("a brand uploads four files at a time as well, and fifty at once all arrive", async () => {
+  await using world = await createWorld();
+  const { staging } = world.app.deps;
+  const { stage } = staging;
+  let under = 0;
+  let most = 0;
+  (staging as { stage: typeof stage }).stage = async (owner, file, gone) => {
+    under += 1;
+    most = Math.max(most, under);
+    const staged = await stage(owner, file, gone);
+    under -= 1;
+    return staged;
+  };
+  const files = Array.from({ length: 50 }, (_, n) => pdf(`${n} ${"x".repeat(300_000)}`).toString("base64"));
+  const made = await Promise.all(
+    files.map((contentBase64) => world.sdk.leadMagnets.create({ title: "T", fileName: "a.pdf", contentBase64 })),
+  );
+  expect(new Set(made.map(({ id }) => id)).size).toBe(50);
+  expect(most).toBeLessThanOrEqual(4);
+});
+
 test("what is no file is not large, and is refused before it is read as JSON", async () => {
   await using world = await createWorld();
   const agent = await turnedOn(world);

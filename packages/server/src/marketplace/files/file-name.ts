@@ -3,7 +3,7 @@ import { kindByName } from "./sniff.ts";
 
 const MAX = 120;
 // Names that mean a device on Windows.
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const DEVICE = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)/i;
 
 /** A file's name for people: no folders, nothing that turns or hides a part of it, and the extension its bytes call for. */
 export const safeFileName = (given: string, { extension, type }: FileKind): string => {

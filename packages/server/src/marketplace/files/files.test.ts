@@ -154,7 +154,30 @@ const LIES: Lie[] = [
   ],
   ["a PNG that is cut off", "/assets", asset("a.png", png().subarray(0, 14)), 422, "corrupt_file"],
   ["a PNG without width", "/assets", asset("a.png", png(1, 1, [0], { width: 0, height: 5 })), 422, "corrupt_file"],
-  ["a JPEG without a frame", "/assets", asset("a.jpg", Buffer.from("ffd8ffe000104a46494600ffd9", "hex")), 422, "corrupt_file"],
+  ["a PNG without an end", "/assets", asset("a.png", png().subarray(0, 40)), 422, "corrupt_file"],
+  [
+    "a PNG without a header",
+    "/assets",
+    asset("a.png", Buffer.concat([png().subarray(0, 8), Buffer.from("<script>alert(1)</script>".repeat(4))])),
+    422,
+    "corrupt_file",
+  ],
+  [
+    "a PNG of nothing but chunks",
+    "/assets",
+    asset("a.png", Buffer.concat([png().subarray(0, 33), Buffer.alloc(4_000_000)])),
+    422,
+    "corrupt_file",
+  ],
+  ["a JPEG without an end", "/assets", asset("a.jpg", JPEG.subarray(0, -2)), 422, "corrupt_file"],
+  [
+    "a JPEG of nothing but filling",
+    "/assets",
+    asset("a.jpg", Buffer.concat([JPEG.subarray(0, 20), Buffer.alloc(4_000_000, 0xff), Buffer.of(0xff, 0xd9)])),
+    422,
+    "corrupt_file",
+  ],
+  ["a JPEG without a frame", "/assets", asset("a.jpg", Buffer.from("ffd8ffe0000ae1e2e3e4e5e6e7e8ffd9", "hex")), 422, "corrupt_file"],
   ["a JPEG whose segments lead out of it", "/assets", asset("a.jpg", Buffer.from("ffd8ffe0ffff00", "hex")), 422, "corrupt_file"],
   ["a WebP without an image", "/assets", asset("a.webp", Buffer.from("RIFF\0\0\0\0WEBPXXXX", "latin1")), 422, "corrupt_file"],
   [
@@ -313,6 +336,7 @@ describe("lead magnets", () => {
     ['a"; filename="evil.exe', "a filename=evil.exe.pdf"],
     ["photo\u202efdp.pdf", "photofdp.pdf"],
     ["con.pdf", "file.pdf"],
+    ["com\u00b9.pdf", "file.pdf"],
     ["...", "file.pdf"],
     ["report v2.0", "report v2.0.pdf"],
     [`${"x".repeat(240)}.pdf`, `${"x".repeat(120)}.pdf`],
@@ -356,6 +380,7 @@ describe("lead magnets", () => {
       ["bytes=-5", 206, size - 5, size - 1],
       [`bytes=-${size * 2}`, 206, 0, size - 1],
       [`bytes=5-${size * 2}`, 206, 5, size - 1],
+      [`bytes=5-${"9".repeat(25)}`, 206, 5, size - 1],
     ];
     for (const [range, status, first, last] of table) {
       const piece = await ask({ range });
@@ -364,13 +389,20 @@ describe("lead magnets", () => {
     }
     for (const range of ["bytes=5-2", "bytes=a-b", "lines=1-2", "bytes=0-1,5-6", "bytes=-"])
       expect((await ask({ range })).status).toBe(200);
-    for (const range of [`bytes=${size}-`, "bytes=-0"])
-      expect(await ask({ range })).toMatchObject({ status: 416, range: `bytes */${size}` });
+    for (const range of [`bytes=${size}-`, "bytes=-0", `bytes=${"9".repeat(25)}-`]) {
+      const none = await ask({ range });
+      expect(none).toMatchObject({ status: 416, range: `bytes */${size}` });
+      expect([none.headers.get("content-length"), none.bytes.length]).toEqual(["0", 0]);
+    }
     expect((await ask({ range: "bytes=0-9", "if-range": etag })).status).toBe(206);
     expect((await ask({ range: "bytes=0-9", "if-range": '"other"' })).status).toBe(200);
     expect((await ask({ "if-none-match": etag })).status).toBe(304);
+    expect((await ask({ "if-match": '"other"' })).status).toBe(412);
+    expect((await ask({ "if-match": `"other", ${etag}` })).status).toBe(200);
     const head = await world.fetch(body.downloadUrl, { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), (await head.arrayBuffer()).byteLength]).toEqual([200, String(size), 0]);
+    // A HEAD has no pieces.
+    expect((await world.fetch(body.downloadUrl, { method: "HEAD", headers: { range: "bytes=0-9" } })).status).toBe(200);
   });
 
   test("its title and description change, by the agent that uploaded it alone", async () => {
@@ -394,7 +426,18 @@ describe("lead magnets", () => {
     const token = new URL(body.downloadUrl).pathname.slice(3);
     const flipped = `${token.slice(0, 30)}${token[30] === "A" ? "B" : "A"}${token.slice(31)}`;
     expect(await status(body.downloadUrl)).toBe(200);
-    for (const wrong of [flipped, token.slice(0, -2), `${token}AA`, "x", body.id, "..%2f..%2fetc%2fpasswd", "%00"])
+    for (const wrong of [
+      flipped,
+      token.slice(0, -1),
+      token.slice(0, -2),
+      `${token}A`,
+      `${token}AA`,
+      `${token}=`,
+      "x",
+      body.id,
+      "..%2f..%2fetc%2fpasswd",
+      "%00",
+    ])
       expect(await status(`${world.url}/f/${wrong}`)).toBeGreaterThanOrEqual(400);
     await world.clock.advance("59m");
     expect(await status(body.downloadUrl)).toBe(200);

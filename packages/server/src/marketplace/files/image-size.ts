@@ -6,14 +6,29 @@ export interface ImageSize {
 
 const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const png = (v: DataView): ImageSize => ({ width: v.getUint32(16), height: v.getUint32(20) });
+// Pieces of an image that are looked at: far more than cameras and programs write, and a millisecond or two.
+const MAX_PIECES = 100_000;
+
+const IHDR = 0x49484452;
+const IEND = 0x49454e44;
+
+/** The header, if the chunks behind it lead to the last one. */
+const png = (v: DataView): ImageSize => {
+  if (v.getUint32(12) !== IHDR) throw new RangeError("a PNG begins with its header");
+  for (let at = 8, n = 0; v.getUint32(at + 4) !== IEND; at += 12 + v.getUint32(at), n += 1)
+    if (n === MAX_PIECES) throw new RangeError("a PNG of too many chunks");
+  return { width: v.getUint32(16), height: v.getUint32(20) };
+};
 
 const gif = (v: DataView): ImageSize => ({ width: v.getUint16(6, true), height: v.getUint16(8, true) });
 
+const JPEG_END = Buffer.of(0xff, 0xd9);
+
 /** Walks the segments to the frame header; what stands between is skipped, never read. */
 const jpeg = (v: DataView): ImageSize => {
+  if (!Buffer.from(v.buffer, v.byteOffset, v.byteLength).includes(JPEG_END)) throw new RangeError("a JPEG without an end");
   let at = 2;
-  for (;;) {
+  for (let n = 0; n < MAX_PIECES; n += 1) {
     if (v.getUint8(at) !== 0xff) throw new RangeError("a JPEG segment begins with FF");
     const marker = v.getUint8(at + 1);
     if (marker === 0xff) at += 1;
@@ -24,6 +39,7 @@ const jpeg = (v: DataView): ImageSize => {
     else if (marker === 0xd9 || marker === 0xda) throw new RangeError("a JPEG without a frame header");
     else at += 2 + Math.max(2, v.getUint16(at + 2));
   }
+  throw new RangeError("a JPEG of too many segments");
 };
 
 const uint24 = (v: DataView, at: number): number => v.getUint16(at, true) | (v.getUint8(at + 2) << 16);

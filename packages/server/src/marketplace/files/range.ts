@@ -9,7 +9,7 @@ export interface Range {
  * asks for several pieces at once, which we may answer with the whole.
  */
 export const requestedRange = (header: string | null, size: number): Range | "unsatisfiable" | null => {
-  const match = /^bytes\s*=\s*(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "");
+  const match = /^bytes\s*=\s*(\d{0,30})-(\d{0,30})$/i.exec(header?.trim() ?? "");
   if (!match) return null;
   const [, from = "", to = ""] = match;
   if (from === "" && to === "") return null;

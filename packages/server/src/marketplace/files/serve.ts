@@ -41,16 +41,22 @@ const sendFile = (deps: Deps, file: Served, visit: Visit, headers: HeaderList): 
     ["accept-ranges", "bytes"],
     ["etag", etag],
   ];
+  const wanted = visit.header("if-match");
+  if (wanted !== null && !wanted.split(",").some((one) => one.trim() === etag || one.trim() === "*"))
+    return { status: 412, headers: [...headers, ["content-security-policy", FILE_POLICY]], body: null, length: 0 };
   const known = visit.header("if-none-match");
   if (known?.split(",").some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*"))
     return { status: 304, headers: common, body: null };
   const within = visit.header("if-range");
-  const range = within === null || within === etag ? requestedRange(visit.header("range"), file.size) : null;
+  // A HEAD asks for no piece (RFC 9110, 14.2).
+  const asked = visit.method === "GET" && (within === null || within === etag) ? visit.header("range") : null;
+  const range = requestedRange(asked, file.size);
   if (range === "unsatisfiable")
     return {
       status: 416,
       headers: [...headers, ["content-range", `bytes */${file.size}`], ["content-security-policy", FILE_POLICY]],
       body: null,
+      length: 0,
     };
   const { first, last } = range ?? { first: 0, last: file.size - 1 };
   return {

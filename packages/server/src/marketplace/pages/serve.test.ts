@@ -93,7 +93,8 @@ describe("a published page", () => {
   test("is not sent again to who has it, and is when it changes", async () => {
     const page = await published();
     const etag = (await visit(page.url)).headers.get("etag") as string;
-    expect(await visit(page.url, { headers: { "if-none-match": etag } })).toMatchObject({ status: 304, text: "" });
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"])
+      expect(await visit(page.url, { headers: { "if-none-match": known } })).toMatchObject({ status: 304, text: "" });
     await agent.call("PATCH", `/landing-pages/${page.id}`, { html: "<p>new</p>" });
     expect(await visit(page.url, { headers: { "if-none-match": etag } })).toMatchObject({
       status: 200,
@@ -245,6 +246,7 @@ describe("a sign-up", () => {
     ["an address with markup", { email: '"><script>alert(1)</script>@example.com' }, "wrong-email"],
     ["a name too long", { email: "long@example.com", firstName: "x".repeat(101) }, "wrong-firstName"],
     ["a name over two lines", { email: "lines@example.com", firstName: "a\nb" }, "wrong-firstName"],
+    ["a name with a NUL in it", { email: "nul@example.com", firstName: "a\0b" }, "wrong-firstName"],
     ["no consent", { email: "consent@example.com", consent: "" }, "wrong-consent"],
   ];
   for (const [name, fields, says] of WRONG)
@@ -255,6 +257,7 @@ describe("a sign-up", () => {
       expect(text).toContain(`id="${says}"`);
       expect(text).toContain('aria-invalid="true"');
       expect(text).not.toContain("<script");
+      expect(text).not.toContain("\0");
       expect(headers.get("cache-control")).toBe("no-store");
       expect((await stats(page)).submissions).toBe(0);
       if (fields.email?.endsWith("@example.com") && !/[\s"<,]/.test(fields.email)) {
@@ -275,9 +278,19 @@ describe("a sign-up", () => {
     const page = await published();
     expect((await submit(page, '{"email":"a@example.com"}', { headers: { "content-type": "application/json" } })).status).toBe(415);
     expect((await submit(page, "x", { headers: { "content-type": "multipart/form-data; boundary=x" } })).status).toBe(415);
-    expect((await submit(page, `email=a@example.com&x=${"y".repeat(20_000)}`)).status).toBe(413);
+    const large = await submit(page, `email=a@example.com&x=${"y".repeat(20_000)}`);
+    expect([large.status, large.text.includes("larger than 16 KB")]).toEqual([413, true]);
+    expect((await submit(page, "email=a@example.com", { headers: { "content-encoding": "gzip" } })).status).toBe(415);
+    expect((await submit(page, "email=a@example.com", { headers: { "content-encoding": "identity" } })).status).toBe(303);
     expect((await submit(page, "email=%ff%fe@example.com")).status).toBe(400);
-    expect((await submit(page, "email=a%40example.com&email=b%40example.com&__proto__=x&constructor=y")).status).toBe(303);
+    expect((await submit(page, "email=c%40example.com&__proto__=x&constructor=y&status=BOUNCED&other=1&other=2")).status).toBe(303);
+  });
+
+  test("a field that came twice: nobody is signed up, and the page says which one", async () => {
+    const page = await published();
+    const { status, text } = await submit(page, "email=first%40example.com&email=second%40example.com");
+    expect([status, text.includes('id="wrong-email"'), text.includes("more than once")]).toEqual([400, true, true]);
+    expect([await contactOf("first@example.com"), await contactOf("second@example.com")]).toEqual([undefined, undefined]);
   });
 
   test("a flood from one place is stopped, and one from elsewhere is not", async () => {

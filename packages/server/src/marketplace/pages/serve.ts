@@ -119,7 +119,7 @@ export const publicLandingPages = (deps: Deps, limiter: Limiter): readonly Publi
     const known = visit
       .header("if-none-match")
       ?.split(",")
-      .some((one) => one.trim().replace(/^W\//, "") === etag);
+      .some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*");
     return known ? { ...answer, status: 304, body: null } : answer;
   };
 
@@ -128,6 +128,8 @@ export const publicLandingPages = (deps: Deps, limiter: Limiter): readonly Publi
     if (!page.hasForm) throw new ApiError("method_not_allowed", "Nobody can sign up on this page.", { headers: { allow: "GET, HEAD" } });
     if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(visit.header("content-type") ?? ""))
       throw new ApiError("unsupported_media_type", "Forms come as application/x-www-form-urlencoded.");
+    if (!/^(?:identity)?$/i.test(visit.header("content-encoding") ?? ""))
+      throw new ApiError("unsupported_media_type", "Forms come as they are, without a Content-Encoding.");
     const { salt } = await saltOf(deps);
     await limited(limiter, `form:${anonymous(salt, visit.address)}`, FORMS);
     await limited(limiter, `form:${page.id}`, FORMS_OF_PAGE);

@@ -25,6 +25,10 @@ const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
   phone: "Please type a shorter phone number, on one line.",
 };
 
+/** Values as a field can show them: a page holds no control characters. */
+const shown = (values: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Cc}/gu, " ")]));
+
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
 export const readForm = (page: PageRow, bytes: Uint8Array): Reading => {
   const sent = new URLSearchParams(Buffer.from(bytes).toString());
@@ -36,13 +40,15 @@ export const readForm = (page: PageRow, bytes: Uint8Array): Reading => {
   const values: Record<string, string> = {};
   for (const name of FIELDS) if (asked.includes(name)) values[name] = (sent.get(name) ?? "").slice(0, 1000);
   const wrong: Record<string, string> = {};
+  // Of two values nobody can say which one was meant.
+  for (const name of Object.keys(values)) if (sent.getAll(name).length > 1) wrong[name] = "This came more than once. Please type it once.";
   const checked = NewContact.safeParse(values);
   for (const issue of checked.error?.issues ?? []) {
     const name = FIELDS.find((one) => one === issue.path[0]) ?? "email";
-    wrong[name] = SENTENCES[name];
+    wrong[name] ??= SENTENCES[name];
   }
   if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = "Please tick the box to go on.";
-  return checked.success && Object.keys(wrong).length === 0 ? { signup: checked.data } : { faults: { values, wrong } };
+  return checked.success && Object.keys(wrong).length === 0 ? { signup: checked.data } : { faults: { values: shown(values), wrong } };
 };
 
 /** Puts a contact on the page's list. What stands in the way of that is the brand's affair, and no reason to refuse a visitor. */
