@@ -30,17 +30,24 @@ const wrongDoor = async (known: Promise<boolean>, message: string): Promise<neve
   throw new ApiError("forbidden", message, { hint: "Agent keys open /api/agents/…, developer keys everything else." });
 };
 
-/** The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized or key_revoked; forbidden for an agent's key. */
-export const authenticate = (headers: HeaderReader, { keyRing, db }: Deps): KeyInfo | Promise<KeyInfo> => {
+/** How a key is looked up whose refusal counts: answers what the look gives, or throws rate_limited. */
+export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
+
+/**
+ * The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
+ * for an agent's key.
+ */
+export const authenticate = (headers: HeaderReader, { keyRing, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> => {
   const key = bearer(headers);
   const hash = keyRing.hashOf(key);
   const known = keyRing.known(hash);
   if (known !== undefined) return live(known);
   // A key with a typing error in it costs no database read.
   const kind = kindOfKey(key) ?? refuse(MALFORMED);
-  return kind === "live"
-    ? keyRing.load(hash).then(live)
-    : wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are.");
+  if (kind === "live") return keyRing.load(hash).then(live);
+  return lookUp(hash, () =>
+    wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are."),
+  );
 };
 
 /** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
@@ -57,20 +64,27 @@ export interface Agent extends AgentKey {
 }
 
 /**
- * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked or activation_paused;
- * forbidden for a developer's key; not_found where the path names another activation than the key's own.
+ * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
+ * rate_limited; forbidden for a developer's key; not_found where the path names another activation than the key's own.
  */
-export const authenticateAgent = async (headers: HeaderReader, { keyRing, db, clock }: Deps, activationId: string): Promise<Agent> => {
+export const authenticateAgent = async (
+  headers: HeaderReader,
+  { keyRing, db, clock }: Deps,
+  activationId: string,
+  lookUp: LookUp,
+): Promise<Agent> => {
   const key = bearer(headers);
   const kind = kindOfKey(key) ?? refuse(MALFORMED);
   const hash = hashKey(key);
-  if (kind === "live") {
-    const loaded = keyRing.load(hash).then((found) => live(found) !== null);
-    return wrongDoor(loaded, "This is a developer key: only the agent's own key opens this.");
-  }
-  const agent = (await admitAgent(db.read, hash, clock.now())) ?? refuse(UNKNOWN);
-  if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
-  return { ...agent, hash };
+  return lookUp(hash, async () => {
+    if (kind === "live") {
+      const loaded = keyRing.load(hash).then((found) => live(found) !== null);
+      return wrongDoor(loaded, "This is a developer key: only the agent's own key opens this.");
+    }
+    const agent = (await admitAgent(db.read, hash, clock.now())) ?? refuse(UNKNOWN);
+    if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
+    return { ...agent, hash };
+  });
 };
 
 /** Throws ApiError forbidden when the brand has not agreed to what the endpoint needs (SPEC 5.3). */

@@ -13,7 +13,7 @@ interface Refusal {
 }
 
 /** Adds the RateLimit headers (delta seconds), in place of those of a wider bucket. Throws ApiError rate_limited. */
-const say = (taken: Taken, headers: HeaderList, refusal: () => Refusal): void => {
+export const say = (taken: Taken, headers: HeaderList, refusal: () => Refusal): void => {
   const before = headers.findIndex(([name]) => name === "ratelimit-limit");
   if (before >= 0) headers.splice(before, 3);
   headers.push(["ratelimit-limit", `${taken.limit}`], ["ratelimit-remaining", `${taken.remaining}`], ["ratelimit-reset", `${taken.reset}`]);
@@ -36,7 +36,8 @@ export const limit = (
   return taken instanceof Promise ? taken.then((t) => say(t, headers, refusal)) : say(taken, headers, refusal);
 };
 
-const often = ({ perSecond, burst }: Rate): string => (perSecond < burst ? `${burst} a minute` : `${perSecond} a second`);
+/** A rate in words. */
+export const often = ({ perSecond, burst }: Rate): string => (perSecond < burst ? `${burst} a minute` : `${perSecond} a second`);
 
 /** The same for an agent: each activation has a bucket of its own, which all its calls draw from. */
 export const limitAgent = async (limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> => {

@@ -9,7 +9,7 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { admitAgent } from "../marketplace/activations/agent-keys.ts";
 import { type Answer, answer, errorAnswer, type HeaderList, respond, tagged } from "./answer.ts";
-import { authenticate, authenticateAgent, authorise, authoriseAgent } from "./auth.ts";
+import { authenticate, authenticateAgent, authorise, authoriseAgent, type LookUp } from "./auth.ts";
 import { checkMediaType, parseJson } from "./body.ts";
 import { guardDev } from "./dev-guard.ts";
 import { DirectExchange, type Exchange, RoutedExchange } from "./exchange.ts";
@@ -20,6 +20,7 @@ import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler
 import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
 import { limit, limitAgent, limitWork, UploadGate } from "./limits.ts";
+import { Refusals } from "./refusals.ts";
 import { readUpload } from "./upload.ts";
 
 type Input = Record<string, unknown>;
@@ -133,6 +134,7 @@ const nameless = (path: string): string => {
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
   const { config, db, ids, clock, seal } = deps;
+  const refusals = new Refusals(limiter, config.rates.agent, () => clock.now());
   const uploads = { ofKeys: new UploadGate("key", 100), ofAgents: new UploadGate("activation", 16) };
   const app = new H3({
     silent: true,
@@ -263,13 +265,14 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       return waits ? waits.then(() => admitted(key)) : admitted(key);
     };
     // Nearly always known: a promise more is a microsecond.
-    const known = authenticate(exchange.headers, deps);
+    const known = authenticate(exchange.headers, deps, (hash, look) => refusals.around(hash, headers, look));
     return known instanceof Promise ? known.then(counted) : counted(known);
   };
 
   const forAgents: Perform = async (exchange, endpoint, handler, base, headers) => {
     const params = paramsOf(exchange);
-    const { hash, ...agent } = await authenticateAgent(exchange.headers, deps, params.activationId ?? "");
+    const lookUp: LookUp = (key, look) => refusals.around(key, headers, look);
+    const { hash, ...agent } = await authenticateAgent(exchange.headers, deps, params.activationId ?? "", lookUp);
     const { activationId } = agent;
     await limitAgent(limiter, config.rates, activationId, headers);
     authoriseAgent(agent, endpoint);

@@ -4,6 +4,8 @@ import type { Limiter, Rate, Taken } from "../lib/rate.ts";
 interface Share {
   /** Tokens this process has drawn and not yet used. */
   tokens: number;
+  /** When they were drawn: to a clock that was put back since then, nothing here says anything. */
+  from: number;
   /** After this instant what is left of them is given up: the bucket has filled again meanwhile. */
   until: number;
   /** What was left in the bucket when they were drawn. */
@@ -55,7 +57,7 @@ export class SharedBuckets implements Limiter {
     let share = this.#shares.get(name);
     if (!share) {
       if (this.#shares.size >= 10_000) this.#shares.clear();
-      share = { tokens: 0, until: 0, rest: 0, emptyUntil: 0, drawing: null };
+      share = { tokens: 0, from: 0, until: 0, rest: 0, emptyUntil: 0, drawing: null };
       this.#shares.set(name, share);
     }
     return this.#give(share, rate) ?? this.#drawAndGive(name, share, rate);
@@ -68,6 +70,7 @@ export class SharedBuckets implements Limiter {
   /** An answer from memory, if there is one. */
   #give(share: Share, rate: Rate): Taken | null {
     const now = this.#now();
+    if (now < share.from) return null;
     if (share.tokens >= 1 && now < share.until) {
       share.tokens -= 1;
       const remaining = share.rest + share.tokens;
@@ -100,6 +103,7 @@ export class SharedBuckets implements Limiter {
     const now = this.#now();
     share.tokens = granted;
     share.rest = tokens;
+    share.from = now;
     share.until = now + KEEP_MS;
     // Rounded up, so that whoever comes back then is let through.
     share.emptyUntil = granted >= 1 ? 0 : now + Math.ceil(((1 - tokens) * 1000) / rate.perSecond);

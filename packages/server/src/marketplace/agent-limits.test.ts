@@ -51,6 +51,52 @@ test("an activation has 120 calls a minute, whatever it calls; others of the wor
   expect(statuses(await times(121, () => self(agent)))).toEqual({ 200: 120, 429: 1 });
 });
 
+test("a key that opens nothing is refused 120 times a minute, then unseen; what becomes of it meanwhile counts after that", async () => {
+  await using world = await createWorld();
+  const agent = await turnedOn(world);
+  const other = await turnedOn(world, { slug: "other" });
+  await world.sdk.activations.pause(agent.activationId);
+  const first = await self(agent);
+  expect([first.status, first.body.error.code, ...told(first)]).toEqual([403, "activation_paused", "120", "119", "1", null]);
+  // Wherever it knocks.
+  const path = `${world.url}/api/v1/contacts`;
+  const wrongDoor = await world.fetch(path, { headers: { authorization: `Bearer ${agent.key}` } });
+  expect([wrongDoor.status, wrongDoor.headers.get("ratelimit-remaining")]).toEqual([403, "118"]);
+  expect(statuses(await times(118, () => self(agent)))).toEqual({ 403: 118 });
+  const refused = await self(agent);
+  expect([refused.status, ...told(refused)]).toEqual([429, "120", "0", "1", "1"]);
+  expect(refused.body.error).toMatchObject({
+    code: "rate_limited",
+    message: "This key opens nothing here, and has been refused as often as it may: 120 a minute.",
+    hint: expect.stringContaining("agent.resumed"),
+  });
+  expect((await world.fetch(path, { headers: { authorization: `Bearer ${agent.key}` } })).status).toBe(429);
+  // Other keys lose nothing, nor does an unknown one gain anything.
+  expect(told(await self(other))).toEqual(["120", "119", "1", null]);
+  const unknown = () => agent.call("GET", "", undefined, { authorization: `Bearer ${agent.key.slice(0, -1)}x` });
+  expect(statuses(await times(130, unknown))).toEqual({ 401: 130 });
+  await world.clock.advance("999ms");
+  expect((await self(agent)).status).toBe(429);
+  await world.clock.advance("1ms");
+  expect(statuses(await times(3, () => self(agent)))).toEqual({ 403: 2, 429: 1 });
+  await world.sdk.activations.resume(agent.activationId);
+  await world.clock.advance("1s");
+  expect(statuses(await times(120, () => self(agent)))).toEqual({ 200: 120 });
+  await world.sdk.activations.deactivate(agent.activationId);
+  expect(statuses(await times(3, () => self(agent)))).toEqual({ 401: 2, 429: 1 });
+});
+
+test("to a clock that is put back a key that was refused too often waits no longer than to any other", async () => {
+  await using world = await createWorld({ flags: { "rate-limit": "agent=1/min" } });
+  const agent = await turnedOn(world);
+  await world.sdk.activations.pause(agent.activationId);
+  expect(statuses(await times(2, () => self(agent)))).toEqual({ 403: 1, 429: 1 });
+  const { clock } = world.app.deps;
+  const now = clock.now() - 3_600_000;
+  clock.now = () => now;
+  expect(told(await self(agent))).toEqual(["1", "0", "60", "60"]);
+});
+
 test("messages have a limit of their own, and what was refused was not posted", async () => {
   await using world = await createWorld();
   const agent = await turnedOn(world);
@@ -217,6 +263,7 @@ test("the guide tells these numbers", () => {
   const guide = readFileSync(new URL("../../../../docs/agents-at-work.md", import.meta.url), "utf8");
   for (const line of [
     "| Calls of an activation, all together | 120 |",
+    "| Calls with a key that is paused, revoked or at the wrong door | 120 |",
     "| Messages and questions of an activation | 20 |",
     "| `runs/log` for one run | 60 |",
     "| Files an activation uploads | 4 at a time, 16 wait |",
