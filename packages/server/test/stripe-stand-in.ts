@@ -20,6 +20,8 @@ export interface StripeStandIn {
   readonly calls: StripeCall[];
   /** Makes the next calls fail with this status. */
   failing: number | null;
+  /** Answers the next calls in place of what is asked. */
+  answering: ((response: ServerResponse) => void) | null;
   /** An event as Stripe sends it: its bytes and its signature. */
   sign(event: object, options?: { secret?: string; at?: number }): { body: string; headers: Record<string, string> };
   [Symbol.asyncDispose](): Promise<void>;
@@ -34,7 +36,7 @@ const read = async (request: IncomingMessage): Promise<string> => {
 export const stripeStandIn = async (now: () => number): Promise<StripeStandIn> => {
   const calls: StripeCall[] = [];
   const sessions = new Map<string, string>();
-  const state = { failing: null as number | null };
+  const state = { failing: null as number | null, answering: null as StripeStandIn["answering"] };
   const json = (response: ServerResponse, status: number, body: object): void => {
     response.writeHead(status, { "content-type": "application/json", "request-id": "req_standin" }).end(JSON.stringify(body));
   };
@@ -46,6 +48,7 @@ export const stripeStandIn = async (now: () => number): Promise<StripeStandIn> =
     const call = `${request.method} ${request.url}`;
     calls.push({ call, fields, idempotencyKey: request.headers["idempotency-key"] as string | undefined });
     if (request.headers.authorization !== `Bearer ${KEY}`) return fail(response, 401, "invalid_request_error");
+    if (state.answering !== null) return state.answering(response);
     if (state.failing !== null) return fail(response, state.failing, "api_error");
     if (call === "POST /v1/checkout/sessions") {
       const id = `cs_${sessions.size + 1}`;
@@ -80,6 +83,12 @@ export const stripeStandIn = async (now: () => number): Promise<StripeStandIn> =
     },
     set failing(status: number | null) {
       state.failing = status;
+    },
+    get answering() {
+      return state.answering;
+    },
+    set answering(answer) {
+      state.answering = answer;
     },
     sign: (event, { secret = WEBHOOK_SECRET, at } = {}) => {
       const body = JSON.stringify(event);

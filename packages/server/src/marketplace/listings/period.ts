@@ -1,9 +1,10 @@
 import type { Listing } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { CLOSE_JOB, STOP_JOB } from "../payments/jobs.ts";
+import { closeCheckouts } from "../payments/close.ts";
+import { STOP_JOB } from "../payments/jobs.ts";
 import { showListing } from "./listings.ts";
 import { findListing, isListed, type ListingRow } from "./store.ts";
 
@@ -56,14 +57,8 @@ export const endListing = async (tx: Tx, deps: Deps, row: ListingRow, state: "CA
   const now = deps.clock.now();
   const endedAt = state === "EXPIRED" ? Math.min(row.expiresAt ?? now, now) : now;
   const ended = await save(tx, row, { state, endedAt, subscription: null, updatedAt: now });
-  const { payments: p } = tx.t;
-  const open = await tx
-    .update(p)
-    .set({ state: "EXPIRED" })
-    .where(and(eq(p.listingId, row.id), eq(p.state, "PENDING")))
-    .returning({ session: p.session });
+  await closeCheckouts(tx, deps, row);
   const { workspaceId } = row;
-  for (const { session } of open) await deps.queue.enqueue(tx, { kind: CLOSE_JOB, payload: { workspaceId, session } });
   if (row.subscription !== null) await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription: row.subscription } });
   await deps.queue.enqueue(tx, { kind: END_JOB, payload: { workspaceId, listingId: row.id, period: row.period, after: "" } });
   return ended;

@@ -1,12 +1,15 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
 import { endListing, listUntil } from "../listings/period.ts";
 import type { ListingRow } from "../listings/store.ts";
-import { GRACE_MS, settlePayment } from "./payments.ts";
+import { GRACE_MS, settlePayment, stopSubscription } from "./payments.ts";
 import { BadNews, BadSignature, type News } from "./provider.ts";
 import type { PaymentRow } from "./store.ts";
+
+// How long money may be on its way: a direct debit is certain, or refused, within three weeks. Until then nothing else is to be paid.
+const SETTLING_MS = 21 * 24 * 3_600_000;
 
 /** Reads what came to the provider's webhook. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
 export const readNews = ({ payments }: Deps, bytes: Uint8Array, signature: string | null): News => {
@@ -16,7 +19,7 @@ export const readNews = ({ payments }: Deps, bytes: Uint8Array, signature: strin
     return news;
   } catch (error) {
     if (error instanceof BadSignature) throw new ApiError("invalid_signature", error.message);
-    if (error instanceof BadNews) throw new ApiError("validation_error", error.message);
+    if (error instanceof BadNews) throw invalid(error.path, "invalid_event", error.message);
     throw error;
   }
 };
@@ -49,6 +52,7 @@ const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<
       amount: news.amount,
       currency: news.currency,
     });
+    if (news.subscription !== null) await stopSubscription(tx, deps, row.workspaceId, news.subscription);
     return;
   }
   // News come in any order: what has ended already is not listed.
@@ -60,6 +64,13 @@ const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
   const { payments } = tx.t;
   if (news.kind === "paid") return paid(tx, deps, news);
   if (news.kind === "other") return;
+  if (news.kind === "completed") {
+    await tx
+      .update(payments)
+      .set({ expiresAt: deps.clock.now() + SETTLING_MS })
+      .where(and(eq(payments.session, news.session), eq(payments.state, "PENDING")));
+    return;
+  }
   if (news.kind === "failed" || news.kind === "expired") {
     await tx
       .update(payments)
@@ -70,8 +81,7 @@ const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
   const listing = await bySubscription(tx, news.subscription);
   if (!listing) return;
   if (news.kind === "renewed") await listUntil(tx, deps, listing, { expiresAt: news.until + GRACE_MS, subscription: news.subscription });
-  // The provider has ended the subscription by itself: there is nothing left to stop.
-  else await endListing(tx, deps, { ...listing, subscription: null }, "EXPIRED");
+  else await endListing(tx, deps, news.stopped ? { ...listing, subscription: null } : listing, "EXPIRED");
 };
 
 /** Acts on a provider's news, once: the same news again changes nothing. */

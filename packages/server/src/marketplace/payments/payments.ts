@@ -1,11 +1,13 @@
 import { LISTING_PRICE, type Payment } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
+import { UniqueViolation } from "../../db/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
 import { listUntil } from "../listings/period.ts";
 import { findListing, isListed, type ListingRow, listingById } from "../listings/store.ts";
+import { closeCheckouts } from "./close.ts";
 import { STOP_JOB } from "./jobs.ts";
 import { type Checkout, ProviderFailed } from "./provider.ts";
 import { findPayment, type PaymentRow, showPayment } from "./store.ts";
@@ -13,18 +15,22 @@ import { findPayment, type PaymentRow, showPayment } from "./store.ts";
 /** How long a provider that renews by itself may take to tell of it: Stripe settles an invoice about an hour late, and tries failed cards for days. */
 export const GRACE_MS = 3 * 24 * 3_600_000;
 
-const assertPayable = (row: ListingRow, { payments, clock }: Deps): void => {
-  if (payments.renewsItself && isListed(row, clock.now()))
+/** Whether it is paid for month by month, without anybody's doing. */
+const renewsItself = (row: ListingRow, { payments, clock }: Deps): boolean =>
+  payments.renewsItself && row.subscription !== null && isListed(row, clock.now());
+
+const assertPayable = (row: ListingRow, deps: Deps): void => {
+  if (renewsItself(row, deps))
     throw new ApiError("invalid_state", "This listing is paid for already; it renews every month until it is cancelled.");
 };
 
-/** A checkout that was opened and may still be completed. */
-const openPayment = async (q: Reader | Tx, row: ListingRow, now: number): Promise<PaymentRow | undefined> => {
+/** A checkout that was opened with this provider and may still be completed. */
+const openPayment = async (q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> => {
   const { payments: p } = q.t;
   const [found] = await q
     .select()
     .from(p)
-    .where(and(eq(p.listingId, row.id), eq(p.state, "PENDING"), gt(p.expiresAt, now)))
+    .where(and(eq(p.listingId, row.id), eq(p.provider, payments.name), eq(p.state, "PENDING"), gt(p.expiresAt, clock.now())))
     .orderBy(desc(p.id))
     .limit(1);
   return found;
@@ -40,7 +46,7 @@ export interface Opened {
 export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<Opened | null> => {
   const row = await findListing(read, workspaceId, slug);
   assertPayable(row, deps);
-  if (await openPayment(read, row, deps.clock.now())) return null;
+  if (await openPayment(read, row, deps)) return null;
   const paymentId = deps.ids("pay");
   const { amount, currency } = LISTING_PRICE;
   try {
@@ -55,8 +61,10 @@ export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string
 export const startPayment = async (tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: Opened | null): Promise<Payment> => {
   const listing = await findListing(tx, workspaceId, slug);
   assertPayable(listing, deps);
+  // Written: of two that open a checkout at once, one sees the other's.
+  await tx.update(tx.t.listings).set({ id: listing.id }).where(eq(tx.t.listings.id, listing.id));
   const now = deps.clock.now();
-  const before = await openPayment(tx, listing, now);
+  const before = await openPayment(tx, listing, deps);
   if (before) return showPayment(before, slug, now);
   if (!opened) throw new ApiError("invalid_state", "The checkout that was open has just ended. Start another one.");
   const row: PaymentRow = {
@@ -74,9 +82,18 @@ export const startPayment = async (tx: Tx, deps: Deps, workspaceId: string, slug
     expiresAt: opened.checkout.expiresAt,
     paidAt: null,
   };
-  await tx.insert(tx.t.payments).values(row);
+  try {
+    await tx.insert(tx.t.payments).values(row);
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw new ApiError("payment_provider_error", "The provider named a checkout that is another's.");
+    throw error;
+  }
   return showPayment(row, slug, now);
 };
+
+/** Has the provider charge no more. */
+export const stopSubscription = async (tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> =>
+  queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription } });
 
 /**
  * Takes a payment as paid: its listing is in the catalog for a month. What was paid for a checkout that had ended lists
@@ -91,7 +108,8 @@ export const settlePayment = async (
   if (row.state === "PAID") return row;
   const listing = await listingById(tx, row.listingId);
   if (row.state === "EXPIRED" || !listing) {
-    if (subscription !== null) await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId: row.workspaceId, subscription } });
+    deps.log.warn("a checkout was paid for after it had ended: it lists nothing, and the money has to be given back", { payment: row.id });
+    if (subscription !== null) await stopSubscription(tx, deps, row.workspaceId, subscription);
     return row;
   }
   const now = deps.clock.now();
@@ -100,6 +118,7 @@ export const settlePayment = async (
   const renewal = isListed(listing, now) && !deps.payments.renewsItself;
   const from = renewal ? Math.max(listing.expiresAt ?? now, now) : now;
   const expiresAt = deps.payments.renewsItself ? addMonth(Math.max(at, now)) + GRACE_MS : addMonth(from);
+  await closeCheckouts(tx, deps, listing, row.id);
   await listUntil(tx, deps, listing, { expiresAt, subscription });
   return paid;
 };
@@ -108,7 +127,8 @@ export const settlePayment = async (
 export const confirmPayment = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> => {
   const { payment, slug } = await findPayment(tx, workspaceId, id);
   const now = deps.clock.now();
-  if (payment.provider !== "local") throw new ApiError("invalid_state", "This payment is confirmed by its provider, and by nobody else.");
+  if (payment.provider !== "local" || deps.payments.name !== "local")
+    throw new ApiError("invalid_state", "This payment is confirmed by its provider, and by nobody else.");
   const state = showPayment(payment, slug, now).state;
   if (state === "PAID") return showPayment(payment, slug, now);
   if (state !== "PENDING")

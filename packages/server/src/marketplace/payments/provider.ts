@@ -36,10 +36,13 @@ export type News = Notice &
         readonly amount: number;
         readonly currency: string;
       }
+    /** The person has done all there is to do; the money is on its way. */
+    | { readonly kind: "completed"; readonly session: string }
     | { readonly kind: "failed"; readonly session: string }
     | { readonly kind: "expired"; readonly session: string }
     | { readonly kind: "renewed"; readonly subscription: string; readonly until: number }
-    | { readonly kind: "ended"; readonly subscription: string }
+    /** `stopped`: the provider charges no more for it. */
+    | { readonly kind: "ended"; readonly subscription: string; readonly stopped: boolean }
     | { readonly kind: "other" }
   );
 
@@ -51,6 +54,13 @@ export class BadSignature extends Error {
 /** Signed news that cannot be read. */
 export class BadNews extends Error {
   override name = "BadNews";
+  /** The field that is not what it should be; empty for the whole of it. */
+  readonly path: string;
+
+  constructor(message: string, path: string) {
+    super(message);
+    this.path = path;
+  }
 }
 
 /** The provider did not do what it was asked, or did not answer. Its message is safe to show. */

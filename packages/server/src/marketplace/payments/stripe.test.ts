@@ -4,6 +4,7 @@ import { agentPath, keyOf, receiver, SCOPES, turnOn } from "../../../test/market
 import { ask } from "../../../test/scenario.ts";
 import { type StripeStandIn, stripeStandIn } from "../../../test/stripe-stand-in.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
+import { localPayments } from "./local.ts";
 import { stripePayments } from "./stripe.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
@@ -138,6 +139,7 @@ describe("news and what becomes of the listing", () => {
     ["the subscription ended", () => [paid(), subscription("deleted", "canceled")], "EXPIRED", "PAID"],
     ["the subscription ended, told before paid", () => [subscription("deleted", "canceled"), paid()], "DRAFT", "PENDING"],
     ["the card failed for good", () => [paid(), subscription("updated", "unpaid")], "EXPIRED", "PAID"],
+    ["the card failed for good, told before paid", () => [subscription("updated", "unpaid"), paid()], "DRAFT", "PENDING"],
     ["the card failed once", () => [paid(), subscription("updated", "past_due")], "LISTED", "PAID"],
     [
       "an invoice of nobody",
@@ -177,6 +179,30 @@ test("the same news again changes nothing, one after another or at once", async 
   await s.world.sdk.listings.cancel("writer");
   await told(s, news, event("checkout.session.async_payment_succeeded", session()));
   expect(await stateOf(s)).toBe("CANCELLED");
+});
+
+describe("what is signed and cannot be is refused, and the field is named:", () => {
+  const rows: [what: string, news: () => object, path: string][] = [
+    ["an id of 256 characters", () => paid({ id: "c".repeat(256) }), "data.object.id"],
+    ["an event's id of half a megabyte", () => ({ ...paid(), id: "e".repeat(500_000) }), "id"],
+    ["an event without a name", () => ({ ...paid(), id: "" }), "id"],
+    ["U+0000 in a type", () => event("checkout\0", {}), "type"],
+    ["U+0000 in a subscription", () => subscription("deleted\0", "canceled"), "type"],
+    ["a time beyond all time", () => ({ ...paid(), created: Number.MAX_SAFE_INTEGER }), "created"],
+    ["a time before all time", () => ({ ...paid(), created: -1 }), "created"],
+    ["a month that ends beyond all time", () => invoice(Number.MAX_SAFE_INTEGER), "data.object.lines.data.0.period.end"],
+    ["a session that is none", () => event("checkout.session.completed", null as unknown as object), "data.object"],
+    ["nothing", () => ({}), "id"],
+  ];
+  test.each(rows)("%s", async (_what, news, path) => {
+    await using s = await setting();
+    const response = await tell(s, news());
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: "validation_error", details: [{ path, code: "invalid_event" }] } },
+    ]);
+    expect(await stateOf(s)).toBe("DRAFT");
+  });
 });
 
 describe("what cannot be believed is refused, and changes nothing", () => {
@@ -319,6 +345,75 @@ test("what has ended at Stripe already is fine to end", async () => {
   await expect(provider.close("cs_unknown")).resolves.toBeUndefined();
   stripe.failing = 500;
   await expect(provider.stop("sub_1")).rejects.toThrow("Stripe could not do this");
+});
+
+const stopped = async ({ stripe, world }: Setting): Promise<string[]> => {
+  await world.settle();
+  return stripe.calls.map((c) => c.call).filter((c) => c.startsWith("DELETE"));
+};
+
+test("while the money is on its way, for days, there is nothing else to pay", async () => {
+  await using s = await setting();
+  await told(s, paid({ payment_status: "unpaid" }));
+  await s.world.clock.advance("5d");
+  expect(await s.world.sdk.listings.checkout("writer")).toMatchObject({ id: s.payment.id, state: "PENDING" });
+  await told(s, event("checkout.session.async_payment_succeeded", session()));
+  expect([await stateOf(s), (await s.world.sdk.payments.get(s.payment.id)).state]).toEqual(["LISTED", "PAID"]);
+  expect(s.stripe.calls).toHaveLength(1);
+});
+
+test("of two checkouts that were both paid, one lists and the other is stopped", async () => {
+  await using s = await setting();
+  // The first one was completed in its last second, and told of late.
+  await s.world.clock.advance("1d");
+  const second = await s.world.sdk.listings.checkout("writer");
+  expect(second.id).not.toBe(s.payment.id);
+  await told(s, paid());
+  expect((await s.world.sdk.payments.get(second.id)).state).toBe("EXPIRED");
+  await told(s, paid({ id: second.sessionId, subscription: "sub_2" }));
+  expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_2"]);
+  expect(s.stripe.calls.map((c) => c.call)).toContain(`POST /v1/checkout/sessions/${second.sessionId}/expire`);
+  expect(await stateOf(s)).toBe("LISTED");
+  await s.world.sdk.listings.cancel("writer");
+  expect(await stopped(s)).toContain("DELETE /v1/subscriptions/sub_1");
+});
+
+test("a subscription that was given up is stopped, so that it does not charge on", async () => {
+  await using s = await setting();
+  await told(s, paid(), subscription("updated", "unpaid"));
+  expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
+});
+
+test("so is one that was paid with another amount", async () => {
+  await using s = await setting();
+  await told(s, paid({ amount_total: 100 }));
+  expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
+});
+
+test("checkouts that begin at once are one", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  const opened = await Promise.all(Array.from({ length: 10 }, () => world.sdk.listings.checkout("writer")));
+  expect(new Set(opened.map(({ id }) => id)).size).toBe(1);
+  expect((await world.sdk.payments.list()).pagination.total).toBe(1);
+});
+
+test("what was to be confirmed by hand before there was Stripe is paid through Stripe", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  const clock = { now: () => START } as TestWorld["app"]["deps"]["clock"];
+  const payments = localPayments({ clock, baseUrl: () => "" });
+  await using world = await createWorld({ payments });
+  const { sdk } = world;
+  for (const slug of ["writer", "listed"])
+    await sdk.listings.create({ slug, name: slug, webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  await sdk.payments.confirm((await sdk.listings.checkout("listed")).id);
+  const before = await sdk.listings.checkout("writer");
+  Object.assign(payments, stripePayments({ ...stripe, baseUrl: () => "" }));
+  await expect(sdk.payments.confirm(before.id)).rejects.toMatchObject({ code: "invalid_state", status: 409 });
+  expect(await sdk.listings.checkout("writer")).toMatchObject({ provider: "stripe", state: "PENDING" });
+  // Paid for by hand, it does not renew by itself: its next month may be paid for.
+  expect(await sdk.listings.checkout("listed")).toMatchObject({ provider: "stripe", state: "PENDING" });
 });
 
 test("when the subscription ends, so does every activation", async () => {

@@ -11,19 +11,31 @@ export interface StripeOptions {
   /** Where Stripe's API is; null for Stripe's own. */
   readonly url: string | null;
   readonly baseUrl: () => string;
+  /** How long one call may take, ms; 8 s unless said. */
+  readonly timeoutMs?: number;
 }
 
-const TIMEOUT_MS = 15_000;
+// One call, from the connection to the last byte. Three of them end before clients lose their patience after 30 seconds.
+const TIMEOUT_MS = 8_000;
 
-const seconds = z.int().transform((s) => s * 1000);
+const seconds = z
+  .int()
+  .min(0)
+  .max(253_402_300_799)
+  .transform((s) => s * 1000);
+
+// Stripe's own bound; what is longer cannot be looked up by an index of Postgres.
+const Name = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 // The webhook sends the API version of the account, not the one of the library: what is needed is read from either shape.
-const Event = z.object({ id: z.string(), type: z.string(), created: seconds, data: z.object({ object: z.unknown() }) });
+const Event = z.object({ id: Name, type: Name, created: seconds, data: z.object({ object: z.unknown() }) });
 
-const Named = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
+const Named = z.union([Name, z.object({ id: Name }).transform(({ id }) => id)]);
+
+const Opened = z.object({ id: Name, url: z.url({ protocol: /^https?$/ }), expires_at: seconds });
 
 const Session = z.object({
-  id: z.string(),
+  id: Name,
   payment_status: z.string(),
   amount_total: z.int().nullable(),
   currency: z.string().nullable(),
@@ -36,10 +48,10 @@ const Invoice = z.object({
   lines: z.object({ data: z.array(z.object({ period: z.object({ end: seconds }) })) }),
 });
 
-const Subscription = z.object({ id: z.string(), status: z.string() });
+const Subscription = z.object({ id: Name, status: z.string() });
 
 // A subscription in one of these is not coming back.
-const OVER = new Set(["canceled", "unpaid", "incomplete_expired"]);
+const OVER = new Set(["canceled", "incomplete_expired"]);
 
 type Told = News extends infer N ? (N extends News ? Omit<N, "id" | "type" | "at"> : never) : never;
 
@@ -50,6 +62,7 @@ const sessionNews = (type: string, object: unknown): Told => {
   if (type === "checkout.session.expired") return { kind: "expired", session: session.id };
   if (type === "checkout.session.async_payment_failed") return { kind: "failed", session: session.id };
   // Completed is not paid: with some ways of paying the money comes days later, or never.
+  if (session.payment_status === "unpaid") return { kind: "completed", session: session.id };
   if (session.payment_status !== "paid") return OTHER;
   return {
     kind: "paid",
@@ -69,7 +82,9 @@ const invoiceNews = (object: unknown): Told => {
 
 const subscriptionNews = (type: string, object: unknown): Told => {
   const { id, status } = Subscription.parse(object);
-  return type === "customer.subscription.deleted" || OVER.has(status) ? { kind: "ended", subscription: id } : OTHER;
+  if (type === "customer.subscription.deleted" || OVER.has(status)) return { kind: "ended", subscription: id, stopped: true };
+  // Given up, but not by Stripe: it goes on to charge for every month.
+  return status === "unpaid" ? { kind: "ended", subscription: id, stopped: false } : OTHER;
 };
 
 const SESSION = /^checkout\.session\.(?:completed|async_payment_succeeded|async_payment_failed|expired)$/;
@@ -81,21 +96,37 @@ const newsOf = (type: string, object: unknown): Told => {
   return OTHER;
 };
 
-/** What may be told of a failed call: Stripe's kind and code of error, not its text, which may hold parts of the key. */
-const failed = (error: unknown): ProviderFailed => {
+/**
+ * What may be told of a failed call: Stripe's kind and code of error. Its text is for the log, and may repeat what was sent:
+ * the key is taken out.
+ */
+const failed = (error: unknown, key: string): ProviderFailed => {
   const { type, code } = error instanceof Stripe.errors.StripeError ? error : { type: "unknown", code: undefined };
-  return new ProviderFailed(`Stripe could not do this (${[type, code].filter(Boolean).join(", ")}).`, { cause: error });
+  return new ProviderFailed(`Stripe could not do this (${[type, code].filter(Boolean).join(", ")}).`, {
+    cause: String(error).replaceAll(key, "***").slice(0, 1000),
+  });
 };
 
-const gone = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeInvalidRequestError && (error.code === "resource_missing" || error.statusCode === 400);
+const isMissing = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
+
+/** A checkout that was completed or has expired cannot be closed: that is a 400 without a code. */
+const isClosed = (error: unknown): boolean =>
+  isMissing(error) || (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400);
+
+/** Where a signed event is not what it should be. */
+const faultOf = (error: unknown): string => (error instanceof z.ZodError ? (error.issues[0]?.path ?? []).map(String).join(".") : "");
 
 /** Payments through Stripe: a Checkout session that starts a subscription, and its webhook. */
-export const stripePayments = ({ key, webhookSecret, url, baseUrl }: StripeOptions): PaymentProvider => {
+export const stripePayments = ({ key, webhookSecret, url, baseUrl, timeoutMs = TIMEOUT_MS }: StripeOptions): PaymentProvider => {
   const place = url === null ? null : new URL(url);
   const stripe = new Stripe(key, {
     maxNetworkRetries: 2,
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
+    // This one counts the time until the last byte; that of Node only how long nothing comes.
+    httpClient: Stripe.createFetchHttpClient((input: string | URL | Request, init?: RequestInit) =>
+      fetch(input, { ...init, redirect: "manual" }),
+    ),
     telemetry: false,
     ...(place && {
       host: place.hostname,
@@ -103,11 +134,11 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl }: StripeOptio
       protocol: place.protocol === "http:" ? "http" : "https",
     }),
   });
-  const unlessGone = async (call: Promise<unknown>): Promise<void> => {
+  const unless = async (isFine: (error: unknown) => boolean, call: Promise<unknown>): Promise<void> => {
     try {
       await call;
     } catch (error) {
-      if (!gone(error)) throw failed(error);
+      if (!isFine(error)) throw failed(error, key);
     }
   };
   return {
@@ -138,14 +169,15 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl }: StripeOptio
           },
           { idempotencyKey: paymentId },
         );
-        if (!session.url) throw new ProviderFailed("Stripe gave no address for the checkout.");
-        return { session: session.id, url: session.url, expiresAt: session.expires_at * 1000 };
+        const opened = Opened.safeParse(session);
+        if (!opened.success) throw new ProviderFailed("Stripe's answer is not a checkout: its id, its address or its end is missing.");
+        return { session: opened.data.id, url: opened.data.url, expiresAt: opened.data.expires_at };
       } catch (error) {
-        throw error instanceof ProviderFailed ? error : failed(error);
+        throw error instanceof ProviderFailed ? error : failed(error, key);
       }
     },
-    close: (session) => unlessGone(stripe.checkout.sessions.expire(session)),
-    stop: (subscription) => unlessGone(stripe.subscriptions.cancel(subscription)),
+    close: (session) => unless(isClosed, stripe.checkout.sessions.expire(session)),
+    stop: (subscription) => unless(isMissing, stripe.subscriptions.cancel(subscription)),
     read: (bytes, signature) => {
       if (signature === null) throw new BadSignature("The Stripe-Signature header is missing.");
       let event: unknown;
@@ -154,15 +186,18 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl }: StripeOptio
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError)
           throw new BadSignature("The signature does not fit the body, or is older than five minutes.");
-        throw new BadNews("The body is no event of Stripe.");
+        throw new BadNews("The body is no event of Stripe.", "");
       }
       const parsed = Event.safeParse(event);
-      if (!parsed.success) throw new BadNews("The body is no event of Stripe.");
+      if (!parsed.success) throw new BadNews("The body is no event of Stripe.", faultOf(parsed.error));
       const { id, type, created: at, data } = parsed.data;
       try {
         return { id, type, at, ...newsOf(type, data.object) };
-      } catch {
-        throw new BadNews(`This ${type} does not hold what such an event holds.`);
+      } catch (error) {
+        throw new BadNews(
+          `This ${type} does not hold what such an event holds.`,
+          ["data.object", faultOf(error)].filter(Boolean).join("."),
+        );
       }
     },
   };
