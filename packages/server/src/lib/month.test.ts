@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addMonth } from "./month.ts";
+import { addMonth, monthAround } from "./month.ts";
 
 test.each([
   ["2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"],
@@ -9,4 +9,16 @@ test.each([
   ["2026-03-28T01:30:00.000Z", "2026-04-28T01:30:00.000Z"],
 ])("a month after %s is %s", (from, to) => {
   expect(new Date(addMonth(Date.parse(from))).toISOString()).toBe(to);
+});
+
+test.each([
+  ["2026-01-31T12:00:00.000Z", "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:00.000Z", "2026-02-28T12:00:00.000Z"],
+  ["2026-01-31T12:00:00.000Z", "2026-02-28T11:59:59.999Z", "2026-01-31T12:00:00.000Z", "2026-02-28T12:00:00.000Z"],
+  ["2026-01-31T12:00:00.000Z", "2026-02-28T12:00:00.000Z", "2026-02-28T12:00:00.000Z", "2026-03-31T12:00:00.000Z"],
+  ["2026-01-31T12:00:00.000Z", "2026-03-30T00:00:00.000Z", "2026-02-28T12:00:00.000Z", "2026-03-31T12:00:00.000Z"],
+  ["2025-12-15T00:00:00.000Z", "2028-02-29T00:00:00.000Z", "2028-02-15T00:00:00.000Z", "2028-03-15T00:00:00.000Z"],
+  ["2026-05-15T00:00:00.000Z", "2026-01-01T00:00:00.000Z", "2026-05-15T00:00:00.000Z", "2026-06-15T00:00:00.000Z"],
+])("of months that begin with %s, %s lies in the one from %s to %s", (first, at, from, until) => {
+  const month = monthAround(Date.parse(first), Date.parse(at));
+  expect([month.from, month.until].map((ms) => new Date(ms).toISOString())).toEqual([from, until]);
 });

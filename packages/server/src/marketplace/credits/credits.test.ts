@@ -151,6 +151,29 @@ test("an agent spends no more in a month than its brand allows; the next month b
   await expectBalanced(world);
 });
 
+test("what was spent in one month and given back in the next leaves the limit of the next as it is; no month drifts", async () => {
+  await using world = await createWorld({ now: "2026-01-31T12:00:00Z" });
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  await world.sdk.credits.grant({ amount: 1000 });
+  await world.sdk.activations.update(activationId, { creditLimit: 10 });
+  await payFor(world.sdk, "writer");
+  await payFor(world.sdk, "writer");
+  const spend = (amount: number) => client.credits.consume({ amount, action: "draft" });
+  await world.clock.advance("27d1h");
+  const before = await spend(6);
+  await world.clock.advance("22h59m59s999ms");
+  await spend(4);
+  await expect(spend(1)).rejects.toMatchObject({ status: 402 });
+  await world.clock.advance("1ms");
+  expect(await client.credits.get()).toMatchObject({ periodUsed: 0, resetsAt: "2026-03-31T12:00:00.000Z" });
+  await spend(10);
+  await client.credits.refund(before.transactionId, { amount: 5, reason: "Of last month" });
+  expect(await client.credits.get()).toMatchObject({ periodUsed: 10, balance: 985 });
+  await expect(spend(1)).rejects.toMatchObject({ status: 402, details: [{ code: "period_limit" }] });
+  await expectBalanced(world);
+});
+
 test("at once, two agents of a brand spend no more than it has, and each no more than its limit", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);

@@ -4,7 +4,7 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { addMonth } from "../../lib/month.ts";
+import { monthAround } from "../../lib/month.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, type Query } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
@@ -56,11 +56,13 @@ export const grant = async (
   return showEntry(await enter(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
 };
 
-/** What an activation has used in its month, and when the next one begins. */
-const period = ({ creditsUsed, creditsResetAt }: ActivationRow, now: number): { used: number; resetsAt: number } => {
-  let resetsAt = creditsResetAt;
-  while (resetsAt <= now) resetsAt = addMonth(resetsAt);
-  return { used: resetsAt === creditsResetAt ? creditsUsed : 0, resetsAt };
+/**
+ * The month of an activation, which began on the day on which it was turned on, and what was used in it. No month comes
+ * again when a clock is put back.
+ */
+const monthOf = ({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) => {
+  const { from, until } = monthAround(createdAt, Math.max(now, creditsResetAt - 1));
+  return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
 };
 
 const activationOf = async (q: Query, id: string): Promise<ActivationRow> => {
@@ -73,7 +75,7 @@ const activationOf = async (q: Query, id: string): Promise<ActivationRow> => {
 /** What an agent may spend. */
 export const showCredits = async (q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> => {
   const activation = await activationOf(q, activationId);
-  const { used, resetsAt } = period(activation, now);
+  const { used, resetsAt } = monthOf(activation, now);
   return {
     balance: await balanceOf(q, workspaceId),
     periodLimit: activation.creditLimit,
@@ -116,7 +118,7 @@ export const consume = async (
   if (runId !== undefined) await findActiveRun(tx, { activationId, runId }, deps.runClock.overdue());
   const { activations: a, creditBalances: b } = tx.t;
   const activation = await activationOf(tx, activationId);
-  const { used, resetsAt } = period(activation, now);
+  const { used, resetsAt } = monthOf(activation, now);
   const { creditLimit } = activation;
   if (creditLimit !== null && used + amount > creditLimit)
     throw short(
@@ -175,7 +177,7 @@ export const refund = async (
       details: [{ path: "transactionId", code: "refund_window_over", message: `It was spent at ${iso(spent.createdAt)}.` }],
     });
   const activation = await activationOf(tx, activationId);
-  const month = period(activation, now);
+  const month = monthOf(activation, now);
   const [back] = await tx
     .select({ sum: sum(e.amount) })
     .from(e)
@@ -194,7 +196,7 @@ export const refund = async (
   if (balanceAfter === undefined) throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`);
   await tx
     .update(a)
-    .set({ creditsUsed: Math.max(0, month.used - given), creditsResetAt: month.resetsAt })
+    .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })
     .where(eq(a.id, activationId));
   await countRun(tx, activationId, spent.runId, -given);
   const { runId, action } = spent;
