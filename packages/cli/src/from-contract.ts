@@ -1,20 +1,23 @@
 import { isForAgents } from "@mailsvc/sdk/contract";
-import { Command } from "commander";
-import { noteCommand } from "./about.ts";
+import { Argument, Command } from "commander";
+import { noteChoices, noteCommand } from "./about.ts";
 import { act, type Flags, type Run } from "./act.ts";
 import { checkInput, flagOfFields } from "./check.ts";
+import { addContentFile, readContentFiles } from "./content-files.ts";
 import { usageError } from "./errors.ts";
 import { exampleHelp } from "./examples.ts";
 import { fieldsOf, isList } from "./fields.ts";
-import { addField } from "./flags.ts";
+import { aboutArgument, addField } from "./flags.ts";
 import { applyPositional, fillMissing, type Gathered, gather } from "./gather.ts";
 import { assertSure, isLongPoll, perform, withIdempotency, withPollTime } from "./perform.ts";
-import { argumentsOf, type Placed } from "./places.ts";
+import { argumentsOf, argumentTitle, type Placed } from "./places.ts";
 import { callOf, isDestructive, isWrite } from "./request.ts";
 import { safeText } from "./safe-text.ts";
 import type { Session } from "./session.ts";
 import { askedFields, takeFile } from "./upload.ts";
 import { showAll } from "./views/show.ts";
+
+const ABOUT: Readonly<Record<string, string>> = { activationId: "The agent at work: mailsvc activations list" };
 
 const activationOf = ({ host }: Session, flags: Flags): string => {
   const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
@@ -33,13 +36,24 @@ export const commandOf = (place: Placed, run: Run, before?: (session: Session, g
     .summary(endpoint.summary)
     .description([endpoint.summary, endpoint.description].filter(Boolean).join(".\n\n"));
   const params = argumentsOf(endpoint);
-  for (const name of params) command.argument(`<${name}>`);
+  const titles = params.map((name) => argumentTitle(place, name));
+  for (const title of titles) command.argument(`<${title}>`, ABOUT[title]);
   if (isForAgents(endpoint.access)) command.option("--activation <id>", "The activation to act for (MAILSVC_ACTIVATION_ID)");
-  for (const { field, fallback } of place.positional) {
-    const about = fields.find((f) => f.name === field)?.description ?? "";
-    command.argument(`[${field}]`, fallback === undefined ? about : `${about} (default "${fallback}")`);
+  const given = place.positional.flatMap(({ field: name, fallback }) => {
+    const field = fields.find((f) => f.name === name);
+    return field ? [{ field, fallback, term: field.required && fallback === undefined ? `<${name}>` : `[${name}]` }] : [];
+  });
+  for (const { field, fallback } of given) {
+    const about = fallback === undefined ? aboutArgument(field) : `${field.description} (default "${fallback}")`;
+    command.addArgument(noteChoices(new Argument(`[${field.name}]`, about), field.choices));
   }
-  for (const field of fields) addField(command, field);
+  // What may come as a flag instead is optional to commander, but not to people.
+  command.usage(["[options]", ...titles.map((title) => `<${title}>`), ...given.map(({ term }) => term)].join(" "));
+  for (const field of fields) {
+    const isArgument = given.some((one) => one.field === field);
+    addField(command, field, isArgument);
+    addContentFile(command, field, fields);
+  }
   command.addHelpText("after", exampleHelp(place, fields));
   const list = isList(endpoint);
   if (list) command.option("--all", "Every page; in a pipe one JSON document per line");
@@ -49,6 +63,7 @@ export const commandOf = (place: Placed, run: Run, before?: (session: Session, g
     session.flagOf = flagOfFields(fields);
     session.place = place;
     const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params.length), flags));
+    await readContentFiles(session.input, fields, flags, gathered.body ?? {});
     await before?.(session, gathered);
     if (place.fixed) gathered.body = { ...gathered.body, ...place.fixed };
     await fillMissing(session, endpoint, askedFields(fields, gathered), gathered);

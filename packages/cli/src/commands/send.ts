@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { noteCommand, noteOption } from "../about.ts";
 import { act, type Flags, type Run } from "../act.ts";
 import { checkInput, flagOfFields } from "../check.ts";
+import { addContentFile, readContentFiles } from "../content-files.ts";
 import { usageError } from "../errors.ts";
 import { EXIT } from "../exit.ts";
 import { type Field, fieldsOf } from "../fields.ts";
@@ -67,13 +68,8 @@ const attach = async (session: Session, text: string): Promise<Record<string, st
   };
 };
 
-const readBody = async (session: Session, flags: Flags, body: Record<string, unknown>): Promise<void> => {
-  for (const part of ["html", "text"] as const) {
-    const file = flags[`${part}File`];
-    if (file === undefined) continue;
-    if (flags[part] !== undefined) throw usageError(`Give either --${part} or --${part}-file.`);
-    body[part] = await session.input.text(String(file), `--${part}-file`);
-  }
+const readBody = async (session: Session, fields: readonly Field[], flags: Flags, body: Record<string, unknown>): Promise<void> => {
+  await readContentFiles(session.input, fields, flags, body);
   const files = flags["attach"] as readonly string[] | undefined;
   if (!files) return;
   const attachments: Record<string, string>[] = [];
@@ -103,8 +99,7 @@ export const sendCommand = (words: readonly string[], run: Run): Command => {
     .addHelpText("after", EXAMPLES);
   for (const field of plain) {
     command.addOption(optionOf(field));
-    if (field.name === "html" || field.name === "text")
-      command.option(`--${field.name}-file <file>`, `${field.description} from a file, or - for stdin`);
+    addContentFile(command, field, plain);
   }
   command
     .addOption(
@@ -120,7 +115,7 @@ export const sendCommand = (words: readonly string[], run: Run): Command => {
     session.place = place(words);
     const limitMs = waitLimit(flags["wait"]);
     const gathered = await gather(session, send, plain, flags);
-    await readBody(session, flags, gathered.body ?? {});
+    await readBody(session, plain, flags, gathered.body ?? {});
     const body = gathered.body ?? {};
     if (limitMs !== undefined && body["scheduledAt"] !== undefined)
       throw usageError("--wait cannot be used with --schedule: the email would wait on purpose.");
