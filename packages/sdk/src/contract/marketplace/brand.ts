@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
-import { line, prose } from "./text.ts";
+import { isPlainUrl, line, prose, reference } from "./text.ts";
 
 const Color = z
   .string()
@@ -49,6 +49,7 @@ export type BrandSettings = z.infer<typeof BrandSettings>;
 const website = z
   .url({ protocol: /^https?$/, error: "A website's address has https:// or http:// in front." })
   .max(2048)
+  .refine(isPlainUrl, { message: "A website's address holds no spaces or control characters.", params: { code: "invalid_format" } })
   .nullable();
 
 const locale = z
@@ -98,7 +99,7 @@ export const brand = {
     body: z.strictObject({
       name: line(200).optional(),
       website: website.optional(),
-      logoAssetId: z.string().max(40).nullable().optional().meta({ description: "An image of the asset library" }),
+      logoAssetId: reference.nullable().optional().meta({ description: "An image of the asset library" }),
       colors: BrandColors.partial().optional(),
       fonts: BrandFonts.partial().optional(),
       voice: BrandVoice.partial().optional(),

@@ -5,7 +5,7 @@ import { AGENT_SCOPES } from "../scopes.ts";
 import { WebhookError } from "./failures.ts";
 import { Payment } from "./payments.ts";
 import { ACTIVATION_STATUSES, LISTING_STATES, PAUSE_REASONS } from "./states.ts";
-import { line, prose, Slug } from "./text.ts";
+import { isPlainUrl, line, prose, Slug } from "./text.ts";
 
 /** Scopes as a request names them: known ones, each once. */
 export const scopeList = z
@@ -19,7 +19,7 @@ export const WebhookUrl = z
   .max(2048)
   .superRefine((text, ctx) => {
     const refuse = (message: string) => ctx.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
-    if (!URL.canParse(text)) return refuse("This is not a URL: write it whole, with https:// in front.");
+    if (!isPlainUrl(text)) return refuse("This is not a URL: write it whole, with https:// in front and without spaces.");
     const url = new URL(text);
     if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook's URL has https:// in front.");
     if (url.username !== "" || url.password !== "") return refuse("A webhook's URL holds no user name or password.");
