@@ -50,7 +50,12 @@ export const SERVE_FLAGS = [
     summary:
       "how long records of agents are kept: logs=30, runs=365, deliveries=90, stats=730 (these unless said), or forever; several with commas",
   },
-  { name: "max-body", value: "MB", env: "MAILSVC_MAX_BODY", summary: "largest request body in MB (default 30); a third more where a file may come as base64" },
+  {
+    name: "max-body",
+    value: "MB",
+    env: "MAILSVC_MAX_BODY",
+    summary: "largest request body in MB (default 30); a third more where a file may come as base64",
+  },
   {
     name: "secret-key",
     value: "KEY",
