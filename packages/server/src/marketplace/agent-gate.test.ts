@@ -140,6 +140,7 @@ describe("bad input", () => {
     bad("metadata that is a list", "/runs/start", { metadata: [] }, "metadata invalid_type"),
     bad("metadata too large", "/runs/start", { metadata: { a: long(4096) } }, "metadata too_big"),
     bad("metadata too deep", "/runs/start", { metadata: { a: { b: { c: { d: { e: {} } } } } } }, "metadata too_deep"),
+    bad("a number beyond all numbers", "/runs/start", '{"metadata":{"a":[1e400]}}', "metadata too_big"),
     bad("no run", "/runs/log", {}, "runId required"),
     bad("51 entries", "/runs/log", { runId: "run-nobody", entries: Array(51).fill({ message: "x" }) }, "entries too_big"),
     bad("an entry without words", "/runs/log", { runId: "run-nobody", entries: [{ message: "" }] }, "entries[0].message too_small"),
@@ -164,6 +165,12 @@ describe("bad input", () => {
       "/messages",
       { ...question, approval: { title: "?", options: ["A", "B"].map((label) => ({ id: "a", label })) } },
       "approval.options duplicate",
+    ),
+    bad(
+      "an option that is called like a decision",
+      "/messages",
+      { ...question, approval: { title: "?", options: ["expired", "later"].map((id) => ({ id, label: "A" })) } },
+      "approval.options[0].id reserved",
     ),
     bad(
       "no time to answer",

@@ -6,7 +6,15 @@ import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unr
 import { RunId } from "./runs.ts";
 import { line, prose } from "./text.ts";
 
-const Option = z.strictObject({ id: OptionId, label: line(60), style: z.enum(["primary", "danger"]).optional() });
+// What an approval_response says of the two options everybody knows, and of no answer at all.
+const DECISIONS = ["approved", "rejected", "expired"];
+
+const OwnId = OptionId.refine((id) => !DECISIONS.includes(id), {
+  message: `An option cannot be called ${DECISIONS.join(", ")}: the agent could not tell it from that.`,
+  params: { code: "reserved" },
+});
+
+const Option = z.strictObject({ id: OwnId, label: line(60), style: z.enum(["primary", "danger"]).optional() });
 
 const named = z.strictObject({ kind: z.enum(["landing_page", "lead_magnet", "asset"]), id: z.string().min(1).max(100) });
 const written = z.strictObject({ kind: z.literal("text"), text: prose(10_000).min(1) });

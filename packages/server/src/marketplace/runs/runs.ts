@@ -164,7 +164,8 @@ type Ending = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | 
 
 const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED" | "FAILED" | "CANCELLED", also: Ending): Promise<Run> => {
   const overdue = deps.runClock.overdue();
-  if (row.status === status) return showRun(row, overdue);
+  // That its window was over is nothing its agent has reported: what it says now would be lost.
+  if (row.status === status && row.failureReason !== "heartbeat_timeout") return showRun(row, overdue);
   const { runs } = tx.t;
   const [ended] = await tx
     .update(runs)

@@ -67,7 +67,7 @@ test("each log moves the end of the window; a read does not", async () => {
   expect((await client.runs.get(runId)).status).toBe("FAILED");
 });
 
-test("past its window a run cannot be logged, completed or cancelled, though nobody has noted its end yet", async () => {
+test("past its window a run cannot be logged, ended or cancelled, though nobody has noted its end yet", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -85,6 +85,8 @@ test("past its window a run cannot be logged, completed or cancelled, though nob
   for (const refused of [
     () => client.runs.log({ runId }),
     () => client.runs.complete({ runId }),
+    () => client.runs.complete({ runId, status: "FAILED", summary: "I gave up." }),
+    () => client.runs.fail({ runId, error: { code: "gave_up", message: "I gave up." } }),
     () => client.runs.cancel({ runId }),
     () => client.credits.consume({ amount: 1, action: "draft", runId }),
     () => client.messages.create({ type: "APPROVAL_REQUEST", text: "x", runId, approval: { title: "x" } }),
