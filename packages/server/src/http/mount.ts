@@ -195,8 +195,9 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       });
     try {
       const stored = await attempt().catch((error: unknown) => {
-        // The same key arrived twice at once, by two servers: the other one has committed, so its answer is there now.
-        if (error instanceof UniqueViolation) return attempt();
+        // The same key arrived twice at once: the other one has committed, so its answer is there now. A feature may have put what
+        // the database refused into words of its own.
+        if (error instanceof UniqueViolation || (error instanceof ApiError && error.status === 409)) return attempt();
         throw error;
       });
       if (stored.replayed) await undo(handler, caller, prepared);

@@ -115,6 +115,16 @@ test("the same request again answers the same secret, and keeps it encrypted mea
   expect(JSON.stringify(rows)).not.toContain("whsec_");
 });
 
+test("the same request many times at once makes one draft, and answers the same secret each time", async () => {
+  await using world = await createWorld();
+  for (const slug of ["a", "b", "c", "d"]) {
+    const make = () => ask(world, { path, body: { ...good, slug }, headers: { "idempotency-key": slug } });
+    const answers = await Promise.all(Array.from({ length: 12 }, make));
+    expect(answers.map((a) => a.status)).toEqual(answers.map(() => 201));
+    expect(new Set(await Promise.all(answers.map((a) => a.text()))).size).toBe(1);
+  }
+});
+
 test("changes hold for those who come later; who is on keeps what was agreed", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
