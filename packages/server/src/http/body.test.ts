@@ -24,3 +24,20 @@ test.each([
     server.close();
   }
 });
+
+test("a connection that breaks within a body that is being read refuses that request, and is no fault of ours", async () => {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  try {
+    const arrived = once(server, "request") as Promise<[IncomingMessage]>;
+    const line = await wire(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    line.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc");
+    const [request] = await arrived;
+    const read = readNode(request, 100);
+    await once(request, "data");
+    line.cut();
+    await expect(read).rejects.toMatchObject({ code: "validation_error", status: 400 });
+  } finally {
+    server.close();
+  }
+});

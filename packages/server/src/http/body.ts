@@ -40,7 +40,7 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
       else rest.push(chunk);
     });
     req.on("end", () => resolve(rest === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
-    req.on("error", reject);
+    req.on("error", () => reject(ended()));
     req.on("close", () => reject(ended()));
   });
 
