@@ -102,6 +102,13 @@ describe("a published page", () => {
     });
   });
 
+  test("turns dark where readers want it so, unless it has colors of its own", async () => {
+    const dark = "prefers-color-scheme:dark";
+    expect((await visit((await published({ html: '<p style="margin: 1em">x</p>' })).url)).text).toContain(dark);
+    for (const style of ["background:#f5f5f5", "margin:0;color:#222"])
+      expect((await visit((await published({ html: `<p style="${style}">x</p>` })).url)).text).not.toContain(dark);
+  });
+
   test("wears the brand's colors, name and logo, and words of its own", async () => {
     await world.sdk.brand.update({
       name: "Fern <& Field>",

@@ -20,6 +20,8 @@ export interface DocumentParts {
   readonly main: string;
   /** Whether search engines may list it. */
   readonly listed: boolean;
+  /** Whether `main` sets colors itself. */
+  readonly colored?: boolean;
 }
 
 /**
@@ -44,8 +46,8 @@ const meta = (name: string, content: string | undefined, key = "name"): string =
   content === undefined ? "" : `<meta ${key}="${name}" content="${escapeHtml(content)}">`;
 
 /** Puts a page together, in the brand's look. `main` is HTML; everything else is text. */
-export const documentOf = ({ brand, title, description, url, image, main, listed }: DocumentParts): Document => {
-  const style = themeOf(brand);
+export const documentOf = ({ brand, title, description, url, image, main, listed, colored = false }: DocumentParts): Document => {
+  const style = themeOf(brand, colored);
   const name = escapeHtml(brand.name);
   const logo = brand.logoAssetId === null ? `<b>${name}</b>` : `<img src="${assetPath(escapeHtml(brand.logoAssetId))}" alt="${name}">`;
   const website = safeWebsite(brand.website);

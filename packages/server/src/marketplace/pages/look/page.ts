@@ -18,6 +18,9 @@ const withForm = (body: string, form: string): string => {
   return body.slice(0, at) + form + body.slice(at + FORM_MARK.length).replaceAll(FORM_MARK, "");
 };
 
+/** A style that sets a color, as the sanitiser writes it. */
+const COLORED = / style="[^"]*(?:color|background|border|shadow)[^"]*"/;
+
 /** A landing page as visitors see it. With `faults`, as it comes back to one whose form was not right. */
 export const landingPage = (page: PageRow, brand: BrandRow, place: Place, faults: Faults | null = null): Document => {
   const body = page.html ?? blocksHtml(page.blocks ?? []);
@@ -31,6 +34,7 @@ export const landingPage = (page: PageRow, brand: BrandRow, place: Place, faults
     image: ogAssetId === undefined ? undefined : `${place.baseUrl()}${assetPath(ogAssetId)}`,
     main: page.hasForm ? withForm(content, formHtml(page.form, pagePath(page), brand.name, faults)) : content,
     listed: page.status === "PUBLISHED" && faults === null,
+    colored: COLORED.test(body),
   });
 };
 

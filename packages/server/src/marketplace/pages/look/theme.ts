@@ -58,8 +58,9 @@ figcaption,.muted,small{color:var(--muted);font-size:.9rem}
 figure img{display:block}
 figcaption{margin-top:.5em}
 blockquote{margin-left:0;padding:.2em 0 .2em 1.1em;border-left:4px solid var(--edge);font-size:1.1em}
+blockquote p{margin-bottom:.5em}
 blockquote p:last-child{margin-bottom:0}
-blockquote footer{color:var(--muted);font-size:.9rem;margin-top:.4em}
+blockquote footer{color:var(--muted);font-size:.9rem}
 hr{border:0;border-top:1px solid var(--line);margin:2.2em 0}
 pre,code,kbd,samp{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 pre{padding:1em;border-radius:.5rem;background:var(--card);overflow-x:auto}
@@ -70,7 +71,8 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .frame>.hero:first-child{padding-top:0}
 .card{padding:1.4rem;border:1px solid var(--line);border-radius:.8rem;background:var(--card);margin:0 0 1.25rem}
 .card>:last-child{margin-bottom:0}
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12.5rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
+.columns>*{margin:0}
 .center{text-align:center}
 .button,.signup button{display:inline-block;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
 .button:hover,.signup button:hover{filter:brightness(1.08)}
@@ -94,14 +96,18 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 @media print{.signup{display:none}}
 `.replaceAll("\n", "");
 
-/** The style of all pages of a brand: its colors and fonts, light and dark, on small and large screens. */
-export const themeOf = ({ colors, fonts }: Pick<BrandRow, "colors" | "fonts">): string => {
+/**
+ * The style of all pages of a brand: its colors and fonts on small and large screens, and dark where readers want it so, unless
+ * the page is `colored` by itself: those were chosen for one ground.
+ */
+export const themeOf = ({ colors, fonts }: Pick<BrandRow, "colors" | "fonts">, colored: boolean): string => {
   const ground = colors.background ?? LIGHT.ground;
   const own = palette(colors, ground, colors.text ?? (luminance(ground) > 0.4 ? LIGHT.text : DARK.text));
   const body = family(fonts.body, SANS);
-  const scheme = luminance(ground) > 0.4 ? "light dark" : "dark";
+  const light = luminance(ground) > 0.4;
+  const scheme = !light ? "dark" : colored ? "light" : "light dark";
   const root = `:root{color-scheme:${scheme};--body:${body};--heading:${family(fonts.heading, body)};${own}}`;
   // A brand that is dark by itself looks the same by day and night.
-  const night = luminance(ground) > 0.4 ? `@media(prefers-color-scheme:dark){:root{${palette(colors, DARK.ground, DARK.text)}}}` : "";
+  const night = scheme === "light dark" ? `@media(prefers-color-scheme:dark){:root{${palette(colors, DARK.ground, DARK.text)}}}` : "";
   return root + night + RULES;
 };
