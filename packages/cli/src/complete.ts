@@ -67,10 +67,7 @@ const argumentsOf = (place: Place, lookups: Lookups): Suggestion[] => {
   if (!argument) return [];
   if (argument.name === "key" && place.node.command.includes(" config "))
     return lookups.configKeys.map((value) => ({ value, about: "setting" }));
-  // An argument that is one of a few words says so in its description: "bash, zsh, fish, pwsh".
-  return /^[\w-]+(?:, [\w-]+)+$/.test(argument.description)
-    ? argument.description.split(", ").map((value) => ({ value, about: argument.name }))
-    : [];
+  return (argument.choices ?? []).map((value) => ({ value, about: argument.name }));
 };
 
 /** What may stand in place of the last word. `words` are those after `mailsvc`, the last being the one under the cursor. */

@@ -9,9 +9,9 @@ export const collect = (text: string, before: unknown): string[] => [...((before
 const saysDefault = ({ default: value, kind }: Field): boolean =>
   kind !== "boolean" && value !== "" && (typeof value === "string" || typeof value === "number");
 
-const describe = (field: Field): string => {
+const describe = (field: Field, required: boolean): string => {
   const notes = [
-    ...(field.required ? ["required"] : []),
+    ...(required ? ["required"] : []),
     ...(isRepeatable(field.kind) ? ["repeatable"] : []),
     ...(field.kind === "values" ? ["name:=json for what is no text"] : []),
     ...(field.kind === "json" ? ["JSON or @file"] : []),
@@ -21,10 +21,14 @@ const describe = (field: Field): string => {
   return `${field.description}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`.trim();
 };
 
-/** The flag of a field, for commander. */
-export const optionOf = (field: Field): Option => {
+/** What is said of a field that is given as an argument. */
+export const aboutArgument = (field: Field): string => describe(field, false);
+
+/** The flag of a field, for commander. One that is an argument too is explained there. */
+export const optionOf = (field: Field, isArgument = false): Option => {
   const repeatable = isRepeatable(field.kind);
-  const option = noteOption(new Option(flagSyntax(field), describe(field)), {
+  const about = isArgument ? `The same as <${field.name}>` : describe(field, field.required);
+  const option = noteOption(new Option(flagSyntax(field), about), {
     type: field.kind,
     required: field.required,
     repeatable,
@@ -35,8 +39,8 @@ export const optionOf = (field: Field): Option => {
 };
 
 /** Adds a field's flag; a filter that is true or false gets `--no-…` beside it. */
-export const addField = (command: Command, field: Field): void => {
-  const option = optionOf(field);
+export const addField = (command: Command, field: Field, isArgument = false): void => {
+  const option = optionOf(field, isArgument);
   if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);
   command.addOption(option);
   if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "The opposite"));

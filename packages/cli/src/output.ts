@@ -42,8 +42,13 @@ const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`
 
 /** A failure in lines for people. */
 export const renderFailure = (failure: Failure, style: Style): string => {
-  const lines = [`${style.red(style.bold("error"))} ${safeText(failure.message)}`];
-  for (const fault of failure.details ?? []) {
+  const { details = [] } = failure;
+  const [only] = details;
+  // One fault that says the same as the whole is named and not repeated.
+  const same = details.length === 1 && only?.message === failure.message;
+  const named = same ? (only?.flag ?? only?.path ?? "") : "";
+  const lines = [`${style.red(style.bold("error"))} ${named === "" ? "" : `${style.bold(safeText(named))}: `}${safeText(failure.message)}`];
+  for (const fault of same ? [] : details) {
     const where = fault.flag ?? fault.path;
     lines.push(where === "" ? `  ${safeText(fault.message)}` : `  ${style.bold(safeText(where))}  ${safeText(fault.message)}`);
   }

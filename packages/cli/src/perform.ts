@@ -48,6 +48,14 @@ export const partialExit = (session: Session, data: unknown): Exit => {
   return EXIT.partial;
 };
 
+const arrived = (attempt: unknown): boolean => !isRow(attempt) || attempt["class"] === "ok";
+
+// Calls that are answered 200 and may still have come to nothing.
+const WORKED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
+  "deliveries.test": ({ ok }) => ok !== false,
+  "deliveries.redeliver": ({ lastAttempt }) => arrived(lastAttempt),
+};
+
 /** Sends a call and prints its answer, or prints the call with --dry-run. */
 export const perform = async (session: Session, place: Placed, call: Call): Promise<Exit> => {
   if (session.globals.dryRun) {
@@ -61,5 +69,6 @@ export const perform = async (session: Session, place: Placed, call: Call): Prom
     return EXIT.ok;
   }
   await show(session, place, answer.data);
+  if (isRow(answer.data) && WORKED[place.id]?.(answer.data) === false) return EXIT.partial;
   return partialExit(session, answer.data);
 };

@@ -60,6 +60,19 @@ const placesOf = (groups: Contract, before: readonly string[]): Placed[] =>
 /** The path parameters a command takes as arguments: an agent names its activation once, by flag or environment. */
 export const argumentsOf = ({ path, access }: Endpoint): string[] => paramNames(path).slice(isForAgents(access) ? 1 : 0);
 
+/** What an argument is called: an id by what it is an id of, where that is not the command's own noun. */
+export const argumentTitle = ({ id, endpoint }: Placed, name: string): string => {
+  const owner = new RegExp(`([a-z-]+)s/:${name}(?:/|$)`).exec(endpoint.path)?.[1];
+  return name !== "id" || owner === undefined || `${owner}s` === kebab(id.split(".").at(-2) ?? "") ? name : `${owner}Id`;
+};
+
+/** The values of a path's parameters in a call, by name; empty where the call is none of this endpoint. */
+export const paramsIn = ({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> => {
+  const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
+  const values = pattern.exec(call?.path ?? "")?.slice(1) ?? [];
+  return Object.fromEntries(values.map((value, i) => [paramNames(path)[i] ?? "", decodeURIComponent(value)]));
+};
+
 /** Every endpoint of the contract, with its command. What agents call stands under `agent`. */
 export const placed = (): Placed[] => [...placesOf(contract, []), ...placesOf(agentContract, ["agent"])];
 

@@ -12,6 +12,7 @@ import { errorsCommand } from "./commands/errors.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { migrateCommand } from "./commands/migrate.ts";
+import { planCommand } from "./commands/plans.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
@@ -37,6 +38,7 @@ const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands
 // Endpoints whose command is more than their fields: files, waiting, folders.
 const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
   "activations.create": activateCommand,
+  "plans.change": planCommand,
   "emails.send": (place, run) => sendCommand(place.words, run),
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
@@ -93,7 +95,11 @@ const settle = (command: Command, host: Host, term: Terminal, write: (text: stri
     styleCommandText: (text) => term.out.cyan(text),
     styleSubcommandTerm: (text) => term.out.cyan(text),
     styleOptionTerm: (text) => term.out.cyan(text),
-    subcommandTerm: (c) => [c.name(), ...c.registeredArguments.map((a) => (a.required ? `<${a.name()}>` : `[${a.name()}]`))].join(" "),
+    subcommandTerm: (c) =>
+      `${c.name()} ${c
+        .usage()
+        .replaceAll(/\[(?:options|command)\]/g, "")
+        .trim()}`.trim(),
   });
   for (const child of command.commands) {
     // A noun takes the global flags too: `mailsvc emails --json list`.

@@ -17,17 +17,28 @@ const usageOf = (error: CommanderError): Failure => {
   return usageError(message, hint === "" ? {} : { hint }).failure;
 };
 
-// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
-const helpFor = (argv: readonly string[], program: Command | undefined): string => {
-  const words: string[] = [];
-  let at = program;
+/** The command that was meant, as far as the words lead, and those words. */
+const meant = (argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } => {
+  const words = ["mailsvc"];
+  let command = program;
   for (const word of argv) {
     if (word.startsWith("-")) continue;
-    at = at?.commands.find((c) => c.name() === word);
-    if (!at) break;
+    const below = command?.commands.find((c) => c.name() === word);
+    if (!below) break;
     words.push(word);
+    command = below;
   }
-  return ["mailsvc", ...words, "--help"].join(" ");
+  return { words: words.join(" "), command };
+};
+
+// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
+const advised = (error: CommanderError, argv: readonly string[], program: Command | undefined): Failure => {
+  const failure = usageOf(error);
+  const { words, command } = meant(argv, program);
+  const next = `${words} --help`;
+  if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
+  const isActivation = error.message.includes("'activationId'");
+  return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
 };
 
 /**
@@ -73,7 +84,7 @@ export const run = async (host: Host): Promise<Exit> => {
       }
       // A noun without a verb: commander has shown its help on stderr already.
       if (error.code === "commander.help") return EXIT.usage;
-      plain.fail({ ...usageOf(error), next: helpFor(host.argv, program) }, asJson);
+      plain.fail(advised(error, host.argv, program), asJson);
       return EXIT.usage;
     }
     const plainly = stop.signal.aborted ? cancelled().failure : failureOf(error, session?.flagOf, urlOf(session));

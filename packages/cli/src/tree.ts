@@ -1,6 +1,6 @@
 import { requirementOf } from "@mailsvc/sdk/contract";
-import type { Command, Option } from "commander";
-import { factsOfCommand, factsOfOption } from "./about.ts";
+import type { Argument, Command, Option } from "commander";
+import { choicesOfArgument, factsOfCommand, factsOfOption } from "./about.ts";
 import { isGlobal } from "./globals.ts";
 import { isDestructive, isWrite } from "./request.ts";
 
@@ -17,13 +17,21 @@ export interface OptionNode {
   global: boolean;
 }
 
+/** An argument, as data. */
+export interface ArgumentNode {
+  name: string;
+  required: boolean;
+  description: string;
+  choices?: readonly string[];
+}
+
 /** A command with everything below it, as data: what completion, `mailsvc commands` and documents are made from. */
 export interface CommandNode {
   name: string;
   /** The whole command: `mailsvc emails list`. */
   command: string;
   summary: string;
-  arguments: { name: string; required: boolean; description: string }[];
+  arguments: ArgumentNode[];
   options: OptionNode[];
   endpoint?: { id: string; method: string; path: string; access: string };
   writes?: boolean;
@@ -46,6 +54,11 @@ const optionNode = (option: Option): OptionNode => {
   };
 };
 
+const argumentNode = (argument: Argument): ArgumentNode => {
+  const choices = choicesOfArgument(argument);
+  return { name: argument.name(), required: argument.required, description: argument.description, ...(choices ? { choices } : {}) };
+};
+
 /** Hidden commands and flags are left out everywhere. Commander keeps this mark to itself. */
 export const isHidden = (command: Command): boolean => (command as unknown as { _hidden?: boolean })._hidden === true;
 
@@ -57,7 +70,7 @@ export const treeOf = (command: Command, before = ""): CommandNode => {
     name: command.name(),
     command: whole,
     summary: command.summary() || command.description().split("\n")[0] || "",
-    arguments: command.registeredArguments.map((a) => ({ name: a.name(), required: a.required, description: a.description })),
+    arguments: command.registeredArguments.map(argumentNode),
     options: command.options.filter((o) => !o.hidden).map(optionNode),
     ...(facts
       ? {

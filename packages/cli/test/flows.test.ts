@@ -169,7 +169,7 @@ describe("lists", () => {
     const { mailsvc } = await besideServer();
     expect(await mailsvc(["jobs", "list", "--state", "dead"], { tty: TERMINAL, env: { NO_COLOR: "1" } })).toMatchObject({
       stdout: "",
-      stderr: "Nothing here.\n",
+      stderr: "Nothing matches.\n",
     });
     expect((await mailsvc(["jobs", "list", "--state", "dead"])).json.data).toEqual([]);
   });

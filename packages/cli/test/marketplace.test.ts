@@ -90,11 +90,12 @@ test("what an agent may not do is told in its terms", async () => {
   expect((await mailsvc(["agent", "--help"], as)).stdout).toMatch(/lists +Names of the brand's lists/);
 });
 
-test("a brand is shown and changed; hostile names are shown harmless", async () => {
+test("a brand is shown and changed; hostile texts are shown harmless", async () => {
   const { world, mailsvc } = await besideServer();
   const changed = await mailsvc(["brand", "update", "--data", '{"colors":{"primary":"#112233"},"voice":{"tone":["calm","plain"]}}'], tty);
   expect(changed.stdout).toMatch(/colors\s+primary #112233/);
   expect(changed.stdout).toMatch(/tone\s+calm, plain/);
-  await world.sdk.listings.create({ slug: "odd", name: "\u202eodd\u2028name", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  const odd = { slug: "odd", name: "Odd", description: "\u202eodd\u2028name", webhookUrl: "http://127.0.0.1:9/", permissions: [] };
+  await world.sdk.listings.create(odd);
   expect((await mailsvc(["listings", "get", "odd"], tty)).stdout).not.toMatch(/[\u202e\u2028]/);
 });

@@ -1,4 +1,5 @@
-import { Command } from "commander";
+import { Argument, Command } from "commander";
+import { noteChoices } from "../about.ts";
 import { act, type Run } from "../act.ts";
 import { complete } from "../complete.ts";
 import { configPath, readConfigFile } from "../config.ts";
@@ -88,7 +89,7 @@ export const completionCommand = (run: Run): Command => {
   const help = SHELLS.map((shell) => `  ${shell.padEnd(5)} ${INSTALL[shell]}`).join("\n");
   const command = new Command("completion")
     .description("Print a completion script")
-    .argument("<shell>", SHELLS.join(", "))
+    .addArgument(noteChoices(new Argument("<shell>", SHELLS.join(", ")), SHELLS))
     .addHelpText("after", `\nInstall:\n${help}`);
   return act(command, run, "local", async (session, [shell = ""]) => {
     if (!(SHELLS as string[]).includes(shell)) throw usageError(`"${shell}" is no shell known here: ${SHELLS.join(", ")}.`);

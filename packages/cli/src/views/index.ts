@@ -7,6 +7,7 @@ import { fileViews } from "./files.ts";
 import { inboxViews } from "./inbox.ts";
 import { listViews } from "./lists.ts";
 import { marketplaceViews } from "./marketplace.ts";
+import { pageViews } from "./pages.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
 import { suppressionViews } from "./suppressions.ts";
@@ -17,6 +18,10 @@ import { worldViews } from "./world.ts";
 /** How people see an answer: a table for lists, text for single things. What is missing here is shown generically. */
 export interface View {
   columns?: readonly Column<never>[];
+  /** What is said of a list without anything in it, and where to begin. */
+  empty?: string;
+  /** The command that leads on from a list. */
+  next?(rows: readonly never[], session: Session): string | undefined;
   object?(data: never, session: Session): string;
 }
 
@@ -32,6 +37,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...deliveryViews,
   ...agentViews,
   ...fileViews,
+  ...pageViews,
   ...inboxViews,
   ...serverViews,
   ...worldViews,

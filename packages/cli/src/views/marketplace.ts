@@ -1,5 +1,6 @@
 import type {
   Activation,
+  Brand,
   BrandSettings,
   CatalogAgent,
   Listing,
@@ -10,12 +11,13 @@ import type {
   Plan,
   PlanChange,
 } from "@mailsvc/sdk/contract";
+import { paramsIn } from "../places.ts";
 import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { Style } from "../tty.ts";
 import type { View } from "./index.ts";
 import { type Column, details } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const GOOD = new Set(["LISTED", "PAID", "active"]);
 const WAITING = new Set(["DRAFT", "PENDING", "paused"]);
@@ -32,13 +34,15 @@ const listingColumns: Column<Listing>[] = [
   { title: "slug", value: (l) => l.slug },
   { title: "name", value: (l) => l.name, flexible: true },
   { title: "state", value: (l) => l.state, paint: paintState },
-  { title: "paid until (utc)", value: (l) => stamp(l.expiresAt) },
-  { title: "webhook", value: (l) => l.webhookUrl, flexible: true },
+  { title: "paid until (utc)", value: (l) => stamp(l.expiresAt), spare: 1 },
+  { title: "webhook", value: (l) => l.webhookUrl, flexible: true, spare: 2 },
 ];
 
 /** What leads on from a listing's state. */
-const afterState = ({ state: at, slug }: Listing): string =>
-  at === "LISTED" ? "" : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
+const afterListing = ({ state: at, slug }: Listing): string =>
+  at === "LISTED"
+    ? `mailsvc listings activations ${slug} (who turned it on)`
+    : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
 
 const listing = (l: Listing, { term: { out, columns } }: Session): string =>
   details(
@@ -50,11 +54,11 @@ const listing = (l: Listing, { term: { out, columns } }: Session): string =>
       ["webhook", l.webhookUrl],
       ["asks for", l.permissions.join(", ")],
       ["price", `${price(l.price)} a ${l.price.interval}`],
-      ["listed", stamp(l.listedAt)],
-      ["paid until", stamp(l.expiresAt)],
-      ["ended", stamp(l.endedAt)],
-      ["new secret from", stamp(l.secretRotatesAt)],
-      ["next", afterState(l)],
+      ["listed", instant(l.listedAt)],
+      ["paid until", instant(l.expiresAt)],
+      ["ended", instant(l.endedAt)],
+      ["new secret from", instant(l.secretRotatesAt)],
+      ["next", afterListing(l)],
     ],
     out,
     columns,
@@ -67,41 +71,51 @@ const createdListing = (l: Listing & { webhookSecret: string }, session: Session
   secretBelow(listing(l, session), l.webhookSecret, session);
 
 const rotated = (r: Output<MailsvcContract["listings"]["rotateSecret"]>, session: Session): string =>
-  secretBelow(details([["signs from", stamp(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
+  secretBelow(details([["signs from", instant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
 
 const paymentColumns: Column<Payment>[] = [
   { title: "id", value: (p) => p.id },
   { title: "listing", value: (p) => p.listingSlug, flexible: true },
   { title: "amount", value: price },
   { title: "state", value: (p) => p.state, paint: paintState },
-  { title: "by", value: (p) => p.provider },
-  { title: "created (utc)", value: (p) => stamp(p.createdAt) },
+  { title: "by", value: (p) => p.provider, spare: 2 },
+  { title: "created (utc)", value: (p) => stamp(p.createdAt), spare: 1 },
 ];
 
-const payment = (p: Payment, { term: { out } }: Session): string =>
+const confirmPending = (rows: readonly Payment[]): string | undefined => {
+  const pending = rows.find((p) => p.state === "PENDING");
+  return pending && afterPayment(pending);
+};
+
+/** What leads on from a payment's state. */
+const afterPayment = ({ id, state: at, provider, checkoutUrl, listingSlug }: Payment): string => {
+  if (at === "PENDING") return provider === "local" ? `mailsvc payments confirm ${id}` : `open ${checkoutUrl}`;
+  return at === "PAID" ? `mailsvc deliveries test ${listingSlug} (does its webhook answer?)` : `mailsvc listings checkout ${listingSlug}`;
+};
+
+const payment = (p: Payment, { term: { out, columns } }: Session): string =>
   details(
     [
       ["id", p.id],
       ["listing", p.listingSlug],
       ["amount", price(p)],
       ["state", p.state],
-      ["expires", p.state === "PENDING" ? stamp(p.expiresAt) : ""],
-      ["paid", stamp(p.paidAt)],
-      ...(p.state === "PENDING"
-        ? [["next", p.provider === "local" ? `mailsvc payments confirm ${p.id}` : `open ${p.checkoutUrl}`] as const]
-        : []),
+      ["expires", p.state === "PENDING" ? instant(p.expiresAt) : ""],
+      ["paid", instant(p.paidAt)],
+      ["next", afterPayment(p)],
     ],
     out,
+    columns,
   );
 
-const agentColumns: Column<CatalogAgent>[] = [
+const offerColumns: Column<CatalogAgent>[] = [
   { title: "slug", value: (a) => a.slug },
   { title: "name", value: (a) => a.name, flexible: true },
-  { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true },
+  { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, spare: 1 },
   { title: "turned on as", value: (a) => a.activationId },
 ];
 
-const agent = (a: CatalogAgent, { term: { out } }: Session): string =>
+const agent = (a: CatalogAgent, { term: { out, columns } }: Session): string =>
   [
     details(
       [
@@ -111,12 +125,14 @@ const agent = (a: CatalogAgent, { term: { out } }: Session): string =>
         ["turned on as", a.activationId],
       ],
       out,
+      columns,
     ),
     "",
     out.dim("It asks for:"),
     details(
       a.permissions.map((p) => [p.scope, p.grants]),
       out,
+      columns,
     ),
     ...(a.activationId === null ? ["", `${out.dim("next")}  mailsvc activations create ${safeText(a.slug)}`] : []),
   ].join("\n");
@@ -129,35 +145,43 @@ const activationColumns: Column<Activation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "agent", value: (a) => a.agentSlug, flexible: true },
   { title: "state", value: state, paint: paintState },
-  { title: "key", value: (a) => a.keyPreview },
-  { title: "since (utc)", value: (a) => stamp(a.createdAt) },
+  { title: "key", value: (a) => a.keyPreview, spare: 2 },
+  { title: "since (utc)", value: (a) => stamp(a.createdAt), spare: 1 },
 ];
 
 const tabColumns: Column<ListingActivation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "organization", value: (a) => a.organizationName, flexible: true },
   { title: "state", value: state, paint: paintState },
-  { title: "key arrived", value: (a) => (a.keyDeliveredAt ? "yes" : "no") },
+  { title: "has its key", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), spare: 1 },
   {
-    title: "webhook's last error",
+    title: "webhook failed",
     value: (a) => (a.webhookLastError?.clearedAt === null ? a.webhookLastError.message : ""),
     flexible: true,
   },
 ];
 
+/** How a builder goes on with an agent whose webhook was given up on. */
+const liftPause = (rows: readonly ListingActivation[], { place, lastCall }: Session): string | undefined => {
+  const failing = rows.find((a) => a.pauseReasons.includes("webhook_failure"));
+  const { slug = "<slug>" } = place ? paramsIn(place.endpoint, lastCall) : {};
+  return failing && `mailsvc deliveries test ${slug}, and when it works: mailsvc listings resume ${slug} ${failing.id}`;
+};
+
 const facts = (a: Activation | ListingActivation): readonly (readonly [string, unknown])[] => [
   ["state", state(a)],
   ["may", a.scopes.join(", ")],
   ["key", a.keyPreview],
-  ["key arrived", stamp(a.keyDeliveredAt)],
-  ["webhook failed", a.webhookLastError && `${stamp(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
-  ["since", stamp(a.createdAt)],
-  ["off since", stamp(a.deactivatedAt)],
+  ["key arrived", a.keyDeliveredAt === null && a.status !== "deactivated" ? "not yet" : instant(a.keyDeliveredAt)],
+  ["webhook failed", a.webhookLastError && `${instant(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
+  ["since", instant(a.createdAt)],
+  ["off since", instant(a.deactivatedAt)],
 ];
 
 /** What leads on from an activation's state, for its brand. */
-const afterPause = ({ id, status, pauseReasons }: Activation): string => {
-  if (status !== "paused") return "";
+const afterState = ({ id, agentSlug, status, pauseReasons }: Activation): string => {
+  if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
+  if (status === "active") return `mailsvc runs list ${id} (what it does)`;
   return pauseReasons.includes("plan_downgrade")
     ? "mailsvc plans list (a plan that covers it resumes it)"
     : `mailsvc activations resume ${id}`;
@@ -171,7 +195,7 @@ const activation = (a: Activation, { term: { out, columns } }: Session): string 
       ...facts(a),
       ["because", a.deactivationReason],
       ["credits a month", a.creditLimit],
-      ["next", afterPause(a)],
+      ["next", afterState(a)],
     ],
     out,
     columns,
@@ -189,21 +213,23 @@ const changes = ({ paused, resumed, deactivated }: PlanChange): readonly (readon
 const preview = (change: PlanChange, { term: { out } }: Session): string =>
   changes(change).some(([, ids]) => ids !== "") ? details(changes(change), out) : out.dim("Nothing would change.");
 
-const plan = (p: Plan & { change?: PlanChange }, { term: { out } }: Session): string =>
+const plan = (p: Plan & { change?: PlanChange }, { term: { out, columns } }: Session): string =>
   details(
     [
       ["plan", p.plan],
       ["agents", `${p.used} of ${p.covers ?? "any number"}`],
-      ["since", stamp(p.changedAt)],
+      ["since", instant(p.changedAt)],
       ...(p.change ? changes(p.change) : []),
     ],
     out,
+    columns,
   );
 
-const plans = ({ data }: Output<MailsvcContract["plans"]["list"]>, { term: { out } }: Session): string =>
+const plans = ({ data }: Output<MailsvcContract["plans"]["list"]>, { term: { out, columns } }: Session): string =>
   details(
     data.map((p) => [p.plan, p.summary]),
     out,
+    columns,
   );
 
 const given = (values: Readonly<Record<string, string | null>>): string =>
@@ -211,40 +237,44 @@ const given = (values: Readonly<Record<string, string | null>>): string =>
     .flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]))
     .join(", ");
 
-const brand = (b: BrandSettings, { term: { out } }: Session): string =>
-  details(
-    [
-      ["name", b.name],
-      ["website", b.website],
-      ["logo", b.logo?.url],
-      ["colors", given(b.colors)],
-      ["fonts", given(b.fonts)],
-      ["tone", b.voice.tone.join(", ")],
-      ["voice", b.voice.description],
-      ["do", b.voice.dos.join("; ")],
-      ["do not", b.voice.donts.join("; ")],
-      ["locale", `${b.locale}, ${b.timezone}`],
-      ["pages go out", b.publishNeedsApproval ? "after your yes" : "at once"],
-    ],
-    out,
-  );
+const brandFacts = (b: Brand): readonly (readonly [string, unknown])[] => [
+  ["name", b.name],
+  ["website", b.website],
+  ["logo", b.logo?.url],
+  ["colors", given(b.colors)],
+  ["fonts", given(b.fonts)],
+  ["tone", b.voice.tone.join(", ")],
+  ["voice", b.voice.description],
+  ["do", b.voice.dos.join("; ")],
+  ["do not", b.voice.donts.join("; ")],
+  ["locale", `${b.locale}, ${b.timezone}`],
+];
+
+const brandSeen = (b: Brand, { term: { out, columns } }: Session): string => details(brandFacts(b), out, columns);
+
+const brand = (b: BrandSettings, { term: { out, columns } }: Session): string =>
+  details([...brandFacts(b), ["pages go out", b.publishNeedsApproval ? "after your yes" : "at once"]], out, columns);
 
 export const marketplaceViews: Readonly<Record<string, View>> = {
-  "listings.list": { columns: listingColumns },
+  "listings.list": { columns: listingColumns, empty: "No listings yet. Make one: mailsvc listings create --help" },
   "listings.create": { object: createdListing },
   "listings.get": { object: listing },
   "listings.update": { object: listing },
   "listings.cancel": { object: listing },
   "listings.checkout": { object: payment },
   "listings.rotateSecret": { object: rotated },
-  "listings.activations": { columns: tabColumns },
+  "listings.activations": { columns: tabColumns, empty: "Nobody has turned it on yet.", next: liftPause },
   "listings.resume": { object: tabEntry },
-  "payments.list": { columns: paymentColumns },
+  "payments.list": {
+    columns: paymentColumns,
+    empty: "No payments yet. Pay for a listing: mailsvc listings checkout <slug>",
+    next: confirmPending,
+  },
   "payments.get": { object: payment },
   "payments.confirm": { object: payment },
-  "catalog.list": { columns: agentColumns },
+  "catalog.list": { columns: offerColumns, empty: "No agents on offer. List one of your own: mailsvc listings create --help" },
   "catalog.get": { object: agent },
-  "activations.list": { columns: activationColumns },
+  "activations.list": { columns: activationColumns, empty: "No agents at work. Choose one: mailsvc catalog list" },
   "activations.create": { object: activation },
   "activations.get": { object: activation },
   "activations.update": { object: activation },
@@ -257,4 +287,5 @@ export const marketplaceViews: Readonly<Record<string, View>> = {
   "plans.change": { object: plan },
   "brand.get": { object: brand },
   "brand.update": { object: brand },
+  "agent.brand.get": { object: brandSeen },
 };

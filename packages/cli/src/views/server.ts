@@ -4,7 +4,7 @@ import type { Session } from "../session.ts";
 import type { View } from "./index.ts";
 import { statusColor } from "./status.ts";
 import { type Column, details } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const permissions = (key: Key): string => (key.owner ? "everything (owner)" : key.permissions.join(", "));
 
@@ -16,17 +16,18 @@ const keyColumns: Column<Key>[] = [
   { title: "state", value: (k) => (k.revokedAt ? "revoked" : "live"), paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)) },
 ];
 
-const keyFacts = (key: Key, { term: { out } }: Session): string =>
+const keyFacts = (key: Key, { term: { out, columns } }: Session): string =>
   details(
     [
       ["id", key.id],
       ["name", key.name],
       ["key", key.preview],
       ["may", permissions(key)],
-      ["created", stamp(key.createdAt)],
-      ["revoked", stamp(key.revokedAt)],
+      ["created", instant(key.createdAt)],
+      ["revoked", instant(key.revokedAt)],
     ],
     out,
+    columns,
   );
 
 const created = (key: Key & { key: string }, session: Session): string =>
@@ -41,7 +42,7 @@ const me = (m: Output<MailsvcContract["me"]["get"]>, session: Session): string =
       ["may", permissions(m.key)],
       ["server", `${settings.url}, version ${m.server.version}${m.server.dev ? ", dev mode" : ""}`],
       ["mailer", m.server.mailer],
-      ["server time", stamp(m.server.now)],
+      ["server time", instant(m.server.now)],
       ["profile", settings.profile],
     ],
     session.term.out,

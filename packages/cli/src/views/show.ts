@@ -1,10 +1,13 @@
 import { CliError } from "../errors.ts";
+import { commandLine } from "../examples.ts";
 import { EXIT, type Exit } from "../exit.ts";
-import type { Placed } from "../places.ts";
+import { fieldsOf } from "../fields.ts";
+import { type Placed, paramsIn } from "../places.ts";
 import type { Call } from "../request.ts";
+import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import { genericObject, genericTable, isRow } from "./generic.ts";
-import { VIEWS } from "./index.ts";
+import { VIEWS, type View } from "./index.ts";
 import { table } from "./table.ts";
 
 interface PageLike {
@@ -14,18 +17,19 @@ interface PageLike {
 
 const isPage = (data: unknown): data is PageLike => isRow(data) && Array.isArray(data["data"]);
 
+/** The view of a list, unless its rows are of another version than ours: those are shown plainly, and not refused. */
+const viewOf = (place: Placed, rows: readonly unknown[]): View | undefined => {
+  const view = VIEWS[place.id];
+  if (!view?.columns) return undefined;
+  const pagination = { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null };
+  return place.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
+};
+
 const rowsView = (session: Session, place: Placed, rows: readonly unknown[]): string => {
   const { out, columns } = session.term;
-  const view = VIEWS[place.id];
   if (rows.length === 0) return "";
-  // An answer of another version than ours is shown plainly, and not refused.
-  const fits =
-    view?.columns &&
-    place.endpoint.output.safeParse({
-      data: rows,
-      pagination: { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null },
-    }).success;
-  return fits && view.columns ? table(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
+  const view = viewOf(place, rows);
+  return view?.columns ? table(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
 };
 
 const objectView = (session: Session, place: Placed, data: unknown): string => {
@@ -34,13 +38,30 @@ const objectView = (session: Session, place: Placed, data: unknown): string => {
   return parsed?.success && view?.object ? view.object(parsed.data as never, session) : genericObject(data, session.term.out);
 };
 
+const PAGING: ReadonlySet<string> = new Set(["page", "limit", "cursor"]);
+
+const nothing = (session: Session, place: Placed): string => {
+  const query = session.lastCall?.query ?? {};
+  if (Object.keys(query).some((name) => !PAGING.has(name))) return "Nothing matches.";
+  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[place.id]?.empty ?? "Nothing here.");
+};
+
 const footer = (session: Session, place: Placed, page: PageLike): void => {
   const { err } = session.term;
-  if (page.data.length === 0) session.out.note(err.dim("Nothing here."));
+  if (page.data.length === 0) {
+    session.out.note(err.dim(nothing(session, place)));
+    return;
+  }
   const p = page.pagination;
-  if (page.data.length === 0 || !p?.hasMore) return;
-  const next = `mailsvc ${place.words.join(" ")} --page ${(p.page ?? 1) + 1}`;
-  session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
+  if (p?.hasMore) {
+    const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
+    const params = paramsIn(place.endpoint, session.lastCall);
+    const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
+    const next = safeText(commandLine(place, fieldsOf(place.endpoint), more));
+    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
+  }
+  const next = viewOf(place, page.data)?.next?.(page.data as never[], session);
+  if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);
 };
 
 /** Prints an answer: JSON for programs, a table or a list of fields for people. */
@@ -81,7 +102,7 @@ export const showAll = async (session: Session, place: Placed, call: Call): Prom
   }
   if (!out.json) {
     await out.data(rows, () => rowsView(session, place, rows));
-    if (rows.length === 0) footer(session, place, { data: rows });
+    footer(session, place, { data: rows });
   }
   return EXIT.ok;
 };

@@ -7,11 +7,15 @@ export interface Column<Row> {
   value(row: Row): unknown;
   /** Gives way when the terminal is narrow; the others keep their width. */
   flexible?: boolean;
+  /** Stands only where there is room for it, the greatest number going first: what a look at one thing shows anyway. */
+  spare?: number;
   paint?(style: Style, text: string): string;
 }
 
 const GAP = 2;
 const MIN_FLEXIBLE = 8;
+// Below this a column is hardly worth reading, so that a spare one makes room for it.
+const EASY_FLEXIBLE = 16;
 
 const cell = (value: unknown): string => {
   if (value === null || value === undefined || value === "") return "–";
@@ -33,28 +37,72 @@ const shrink = (widths: number[], flexible: readonly boolean[], columns: number)
   return fitted;
 };
 
+/** A column with its cells, and how it is laid out. */
+interface Laid<Row> {
+  column: Column<Row>;
+  cells: readonly string[];
+  width: number;
+  /** Numbers stand below each other by their last digit. */
+  right: boolean;
+}
+
+const laid = <Row>(rows: readonly Row[], column: Column<Row>): Laid<Row> => {
+  const values = rows.map((row) => column.value(row));
+  const cells = values.map(cell);
+  const there = values.filter((value) => value !== null && value !== undefined && value !== "");
+  return {
+    column,
+    cells,
+    width: Math.max(widthOf(column.title), ...cells.map(widthOf)),
+    right: there.length > 0 && there.every((value) => typeof value === "number"),
+  };
+};
+
+// Leaves out spare columns until the others can be read with ease.
+const thinned = <Row>(all: readonly Laid<Row>[], columns: number): Laid<Row>[] => {
+  const kept = [...all];
+  const needed = (): number =>
+    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, EASY_FLEXIBLE) : width), -GAP);
+  while (needed() > columns) {
+    const least = Math.max(...kept.map(({ column }) => column.spare ?? 0));
+    if (least === 0) break;
+    kept.splice(
+      kept.findLastIndex(({ column }) => column.spare === least),
+      1,
+    );
+  }
+  return kept;
+};
+
 /** A table for people: a dim head, aligned columns, cut to the terminal's width. All cells are made safe. */
 export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string => {
-  const cells = rows.map((row) => columns.map((column) => cell(column.value(row))));
-  const natural = columns.map((column, i) => Math.max(widthOf(column.title), ...cells.map((line) => widthOf(line[i] ?? ""))));
+  const kept = thinned(
+    columns.map((column) => laid(rows, column)),
+    width,
+  );
   const widths = shrink(
-    natural,
-    columns.map((column) => column.flexible === true),
+    kept.map((one) => one.width),
+    kept.map(({ column }) => column.flexible === true),
     width,
   );
   const line = (texts: readonly string[], paint: (text: string, i: number) => string): string =>
     texts
       .map((text, i) => {
         const shown = fit(text, widths[i] ?? 0);
-        const pad = i === texts.length - 1 ? "" : " ".repeat(Math.max(0, (widths[i] ?? 0) - widthOf(shown)) + GAP);
-        return paint(shown, i) + pad;
+        const pad = " ".repeat(Math.max(0, (widths[i] ?? 0) - widthOf(shown)));
+        return kept[i]?.right ? pad + paint(shown, i) : paint(shown, i) + (i === texts.length - 1 ? "" : pad);
       })
-      .join("");
+      .join(" ".repeat(GAP));
   const head = line(
-    columns.map((column) => column.title.toUpperCase()),
+    kept.map(({ column }) => column.title.toUpperCase()),
     (text) => style.dim(text),
   );
-  const body = cells.map((texts) => line(texts, (text, i) => columns[i]?.paint?.(style, text) ?? text));
+  const body = rows.map((_row, n) =>
+    line(
+      kept.map(({ cells }) => cells[n] ?? ""),
+      (text, i) => kept[i]?.column.paint?.(style, text) ?? text,
+    ),
+  );
   return [head, ...body].join("\n");
 };
 
@@ -68,6 +116,13 @@ const wrap = (text: string, width: number): string[] => {
   }
   return lines;
 };
+
+/** A text with its own lines kept and long ones wrapped. It must be safe already. */
+export const paragraphs = (text: string, columns: number): string =>
+  text
+    .split("\n")
+    .flatMap((line) => (widthOf(line) <= columns ? [line] : wrap(line, columns)))
+    .join("\n");
 
 /** Names and values below each other; in a terminal of `columns` a long value goes on under its beginning. */
 export const details = (

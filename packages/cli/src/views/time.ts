@@ -4,6 +4,12 @@ export const stamp = (iso: string | null | undefined): string => {
   return Number.isNaN(at) ? (iso ?? "") : new Date(at).toISOString().slice(0, 19).replace("T", " ");
 };
 
+/** The same where no heading says that it is UTC. */
+export const instant = (iso: string | null | undefined): string => {
+  const text = stamp(iso);
+  return text === "" ? "" : `${text} UTC`;
+};
+
 /** Bytes as people say them. */
 export const bytes = (n: number): string =>
   n < 1024 ? `${n} B` : n < 1024 * 1024 ? `${(n / 1024).toFixed(1)} kB` : `${(n / 1024 / 1024).toFixed(1)} MB`;

@@ -1,0 +1,137 @@
+import type {
+  LandingPage,
+  LandingPageStats,
+  LandingPageSubmission,
+  LandingPageSummary,
+  ListMetadata,
+  WrittenLandingPage,
+} from "@mailsvc/sdk/contract";
+import type { Session } from "../session.ts";
+import type { View } from "./index.ts";
+import { type Column, details, table } from "./table.ts";
+import { instant, stamp } from "./time.ts";
+
+const pageColumns: Column<LandingPageSummary>[] = [
+  { title: "id", value: (p) => p.id },
+  { title: "title", value: (p) => p.title, flexible: true },
+  { title: "state", value: (p) => p.status, paint: (style, text) => (text === "PUBLISHED" ? style.green(text) : style.yellow(text)) },
+  { title: "form", value: (p) => (p.hasForm ? "yes" : "no"), spare: 2 },
+  { title: "changed (utc)", value: (p) => stamp(p.updatedAt), spare: 1 },
+];
+
+const facts = (p: LandingPage): readonly (readonly [string, unknown])[] => [
+  ["id", p.id],
+  ["title", p.title],
+  ["state", p.status],
+  ["version", p.version],
+  ["made by", p.createdBy.agent ? (p.createdBy.activationId ?? "an agent") : "you"],
+  ["form", p.hasForm ? "yes" : "no"],
+  ["gives out", p.leadMagnetId],
+  ["adds to", p.listId],
+  ["created", instant(p.createdAt)],
+  ["changed", instant(p.updatedAt)],
+  ["published", instant(p.publishedAt)],
+  ["url", p.url],
+  ["preview", p.status === "DRAFT" ? p.previewUrl : ""],
+];
+
+/** What leads on from a page's state, for those whose commands begin so. */
+const afterPage = ({ id, status }: LandingPage, noun: string): string =>
+  status === "PUBLISHED" ? `mailsvc ${noun} stats ${id}` : status === "DRAFT" ? `mailsvc ${noun} publish ${id}` : "";
+
+const page =
+  (noun: string) =>
+  (p: LandingPage, { term: { out, columns } }: Session): string =>
+    details([...facts(p), ["next", afterPage(p, noun)]], out, columns);
+
+const ofBrand = page("landing-pages");
+const ofAgent = page("agent landing-pages");
+
+const deleted = (p: LandingPage, { term: { out } }: Session): string =>
+  details(
+    [
+      ["deleted", p.id],
+      ["title", p.title],
+    ],
+    out,
+  );
+
+const written = (p: WrittenLandingPage, { term: { out, columns } }: Session): string =>
+  details(
+    [
+      ...facts(p),
+      ["taken out", p.removed.map(({ kind, name, count }) => `${kind} ${name}${count > 1 ? ` × ${count}` : ""}`).join(", ")],
+      ["next", afterPage(p, "agent landing-pages")],
+    ],
+    out,
+    columns,
+  );
+
+const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
+
+const stats = (s: LandingPageStats, { term: { out, columns } }: Session): string => {
+  const days = s.byDay.filter((day) => day.views > 0 || day.submissions > 0);
+  return [
+    details(
+      [
+        ["days", `${s.from} to ${s.to}, UTC`],
+        ["views", s.views],
+        ["visitors", s.uniqueVisitors],
+        ["sign-ups", `${s.submissions}, ${percent(s.conversionRate)} of visitors`],
+        ["came from", s.topReferrers.map(({ host, views }) => `${host} (${views})`).join(", ")],
+      ],
+      out,
+      columns,
+    ),
+    ...(days.length === 0
+      ? []
+      : [
+          table(
+            days,
+            [
+              { title: "day", value: (d) => d.date },
+              { title: "views", value: (d) => d.views },
+              { title: "visitors", value: (d) => d.uniqueVisitors },
+              { title: "sign-ups", value: (d) => d.submissions },
+            ],
+            out,
+            columns,
+          ),
+        ]),
+  ].join("\n\n");
+};
+
+const submissionColumns: Column<LandingPageSubmission>[] = [
+  { title: "contact", value: (s) => s.contactId },
+  { title: "agreed to", value: (s) => s.consentText, flexible: true },
+  { title: "list", value: (s) => s.listId, spare: 1 },
+  { title: "when (utc)", value: (s) => stamp(s.createdAt) },
+];
+
+const listColumns: Column<ListMetadata>[] = [
+  { title: "id", value: (l) => l.id },
+  { title: "name", value: (l) => l.name, flexible: true },
+  { title: "contacts", value: (l) => l.contactCount },
+  { title: "about", value: (l) => l.description, flexible: true, spare: 1 },
+];
+
+export const pageViews: Readonly<Record<string, View>> = {
+  "landingPages.list": { columns: pageColumns, empty: "No pages yet: agents make them." },
+  "landingPages.get": { object: ofBrand },
+  "landingPages.publish": { object: ofBrand },
+  "landingPages.unpublish": { object: ofBrand },
+  "landingPages.delete": { object: deleted },
+  "landingPages.stats": { object: stats },
+  "landingPages.submissions": { columns: submissionColumns, empty: "Nobody has signed up on it yet." },
+  "agent.landingPages.list": {
+    columns: pageColumns,
+    empty: "No pages yet. Make one: mailsvc agent landing-pages create --help",
+  },
+  "agent.landingPages.create": { object: written },
+  "agent.landingPages.update": { object: written },
+  "agent.landingPages.get": { object: ofAgent },
+  "agent.landingPages.publish": { object: ofAgent },
+  "agent.landingPages.unpublish": { object: ofAgent },
+  "agent.landingPages.stats": { object: stats },
+  "agent.lists.list": { columns: listColumns, empty: "The brand has no lists." },
+};
