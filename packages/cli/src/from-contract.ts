@@ -29,7 +29,11 @@ const activationOf = ({ host }: Session, flags: Flags): string => {
  * Builds the command of one endpoint: its arguments, flags and work, all from the contract. `before` may add to what was
  * gathered, before anything is asked or checked.
  */
-export const commandOf = (place: Placed, run: Run, before?: (session: Session, gathered: Gathered) => Promise<void>): Command => {
+export const commandOf = (
+  place: Placed,
+  run: Run,
+  before?: (session: Session, gathered: Gathered, flags: Flags) => Promise<void>,
+): Command => {
   const { endpoint, words } = place;
   const fields = fieldsOf(endpoint).filter(({ name }) => place.fixed?.[name] === undefined);
   const command = noteCommand(new Command(words.at(-1)), place)
@@ -64,7 +68,7 @@ export const commandOf = (place: Placed, run: Run, before?: (session: Session, g
     session.place = place;
     const gathered = await gather(session, endpoint, fields, applyPositional(place, fields, args.slice(params.length), flags));
     await readContentFiles(session.input, fields, flags, gathered.body ?? {});
-    await before?.(session, gathered);
+    await before?.(session, gathered, flags);
     if (place.fixed) gathered.body = { ...gathered.body, ...place.fixed };
     await fillMissing(session, endpoint, askedFields(fields, gathered), gathered);
     const file = endpoint.file && takeFile(gathered, endpoint.file);

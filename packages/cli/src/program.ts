@@ -13,6 +13,7 @@ import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
+import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
@@ -32,12 +33,17 @@ Examples:
 
 Data goes to stdout, everything else to stderr. In a pipe, data is JSON.`;
 
+const AGENT = `
+Both came to the agent's webhook, with agent.activated:
+  export MAILSVC_AGENT_KEY=ms_agent_… MAILSVC_ACTIVATION_ID=act_…`;
+
 // Commands whose work or help needs the flags of the server; all others start without asking it.
 const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands", "__complete"]);
 
 // Endpoints whose command is more than their fields: files, waiting, folders.
 const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
   "activations.create": activateCommand,
+  "agent.runs.log": runLogCommand,
   "plans.change": planCommand,
   "emails.send": (place, run) => sendCommand(place.words, run),
   "templates.preview": previewCommand,
@@ -71,6 +77,7 @@ const fromContract = (program: Command, run: Run, isAsked: (noun: readonly strin
     const command = (OWN[place.id] ?? commandOf)(place, run);
     above.addCommand(noun.length === 0 ? command.helpGroup(groupOf(command.name())) : command);
   }
+  if (isAsked(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
   const beside = { templates: templateCommands, approvals: approvalCommands };
   for (const [noun, commands] of Object.entries(beside))
     if (isAsked([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);

@@ -74,6 +74,24 @@ test("what an agent's key is refused for leads on, for whoever tries it out", as
   expect(revoked.stderr).not.toContain("mailsvc login");
 });
 
+test("a run is logged in words, beside entries in JSON", async () => {
+  const { world, mailsvc } = await besideServer();
+  await using made = await withAgent(world, ["agent:write_runs", "agent:read_runs"]);
+  const env = { MAILSVC_AGENT_KEY: made.agent.key, MAILSVC_ACTIVATION_ID: made.agent.activationId };
+  const log = (...argv: string[]) => mailsvc(["agent", "runs", "log", "run-spring", ...argv], { env });
+  await mailsvc(["agent", "runs", "start", "--run-id", "run-spring"], { env });
+  expect(
+    (await log("-m", "One", "--message", "Two", "--entries", '[{"message":"Zero","level":"warn"}]', "--percent", "40")).json.accepted,
+  ).toBe(3);
+  expect((await log("--percent", "60", "--progress", '{"percent":1,"label":"drafting"}')).code).toBe(0);
+  const { runId, progress } = (await mailsvc(["agent", "runs", "get", "run-spring"], { env })).json;
+  expect([runId, progress]).toEqual(["run-spring", { percent: 60, label: "drafting" }]);
+  const { data } = (await mailsvc(["agent", "runs", "logs", "run-spring"], { env })).json;
+  expect(data.map((e: { message: string }) => e.message).sort()).toEqual(["One", "Two", "Zero"]);
+  expect((await log("--percent", "half")).stderr).toContain('--percent: "half" is not a number.');
+  expect([(await log("--percent", "140")).code, (await log("--data", '{"entries":7}', "-m", "x")).code]).toEqual([3, 3]);
+});
+
 test("yes or no to a question with options of its own is told how it is answered, and a late answer where to look", async () => {
   const { world, mailsvc } = await besideServer();
   await using made = await withAgent(world, ["agent:post_messages"]);

@@ -6,7 +6,9 @@ interface Node {
   commands: Node[];
 }
 
-const verbs = (help: string): string[] => [...help.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
+/** The commands a help names. */
+const verbs = (help: string): string[] =>
+  [...(help.split(/^Options:/m)[0] ?? "").matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
 
 const everyNoun = ({ commands }: Node, before: readonly string[] = []): [words: string[], verbs: string[]][] =>
   commands

@@ -149,7 +149,7 @@ const runFacts = (r: Run, { term: { out, columns } }: Session, next = ""): strin
 const run = (r: Run, session: Session): string => runFacts(r, session);
 
 const agentRun = (r: Run, session: Session): string =>
-  runFacts(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} (or complete, fail)` : "");
+  runFacts(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} --message … (or complete, fail)` : "");
 
 const logColumns: Column<RunLogEntry>[] = [
   { title: "when (utc)", value: (e) => stamp(e.at), paint: dim },
