@@ -51,12 +51,12 @@ describe("a file in JSON", () => {
     ["with a digit too few", `{"contentBase64":"${long.slice(0, 200_001)}"}`, "not base64"],
     ["with something else in it", `{"contentBase64":"${"ä".repeat(100_000)}"}`, "not base64"],
     ["with a broken escape", `{"contentBase64":"${long}\\x"}`, "not base64"],
-    ["of backslashes", `{"contentBase64":"${"\\".repeat(400_000)}"}`, "larger than 256 KB"],
-    ["of quotes", `{"contentBase64":"${'\\"'.repeat(400_000)}"}`, "larger than 256 KB"],
-    ["that does not end", `{"contentBase64":"${long}`, "larger than 256 KB"],
-    ["behind a title as long", `{"alt":"${long}","contentBase64":"AAAA"}`, "larger than 256 KB"],
-    ["twice, both long", `{"contentBase64":"${long}","contentBase64":"${long}"}`, "larger than 256 KB"],
-    ["in an array", `["contentBase64","${long}"]`, "larger than 256 KB"],
+    ["of backslashes", `{"contentBase64":"${"\\".repeat(1_200_000)}"}`, "larger than 1 MB"],
+    ["of quotes", `{"contentBase64":"${'\\"'.repeat(1_200_000)}"}`, "larger than 1 MB"],
+    ["that does not end", `{"contentBase64":"${long}`, "larger than 1 MB"],
+    ["behind a title as long", `{"alt":"${long}","contentBase64":"AAAA"}`, "larger than 1 MB"],
+    ["twice, both long", `{"contentBase64":"${long}","contentBase64":"${long}"}`, "larger than 1 MB"],
+    ["in an array", `["contentBase64","${long}"]`, "larger than 1 MB"],
     ["with something behind it", `{"contentBase64":"${long}"}}`, "not valid JSON"],
   ];
   for (const [name, body, says] of REFUSED)

@@ -25,7 +25,7 @@ export interface UploadBody {
 const FIELD = "contentBase64";
 const STAND_IN = "AA==";
 // What may stand beside a file: far more than all its fields take.
-const BESIDE = 256 * 1024;
+const BESIDE = 1024 * 1024;
 // A text as long as this is cut out of the JSON around it.
 const LONG = 16 * 1024;
 const QUOTE = 0x22;
@@ -78,7 +78,7 @@ const fromBase64 = async (text: Buffer): Promise<FileBody> => {
 };
 
 const assertBeside = (size: number): void => {
-  if (size > BESIDE) throw new ApiError("payload_too_large", `What stands beside the file is larger than ${BESIDE / 1024} KB.`);
+  if (size > BESIDE) throw new ApiError("payload_too_large", `What stands beside the file is larger than ${BESIDE / 1024 / 1024} MB.`);
 };
 
 /** The file as base64: cut out, or among the fields where it is short. */

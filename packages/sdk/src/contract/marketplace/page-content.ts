@@ -32,6 +32,12 @@ const Href = z
   .refine((text) => /^(?:https?:\/\/|mailto:|tel:)/i.test(text) && URL.canParse(text) && !/\p{Cc}/u.test(text), {
     message: "A link begins with https://, http://, mailto: or tel:.",
     params: { code: "invalid_url" },
+    abort: true,
+  })
+  // A name before the host looks like a host: https://bank.example@elsewhere.example
+  .refine((text) => new URL(text).username === "" && new URL(text).password === "", {
+    message: "A link has nothing before an @.",
+    params: { code: "invalid_url" },
   });
 
 const assetId = z.string().max(40).meta({ description: "An image of the asset library" });

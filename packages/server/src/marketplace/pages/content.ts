@@ -5,7 +5,7 @@ import { invalid, notFound } from "../../lib/api-error.ts";
 import { assertAssets } from "../files/assets.ts";
 import { findLeadMagnet } from "../files/lead-magnets.ts";
 import type { PageRow } from "./address.ts";
-import { FORM_MARK, type Sanitized, sanitize } from "./html/sanitize.ts";
+import { FORM_MARK, type Sanitized, sanitizeInTurns } from "./html/sanitize.ts";
 
 /** What a request says a page should show. */
 export interface ContentInput {
@@ -18,9 +18,9 @@ export interface ContentInput {
 }
 
 /** Sanitises before the transaction begins: it takes a while for a large page. Throws ApiError validation_error. */
-export const checkContent = ({ html, blocks }: ContentInput, { baseUrl }: Pick<AgentDeps, "baseUrl">): Sanitized | null => {
+export const checkContent = async ({ html, blocks }: ContentInput, { baseUrl }: Pick<AgentDeps, "baseUrl">): Promise<Sanitized | null> => {
   if (typeof html === "string" && blocks) throw invalid("blocks", "unexpected", "A page has html or blocks, not both.");
-  return typeof html === "string" ? sanitize(html, [baseUrl()]) : null;
+  return typeof html === "string" ? sanitizeInTurns(html, [baseUrl()]) : null;
 };
 
 export type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;

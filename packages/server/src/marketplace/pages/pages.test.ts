@@ -232,6 +232,13 @@ const ROWS: Row[] = [
     "blocks[0].href invalid_url",
   ],
   [
+    "a button with a host before the @",
+    { title: "x", blocks: [{ type: "button", label: "x", href: "https://bank.example@elsewhere.example/" }] },
+    400,
+    "validation_error",
+    "blocks[0].href invalid_url",
+  ],
+  [
     "a heading of level 9",
     { title: "x", blocks: [{ type: "heading", text: "x", level: 9 }] },
     400,

@@ -107,6 +107,9 @@ describe("a published page", () => {
     expect((await visit((await published({ html: '<p style="margin: 1em">x</p>' })).url)).text).toContain(dark);
     for (const style of ["background:#f5f5f5", "margin:0;color:#222"])
       expect((await visit((await published({ html: `<p style="${style}">x</p>` })).url)).text).not.toContain(dark);
+    // A text may look like a style that never ends.
+    const endless = await published({ html: `<p> style="${"color".repeat(100_000)}</p>` });
+    expect((await visit(endless.url)).status).toBe(200);
   });
 
   test("wears the brand's colors, name and logo, and words of its own", async () => {

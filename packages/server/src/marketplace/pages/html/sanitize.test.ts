@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ELEMENTS, VOID } from "./allowed.ts";
-import { FORM_MARK, sanitize } from "./sanitize.ts";
+import { FORM_MARK, sanitize, sanitizeInTurns } from "./sanitize.ts";
 
 const ORIGINS = ["https://mail.example"];
 const ASSET = "ast_01jc3v2m9k8q4w6x0y5z7a1b2c";
@@ -334,6 +334,21 @@ test("tags with attributes of all kinds, and what comes out is harmless", () => 
     }),
     { numRuns: 3000, seed: 11 },
   );
+});
+
+test("what is taken in turns is what is taken at once, and others have theirs in between", async () => {
+  const html = '<p onclick="x">a<b>b</p>'.repeat(20_000);
+  let turns = 0;
+  let over = false;
+  const others = (): void => {
+    turns += 1;
+    if (!over) setImmediate(others);
+  };
+  setImmediate(others);
+  const taken = await sanitizeInTurns(html, ORIGINS);
+  over = true;
+  expect(taken).toEqual(sanitize(html, ORIGINS));
+  expect(turns).toBeGreaterThan(5);
 });
 
 test("half a megabyte of the worst takes well under a second", () => {

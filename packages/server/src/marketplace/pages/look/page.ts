@@ -18,8 +18,8 @@ const withForm = (body: string, form: string): string => {
   return body.slice(0, at) + form + body.slice(at + FORM_MARK.length).replaceAll(FORM_MARK, "");
 };
 
-/** A style that sets a color, as the sanitiser writes it. */
-const COLORED = / style="[^"]*(?:color|background|border|shadow)[^"]*"/;
+/** A style that sets a color, as the sanitiser writes it. It does not look for the end: in a text there may be none. */
+const COLORED = / style="[^"]*(?:color|background|border|shadow)/;
 
 /** A landing page as visitors see it. With `faults`, as it comes back to one whose form was not right. */
 export const landingPage = (page: PageRow, brand: BrandRow, place: Place, faults: Faults | null = null): Document => {
