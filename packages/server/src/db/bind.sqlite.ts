@@ -50,16 +50,26 @@ const withConstants = (sql: string, params: readonly unknown[]): { sql: string; 
   return { sql: text, params: left };
 };
 
-type Read = (value: unknown) => [name: string, value: unknown];
+/** A selected column: the name of its property, and what makes a value of the database one of ours. */
+type Read = readonly [name: string, map: (value: unknown) => unknown];
 
 /** How each selected column becomes a property; null unless all are plain columns of a flat row. */
 const columnsOf = (fields: NonNullable<Prepared["fields"]>): Read[] | null => {
   const reads: Read[] = [];
   for (const { path, field } of fields) {
     if (path.length !== 1 || !is(field, Column)) return null;
-    reads.push((value) => [path[0] as string, value === null ? null : field.mapFromDriverValue(value)]);
+    reads.push([path[0] as string, (value) => (value === null ? null : field.mapFromDriverValue(value))]);
   }
   return reads;
+};
+
+const rowOf = (columns: readonly Read[], values: readonly unknown[]): Record<string, unknown> => {
+  const row: Record<string, unknown> = {};
+  for (let i = 0; i < columns.length; i += 1) {
+    const [name, map] = columns[i] as Read;
+    row[name] = map(values[i]);
+  }
+  return row;
 };
 
 // An insert of one row that gives back its number. SQLite tells the number anyway, and RETURNING costs it a table of its own.
@@ -113,7 +123,6 @@ export const bindOnce = <S>(statement: S, compile: (sql: string) => Compiled): S
     return statement;
   }
   const { all } = stmt.raw();
-  statement.execute = (values = {}) =>
-    (all(...bind(values)) as unknown[][]).map((row) => Object.fromEntries(columns.map((read, i) => read(row[i]))));
+  statement.execute = (values = {}) => (all(...bind(values)) as unknown[][]).map((row) => rowOf(columns, row));
   return statement;
 };
