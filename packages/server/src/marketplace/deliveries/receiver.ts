@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Fault } from "../../lib/guard-url.ts";
 import { type Attempt, classOfError, classOfStatus } from "./attempt.ts";
 import { excerptOf } from "./excerpt.ts";
-import { type Ending, type Link, type Post, post } from "./post.ts";
+import { type Ending, type Post, post, TooLong } from "./post.ts";
 
 /** The whole of an attempt, ms: name, connection, answer and its body (SPEC 6). */
 export const LIMIT_MS = 8000;
@@ -40,9 +40,10 @@ export class Receiver {
   readonly #origin: string;
   readonly #path: string;
   readonly #parts: ReceiverParts;
-  readonly #free: Link[] = [];
-  /** When the requests under way began, oldest first. */
-  readonly #under = new Map<symbol, number>();
+  /** Connections that carry nothing now. */
+  readonly #free: Client[] = [];
+  /** The requests under way, oldest first. */
+  readonly #under = new Set<{ readonly since: number }>();
   #limit = 1;
   #quick = false;
   #closed = false;
@@ -73,7 +74,7 @@ export class Receiver {
   /** Whether it has answered well lately, and is not keeping us waiting now. */
   get quick(): boolean {
     if (!this.#quick) return false;
-    for (const since of this.#under.values()) {
+    for (const { since } of this.#under) {
       if (this.#parts.clock.real.now() - since > QUICK_MS) this.#quick = false;
       break;
     }
@@ -81,43 +82,41 @@ export class Receiver {
   }
 
   /** One attempt. Never throws. */
-  async attempt(headers: string[], body: Uint8Array, secrets: readonly string[]): Promise<Attempt> {
-    const { real } = this.#parts.clock;
-    const mark = Symbol();
-    const since = real.now();
-    const at = this.#parts.clock.now();
-    const { fault } = this.#parts;
-    if (fault !== null) return { at, ms: 0, class: "blocked_address", message: fault, httpStatus: null, answer: null, retryAfter: null };
-    this.#under.set(mark, since);
-    let ending: Ending;
-    try {
-      ending = await this.#send({ path: this.#path, headers, body }, since);
-    } catch (error) {
-      ending = { error, answered: false };
-    }
-    this.#under.delete(mark);
-    const ms = Math.round(real.now() - since);
-    this.#learn("status" in ending, ms);
-    const times = { at, ms };
-    if ("error" in ending) return { ...times, ...this.#failure(ending.error), httpStatus: null, answer: null, retryAfter: null };
-    return {
-      ...times,
-      ...classOfStatus(ending.status),
-      httpStatus: ending.status,
-      answer: excerptOf(ending.bytes, secrets),
-      retryAfter: retryAfterMs(ending.retryAfter, this.#parts.clock.now()),
-    };
+  attempt(headers: string[], body: Uint8Array, secrets: readonly string[]): Promise<Attempt> {
+    const { clock, fault } = this.#parts;
+    const at = clock.now();
+    if (fault !== null)
+      return Promise.resolve({ at, ms: 0, class: "blocked_address", message: fault, httpStatus: null, answer: null, retryAfter: null });
+    const mark = { since: clock.real.now() };
+    this.#under.add(mark);
+    return new Promise((resolve) => {
+      this.#send({ path: this.#path, headers, body }, mark.since, (ending) => {
+        this.#under.delete(mark);
+        const ms = Math.round(clock.real.now() - mark.since);
+        this.#learn("status" in ending, ms);
+        resolve(this.#attemptOf(ending, at, ms, secrets));
+      });
+    });
   }
 
   /** Closes its connections; what is under way ends by itself. */
   close(): void {
     this.#closed = true;
-    for (const { client } of this.#free.splice(0)) void client.destroy();
+    for (const client of this.#free.splice(0)) void client.destroy();
   }
 
-  #failure(error: unknown): Pick<Attempt, "class" | "message"> {
-    const failure = classOfError(error);
-    return (error as Error).name === "TooLong" ? { class: "timeout", message: "No whole answer within 8 seconds." } : failure;
+  #attemptOf(ending: Ending, at: number, ms: number, secrets: readonly string[]): Attempt {
+    if ("error" in ending) {
+      const { class: kind, message } =
+        ending.error instanceof TooLong
+          ? ({ class: "timeout", message: "No whole answer within 8 seconds." } as const)
+          : classOfError(ending.error);
+      return { at, ms, class: kind, message, httpStatus: null, answer: null, retryAfter: null };
+    }
+    const { status, bytes, retryAfter } = ending;
+    const { class: kind, message } = classOfStatus(status);
+    const answer = excerptOf(bytes, secrets);
+    return { at, ms, class: kind, message, httpStatus: status, answer, retryAfter: retryAfterMs(retryAfter, this.#parts.clock.now()) };
   }
 
   #learn(answered: boolean, ms: number): void {
@@ -125,28 +124,33 @@ export class Receiver {
     this.#limit = answered ? Math.min(MOST, this.#limit * 2) : Math.max(1, this.#limit >> 1);
   }
 
-  async #link(): Promise<Link> {
-    return { client: await this.#parts.connect(this.#origin), served: 0 };
+  #send(request: Post, since: number, done: (ending: Ending) => void): void {
+    const kept = this.#free.pop();
+    if (!kept) {
+      this.#dial(request, LIMIT_MS, done);
+      return;
+    }
+    this.#carry(kept, request, LIMIT_MS, (ending) => {
+      // A kept connection that the other side had closed already: nobody has seen the request, so it goes once more, on a new
+      // one, as the same attempt.
+      const left = LIMIT_MS - (this.#parts.clock.real.now() - since);
+      if ("error" in ending && !ending.answered && !(ending.error instanceof TooLong) && left > 0) this.#dial(request, left, done);
+      else done(ending);
+    });
   }
 
-  async #send(request: Post, since: number): Promise<Ending> {
-    const { real } = this.#parts.clock;
-    const link = this.#free.pop() ?? (await this.#link());
-    const used = link.served > 0;
-    const ending = await this.#carry(link, request, LIMIT_MS);
-    // A kept connection that the other side had closed already: nobody has seen the request, so it goes once more, on a new
-    // one, as the same attempt.
-    const left = LIMIT_MS - (real.now() - since);
-    const stale = used && "error" in ending && !ending.answered && (ending.error as Error).name !== "TooLong" && left > 0;
-    return stale ? this.#carry(await this.#link(), request, left) : ending;
+  #dial(request: Post, limit: number, done: (ending: Ending) => void): void {
+    this.#parts.connect(this.#origin).then(
+      (client) => this.#carry(client, request, limit, done),
+      (error: unknown) => done({ error, answered: false }),
+    );
   }
 
-  async #carry(link: Link, request: Post, limit: number): Promise<Ending> {
-    const ending = await post(link, request, limit, this.#parts.clock.real);
-    if ("status" in ending && ending.whole && !this.#closed) {
-      link.served += 1;
-      this.#free.push(link);
-    } else void link.client.destroy();
-    return ending;
+  #carry(client: Client, request: Post, limit: number, done: (ending: Ending) => void): void {
+    post(client, request, limit, this.#parts.clock.real, (ending) => {
+      if ("status" in ending && ending.whole && !this.#closed) this.#free.push(client);
+      else void client.destroy();
+      done(ending);
+    });
   }
 }
