@@ -1,4 +1,5 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
+import { BadAnswer } from "./answer.ts";
 
 /** How one attempt to deliver ended. */
 export interface Attempt {
@@ -35,7 +36,6 @@ export const HINTS: Readonly<Record<AttemptClass, string>> = {
 const DNS = /^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EBADRESP|EBADNAME|ECANCELLED|ENONAME|EFORMERR|ENOTIMP)/;
 const TLS =
   /^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO|CRL_|ERROR_IN_|INVALID_PURPOSE|PATH_LENGTH)/;
-const MALFORMED = /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE|UND_ERR_NOT_SUPPORTED)/;
 
 /** What is wrong with a certificate, or with what the other side speaks. */
 const TLS_SAYS: readonly (readonly [codes: RegExp, says: string])[] = [
@@ -76,8 +76,7 @@ export const classOfError = (error: unknown): { class: AttemptClass; message: st
     const says = TLS_SAYS.find(([codes]) => codes.test(code))?.[1] ?? "No secure connection";
     return { class: "tls", message: `${says}${shown}.` };
   }
-  if (MALFORMED.test(code) || (error as Error).name === "HTTPParserError")
-    return { class: "bad_response", message: `The answer is not valid HTTP${shown}.` };
+  if (error instanceof BadAnswer) return { class: "bad_response", message: `The answer is not valid HTTP${shown}.` };
   return { class: "connection", message: `The connection failed or broke off${shown}.` };
 };
 

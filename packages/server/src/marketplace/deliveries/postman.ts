@@ -1,4 +1,5 @@
-import type { Client } from "undici";
+import type { Socket } from "node:net";
+import type { buildConnector } from "undici";
 import type { Deps } from "../../deps.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import type { ListingRow } from "../listings/store.ts";
@@ -9,8 +10,6 @@ import type { Message } from "./port.ts";
 import { LIMIT_MS, Receiver } from "./receiver.ts";
 import { Signers } from "./sign.ts";
 
-// Headers of an answer: more is no answer to an event.
-const HEADER_BYTES = 16 * 1024;
 // Listings whose opened secrets are remembered.
 const REMEMBERED = 1000;
 
@@ -30,9 +29,10 @@ export class Postman {
   readonly #deps: Deps;
   readonly #lookup: Lookup;
   readonly #opened = new Map<string, Opened>();
-  readonly #clients = new Set<Client>();
+  /** Ends each connection that is open or being made. */
+  readonly #ends = new Set<() => void>();
   #closed = false;
-  #connecting: Promise<(origin: string) => Client> | null = null;
+  #connector: Promise<buildConnector.connector> | null = null;
 
   constructor(deps: Deps, lookup: Lookup) {
     this.#deps = deps;
@@ -42,7 +42,7 @@ export class Postman {
   /** A webhook by its URL. */
   receiver(url: string): Receiver {
     const { config, clock } = this.#deps;
-    return new Receiver(url, { clock, fault: checkWebhookUrl(url, config), connect: async (origin) => (await this.#connector())(origin) });
+    return new Receiver(url, { clock, fault: checkWebhookUrl(url, config), connect: (where) => this.#connect(where) });
   }
 
   /** One attempt. Throws SealBroken when the secret of the listing cannot be opened; never for what the receiver does. */
@@ -51,8 +51,7 @@ export class Postman {
     const now = clock.now();
     const signers = this.#signersOf(listing, now);
     const bytes = Buffer.from(message.body);
-    const headers = signers.headersOf(message, bytes, now);
-    headers.push("user-agent", `mailsvc/${version}`);
+    const headers = `user-agent: mailsvc/${version}\r\n${signers.headersOf(message, bytes, now)}`;
     return receiver.attempt(headers, bytes, signers.secrets);
   }
 
@@ -69,8 +68,7 @@ export class Postman {
   /** Breaks off whatever is under way, and begins nothing any more. */
   close(): void {
     this.#closed = true;
-    for (const client of this.#clients) void client.destroy();
-    this.#clients.clear();
+    for (const end of this.#ends) end();
   }
 
   #signersOf(listing: ListingRow, now: number): Signers {
@@ -85,19 +83,30 @@ export class Postman {
     return signers;
   }
 
+  /** Opens a connection. Throws what kept it from that. */
+  async #connect({ protocol, hostname, host, port }: URL): Promise<Socket> {
+    const connect = await this.#connectorOf();
+    return new Promise((resolve, reject) => {
+      const broken = (): void => reject(new Error("The server stops."));
+      if (this.#closed) return broken();
+      this.#ends.add(broken);
+      connect({ protocol, hostname: hostname.replace(/^\[|\]$/g, ""), host, port }, (error, socket) => {
+        this.#ends.delete(broken);
+        if (error) return reject(error);
+        const end = (): void => void socket.destroy();
+        if (this.#closed) return end();
+        this.#ends.add(end);
+        socket.once("close", () => this.#ends.delete(end));
+        resolve(socket);
+      });
+    });
+  }
+
   /** The library is loaded with the first event: a server without agents starts without it. */
-  #connector(): Promise<(origin: string) => Client> {
-    this.#connecting ??= (async () => {
-      const { buildConnector, Client } = await import("./client.ts");
-      const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.config, LIMIT_MS);
-      return (origin: string): Client => {
-        if (this.#closed) throw new Error("The server stops.");
-        const client = new Client(origin, { connect, pipelining: 1, maxHeaderSize: HEADER_BYTES, allowH2: false });
-        this.#clients.add(client);
-        client.once("disconnect", () => client.destroyed && this.#clients.delete(client));
-        return client;
-      };
-    })();
-    return this.#connecting;
+  #connectorOf(): Promise<buildConnector.connector> {
+    this.#connector ??= import("./client.ts").then(({ buildConnector }) =>
+      guardedConnector(buildConnector, this.#lookup, this.#deps.config, LIMIT_MS),
+    );
+    return this.#connector;
   }
 }

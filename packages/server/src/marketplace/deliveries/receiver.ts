@@ -1,9 +1,9 @@
-import type { Client } from "undici";
-import type { Clock } from "../../lib/clock.ts";
+import type { Socket } from "node:net";
+import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Fault } from "../../lib/guard-url.ts";
 import { type Attempt, classOfError, classOfStatus } from "./attempt.ts";
 import { excerptOf } from "./excerpt.ts";
-import { type Ending, type Post, post, TooLong } from "./post.ts";
+import { type Ending, Line, TooLong } from "./line.ts";
 
 /** The whole of an attempt, ms: name, connection, answer and its body (SPEC 6). */
 export const LIMIT_MS = 8000;
@@ -15,6 +15,9 @@ const QUICK_MS = 1000;
 const MOST = 64;
 
 const DAY = 86_400_000;
+
+// How often connections that nobody has used for long are closed.
+const SWEEP_MS = 1000;
 
 /** Seconds or a date, as ms from now; null when it is neither. */
 const retryAfterMs = (text: string | null, now: number): number | null => {
@@ -28,7 +31,7 @@ export interface ReceiverParts {
   readonly clock: Clock;
   /** Why the URL must not be called, if so. */
   readonly fault: Fault;
-  readonly connect: (origin: string) => Promise<Client>;
+  readonly connect: (url: URL) => Promise<Socket>;
 }
 
 /**
@@ -37,11 +40,15 @@ export interface ReceiverParts {
  */
 export class Receiver {
   readonly url: string;
-  readonly #origin: string;
-  readonly #path: string;
+  /** Scheme, host and port: what it shares with other webhooks. */
+  readonly origin: string;
+  readonly #url: URL;
+  /** The first lines of a request. */
+  readonly #start: string;
   readonly #parts: ReceiverParts;
   /** Connections that carry nothing now. */
-  readonly #free: Client[] = [];
+  readonly #free: Line[] = [];
+  #sweep: Timer | null = null;
   /** The requests under way, oldest first. */
   readonly #under = new Set<{ readonly since: number }>();
   #limit = 1;
@@ -49,16 +56,12 @@ export class Receiver {
   #closed = false;
 
   constructor(url: string, parts: ReceiverParts) {
-    const { origin, pathname, search } = new URL(url);
+    this.#url = new URL(url);
+    const { pathname, search, host } = this.#url;
     this.url = url;
-    this.#origin = origin;
-    this.#path = `${pathname}${search}`;
+    this.origin = this.#url.origin;
+    this.#start = `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
     this.#parts = parts;
-  }
-
-  /** Scheme, host and port: what it shares with other webhooks. */
-  get origin(): string {
-    return this.#origin;
   }
 
   /** Requests under way. */
@@ -81,8 +84,8 @@ export class Receiver {
     return this.#quick;
   }
 
-  /** One attempt. Never throws. */
-  attempt(headers: string[], body: Uint8Array, secrets: readonly string[]): Promise<Attempt> {
+  /** One attempt. `headers` are lines of text. Never throws. */
+  attempt(headers: string, body: Uint8Array, secrets: readonly string[]): Promise<Attempt> {
     const { clock, fault } = this.#parts;
     const at = clock.now();
     if (fault !== null)
@@ -90,7 +93,7 @@ export class Receiver {
     const mark = { since: clock.real.now() };
     this.#under.add(mark);
     return new Promise((resolve) => {
-      this.#send({ path: this.#path, headers, body }, mark.since, (ending) => {
+      this.#send(this.#request(headers, body), mark.since, (ending) => {
         this.#under.delete(mark);
         const ms = Math.round(clock.real.now() - mark.since);
         this.#learn("status" in ending, ms);
@@ -102,7 +105,8 @@ export class Receiver {
   /** Closes its connections; what is under way ends by itself. */
   close(): void {
     this.#closed = true;
-    for (const client of this.#free.splice(0)) void client.destroy();
+    this.#sweep?.cancel();
+    for (const line of this.#free.splice(0)) line.close();
   }
 
   #attemptOf(ending: Ending, at: number, ms: number, secrets: readonly string[]): Attempt {
@@ -119,13 +123,22 @@ export class Receiver {
     return { at, ms, class: kind, message, httpStatus: status, answer, retryAfter: retryAfterMs(retryAfter, this.#parts.clock.now()) };
   }
 
+  /** The bytes of a request, in one piece. */
+  #request(headers: string, body: Uint8Array): Uint8Array {
+    const head = `${this.#start}${headers}content-length: ${body.length}\r\n\r\n`;
+    const bytes = Buffer.allocUnsafe(head.length + body.length);
+    bytes.write(head, "latin1");
+    bytes.set(body, head.length);
+    return bytes;
+  }
+
   #learn(answered: boolean, ms: number): void {
     this.#quick = ms <= QUICK_MS;
     this.#limit = answered ? Math.min(MOST, this.#limit * 2) : Math.max(1, this.#limit >> 1);
   }
 
-  #send(request: Post, since: number, done: (ending: Ending) => void): void {
-    const kept = this.#free.pop();
+  #send(request: Uint8Array, since: number, done: (ending: Ending) => void): void {
+    const kept = this.#take();
     if (!kept) {
       this.#dial(request, LIMIT_MS, done);
       return;
@@ -139,18 +152,55 @@ export class Receiver {
     });
   }
 
-  #dial(request: Post, limit: number, done: (ending: Ending) => void): void {
-    this.#parts.connect(this.#origin).then(
-      (client) => this.#carry(client, request, limit, done),
-      (error: unknown) => done({ error, answered: false }),
+  /** A kept connection that is still good. */
+  #take(): Line | undefined {
+    for (;;) {
+      const line = this.#free.pop();
+      if (!line || line.isFree) return line;
+      line.close();
+    }
+  }
+
+  /** Sends on a new connection, all within `limit`. */
+  #dial(request: Uint8Array, limit: number, done: (ending: Ending) => void): void {
+    const { real } = this.#parts.clock;
+    const since = real.now();
+    let late = false;
+    const timer = real.after(limit, () => {
+      late = true;
+      done({ error: new TooLong(), answered: false });
+    });
+    this.#parts.connect(this.#url).then(
+      (socket) => {
+        timer.cancel();
+        const line = new Line(socket, real);
+        if (late) line.close();
+        else this.#carry(line, request, limit - (real.now() - since), done);
+      },
+      (error: unknown) => {
+        timer.cancel();
+        if (!late) done({ error, answered: false });
+      },
     );
   }
 
-  #carry(client: Client, request: Post, limit: number, done: (ending: Ending) => void): void {
-    post(client, request, limit, this.#parts.clock.real, (ending) => {
-      if ("status" in ending && ending.whole && !this.#closed) this.#free.push(client);
-      else void client.destroy();
+  #carry(line: Line, request: Uint8Array, limit: number, done: (ending: Ending) => void): void {
+    line.send(request, limit, (ending) => {
+      if (line.isFree && !this.#closed) this.#keep(line);
+      else line.close();
       done(ending);
+    });
+  }
+
+  #keep(line: Line): void {
+    this.#free.push(line);
+    this.#sweep ??= this.#parts.clock.real.after(SWEEP_MS, () => {
+      this.#sweep = null;
+      const all = this.#free.splice(0);
+      for (const one of all) {
+        if (one.isFree) this.#keep(one);
+        else one.close();
+      }
     });
   }
 }

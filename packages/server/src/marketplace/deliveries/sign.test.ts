@@ -14,8 +14,13 @@ const message = {
 };
 const bytes = Buffer.from(message.body);
 
-const pairs = (flat: string[]): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]));
+const pairs = (lines: string): Record<string, string> =>
+  Object.fromEntries(
+    lines
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.split(/: (.*)/, 2)),
+  );
 
 test("the raw bytes are signed, in hex, with the secret as it stands", () => {
   const headers = pairs(new Signers({ current: SECRET, next: null }).headersOf(message, bytes, NOW));

@@ -31,35 +31,20 @@ export class Signers {
   }
 
   /**
-   * The headers of an attempt that begins `now`: the signature of SPEC, and the triple of Standard Webhooks, in which both
-   * secrets sign while one takes over from the other. What stands in X-Service-Timestamp is the event's time, the same on every
-   * attempt; webhook-timestamp is the attempt's. Names and values in turns.
+   * The headers of an attempt that begins `now`, as lines: the signature of SPEC, and the triple of Standard Webhooks, in which
+   * both secrets sign while one takes over from the other. What stands in X-Service-Timestamp is the event's time, the same on
+   * every attempt; webhook-timestamp is the attempt's.
    */
-  headersOf({ id, type, at, attempt }: Message, bytes: Uint8Array, now: number): string[] {
+  headersOf({ id, type, at, attempt }: Message, bytes: Uint8Array, now: number): string {
     const seconds = Math.floor(now / 1000);
     const prefix = Buffer.from(`${id}.${seconds}.`);
     const signed = (signer: Signer): string => `v1,${signer.standard.digest("base64", prefix, bytes)}`;
-    return [
-      "content-type",
-      "application/json",
-      "accept-encoding",
-      "identity",
-      "x-service-signature",
-      this.#current.spec.digest("hex", bytes),
-      "x-service-event-id",
-      id,
-      "x-service-event-type",
-      type,
-      "x-service-timestamp",
-      iso(at),
-      "x-service-attempt",
-      String(attempt),
-      "webhook-id",
-      id,
-      "webhook-timestamp",
-      String(seconds),
-      "webhook-signature",
-      this.#next === null ? signed(this.#current) : `${signed(this.#current)} ${signed(this.#next)}`,
-    ];
+    const signatures = this.#next === null ? signed(this.#current) : `${signed(this.#current)} ${signed(this.#next)}`;
+    return (
+      "content-type: application/json\r\naccept-encoding: identity\r\n" +
+      `x-service-signature: ${this.#current.spec.digest("hex", bytes)}\r\n` +
+      `x-service-event-id: ${id}\r\nx-service-event-type: ${type}\r\nx-service-timestamp: ${iso(at)}\r\n` +
+      `x-service-attempt: ${attempt}\r\nwebhook-id: ${id}\r\nwebhook-timestamp: ${seconds}\r\nwebhook-signature: ${signatures}\r\n`
+    );
   }
 }

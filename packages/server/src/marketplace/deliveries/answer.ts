@@ -1,0 +1,224 @@
+/*
+ * Reads answers to HTTP/1.1 requests (RFC 9112), strictly: whoever answers webhooks with something else is told so. Of an answer
+ * only its status, its beginning, and whether the connection may carry another request are of interest.
+ */
+
+/** What came is not HTTP/1.1. The code says where it went wrong. */
+export class BadAnswer extends Error {
+  override name = "BadAnswer";
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`Not a valid answer: ${code}.`);
+    this.code = code;
+  }
+}
+
+// What is read of a body; the rest of it is of no interest, and may have no end.
+const READ = 16 * 1024;
+// Headers of an answer, and of each that only announces it: more is no answer to an event.
+const HEAD = 16 * 1024;
+// Answers that only announce the answer.
+const MOST_INTERIM = 1000;
+// The line before a chunk.
+const CHUNK_LINE = 1024;
+// For how long a connection is kept that says nothing about it, ms; and how much sooner than it says it is given up.
+const KEEP_MS = 4000;
+const MARGIN_MS = 1000;
+
+const START = Buffer.from("HTTP/1.");
+const END = Buffer.from("\r\n\r\n");
+const EOL = Buffer.from("\r\n");
+const NOTHING = Buffer.alloc(0);
+
+const STATUS = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const CHUNK = /^([0-9a-f]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
+const BARE = /[^\r]\n|\r(?!\n|$)/;
+
+/** How the end of a body is known. */
+type Framing = { readonly kind: "length"; left: number } | { readonly kind: "chunked" } | { readonly kind: "close" };
+
+/** The fields that matter, by their names in lower case; each may stand there once, but for lists. */
+const LISTS = new Set(["connection", "transfer-encoding"]);
+const KNOWN = new Set([...LISTS, "content-length", "retry-after", "keep-alive"]);
+
+const fieldsOf = (lines: readonly string[]): Map<string, string> => {
+  const fields = new Map<string, string>();
+  for (let i = 1; i < lines.length; i += 1) {
+    const match = FIELD.exec(lines[i] as string);
+    if (!match) throw new BadAnswer("HEADER");
+    const name = (match[1] as string).toLowerCase();
+    if (!KNOWN.has(name)) continue;
+    const value = (match[2] as string).trim();
+    const before = fields.get(name);
+    if (before === undefined) fields.set(name, value);
+    else if (LISTS.has(name)) fields.set(name, `${before}, ${value}`);
+    else if (name === "content-length") throw new BadAnswer("CONTENT_LENGTH");
+  }
+  return fields;
+};
+
+const framingOf = (status: number, fields: ReadonlyMap<string, string>): Framing => {
+  const length = fields.get("content-length");
+  const encoding = fields.get("transfer-encoding");
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadAnswer("CONTENT_LENGTH");
+  if (length !== undefined && encoding !== undefined) throw new BadAnswer("TRANSFER_ENCODING");
+  if (status === 204 || status === 304) return { kind: "length", left: 0 };
+  if (encoding !== undefined) return /(?:^|,)[\t ]*chunked$/i.test(encoding) ? { kind: "chunked" } : { kind: "close" };
+  return length === undefined ? { kind: "close" } : { kind: "length", left: Number(length) };
+};
+
+/** For how long the connection may be kept after this answer, ms. */
+const keptFor = (version: string, fields: ReadonlyMap<string, string>): number => {
+  if (version !== "1" || /\bclose\b/i.test(fields.get("connection") ?? "")) return 0;
+  const says = /\btimeout=(\d{1,6})/i.exec(fields.get("keep-alive") ?? "")?.[1];
+  return says === undefined ? KEEP_MS : Math.min(KEEP_MS, Math.max(0, Number(says) * 1000 - MARGIN_MS));
+};
+
+/** An answer as it comes in. */
+export class Answer {
+  /** 0 before its first line is there. */
+  status = 0;
+  retryAfter: string | null = null;
+  /** For how long its connection may carry further requests, ms; 0 when it must be closed. */
+  keepMs = 0;
+  /** True once a byte of it has come. */
+  begun = false;
+  #interim = 0;
+  #framing: Framing | null = null;
+  /** What was read and is not understood yet: part of a head, or of a line between chunks. */
+  #rest: Buffer = NOTHING;
+  readonly #body: Buffer[] = [];
+  #read = 0;
+  /** Bytes of the chunk that are still to come; null between chunks, -1 in the trailer. */
+  #chunk: number | null = null;
+  #trailer = 0;
+
+  /** The beginning of its body. */
+  get bytes(): Uint8Array {
+    return this.#read === 0 ? NOTHING : Buffer.concat(this.#body).subarray(0, READ);
+  }
+
+  /** Takes what has come. True when the answer is complete, or enough of it is read. Throws BadAnswer. */
+  push(bytes: Buffer): boolean {
+    this.begun = true;
+    // What was looked at before need not be looked at again, but for its last bytes.
+    let known = this.#rest.length;
+    let rest = known === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    this.#rest = NOTHING;
+    while (this.#framing === null) {
+      const end = rest.indexOf(END, Math.max(0, known - END.length + 1));
+      if (end < 0 || end > HEAD) {
+        this.#rest = rest;
+        checkHead(rest, known);
+        return false;
+      }
+      known = 0;
+      this.#head(rest.toString("latin1", 0, end));
+      rest = rest.subarray(end + END.length);
+    }
+    return this.#take(this.#framing, rest);
+  }
+
+  /** The other side has nothing more to say. True when the answer is complete by that. */
+  close(): boolean {
+    this.keepMs = 0;
+    return this.#framing?.kind === "close";
+  }
+
+  #head(text: string): void {
+    const lines = text.split("\r\n");
+    const match = STATUS.exec(lines[0] as string);
+    if (!match) throw new BadAnswer("STATUS_LINE");
+    const status = Number(match[2]);
+    const fields = fieldsOf(lines);
+    if (status < 200) {
+      this.#interim += 1;
+      // Nobody asked for another protocol.
+      if (status === 101 || this.#interim > MOST_INTERIM) throw new BadAnswer("INTERIM");
+      return;
+    }
+    this.#framing = framingOf(status, fields);
+    this.status = status;
+    this.retryAfter = fields.get("retry-after") ?? null;
+    this.keepMs = this.#framing.kind === "close" ? 0 : keptFor(match[1] as string, fields);
+  }
+
+  #take(framing: Framing, bytes: Buffer): boolean {
+    if (framing.kind === "chunked") return this.#takeChunks(bytes);
+    if (framing.kind === "close") return this.#keep(bytes);
+    const more = bytes.length - framing.left;
+    if (more < 0) {
+      framing.left -= bytes.length;
+      return this.#keep(bytes);
+    }
+    this.#keep(bytes.subarray(0, framing.left));
+    // What follows is no part of any answer we wait for.
+    if (more > 0) this.keepMs = 0;
+    return true;
+  }
+
+  /** Keeps a part of the body. True when enough is read. */
+  #keep(bytes: Buffer): boolean {
+    if (bytes.length === 0) return false;
+    this.#body.push(bytes);
+    this.#read += bytes.length;
+    if (this.#read <= READ) return false;
+    this.keepMs = 0;
+    return true;
+  }
+
+  #takeChunks(bytes: Buffer): boolean {
+    let rest = bytes;
+    while (rest.length > 0) {
+      if (this.#chunk !== null && this.#chunk > 0) {
+        const part = rest.subarray(0, this.#chunk);
+        this.#chunk -= part.length;
+        rest = rest.subarray(part.length);
+        if (this.#keep(part)) return true;
+        continue;
+      }
+      const end = rest.indexOf(EOL);
+      if (end < 0 || end > CHUNK_LINE) {
+        if (rest.length > CHUNK_LINE || BARE.test(rest.toString("latin1"))) throw new BadAnswer("CHUNK");
+        this.#rest = rest;
+        return false;
+      }
+      const line = rest.toString("latin1", 0, end);
+      rest = rest.subarray(end + EOL.length);
+      if (!this.#chunkLine(line)) continue;
+      if (rest.length > 0) this.keepMs = 0;
+      return true;
+    }
+    return false;
+  }
+
+  /** A line between chunks. True when it was the last. */
+  #chunkLine(line: string): boolean {
+    if (this.#chunk === 0) {
+      // The end of a chunk's bytes.
+      if (line !== "") throw new BadAnswer("CHUNK");
+      this.#chunk = null;
+      return false;
+    }
+    if (this.#chunk === -1) {
+      if (line === "") return true;
+      this.#trailer += line.length;
+      if (!FIELD.test(line) || this.#trailer > HEAD) throw new BadAnswer("TRAILER");
+      return false;
+    }
+    const size = CHUNK.exec(line)?.[1];
+    if (size === undefined) throw new BadAnswer("CHUNK");
+    this.#chunk = Number.parseInt(size, 16) || -1;
+    return false;
+  }
+}
+
+/** Throws as soon as a head that is not whole yet cannot become one; the first `known` bytes were looked at before. */
+const checkHead = (bytes: Buffer, known: number): void => {
+  const n = Math.min(bytes.length, START.length);
+  if (bytes.compare(START, 0, n, 0, n) !== 0) throw new BadAnswer("NOT_HTTP");
+  if (bytes.length > HEAD) throw new BadAnswer("HEADERS_TOO_LONG");
+  if (BARE.test(bytes.toString("latin1", Math.max(0, known - 1)))) throw new BadAnswer("LINE_END");
+};
