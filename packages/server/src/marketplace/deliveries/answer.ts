@@ -33,7 +33,9 @@ const NOTHING = Buffer.alloc(0);
 
 const STATUS = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
-const CHUNK = /^([0-9a-f]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
+const CHUNK = /^([0-9a-f]{1,8})(?:;[!#$%&'*+.^_`|~0-9a-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^"\\]*"))?)*$/i;
+// Too late in a trailer.
+const FRAMES = /^(?:content-length|transfer-encoding):/i;
 const BARE = /[^\r]\n|\r(?!\n|$)/;
 
 /** How the end of a body is known. */
@@ -51,6 +53,8 @@ const fieldsOf = (lines: readonly string[]): Map<string, string> => {
     const name = (match[1] as string).toLowerCase();
     if (!KNOWN.has(name)) continue;
     const value = (match[2] as string).trim();
+    // Not everybody takes a tab for a blank there.
+    if ((match[0] as string).includes("\t")) throw new BadAnswer("HEADER");
     const before = fields.get(name);
     if (before === undefined) fields.set(name, value);
     else if (LISTS.has(name)) fields.set(name, `${before}, ${value}`);
@@ -135,8 +139,9 @@ export class Answer {
     const fields = fieldsOf(lines);
     if (status < 200) {
       this.#interim += 1;
+      const framed = fields.has("content-length") || fields.has("transfer-encoding");
       // Nobody asked for another protocol.
-      if (status === 101 || this.#interim > MOST_INTERIM) throw new BadAnswer("INTERIM");
+      if (status === 101 || match[1] === "0" || framed || this.#interim > MOST_INTERIM) throw new BadAnswer("INTERIM");
       return;
     }
     this.#framing = framingOf(status, fields);
@@ -205,7 +210,7 @@ export class Answer {
     if (this.#chunk === -1) {
       if (line === "") return true;
       this.#trailer += line.length;
-      if (!FIELD.test(line) || this.#trailer > HEAD) throw new BadAnswer("TRAILER");
+      if (!FIELD.test(line) || FRAMES.test(line) || this.#trailer > HEAD) throw new BadAnswer("TRAILER");
       return false;
     }
     const size = CHUNK.exec(line)?.[1];
