@@ -111,6 +111,7 @@ describe("an answer", () => {
     ["a length with a sign", `${OK}content-length: +1\r\n\r\na`, "CONTENT_LENGTH"],
     ["no length where one is announced", `${OK}content-length:\r\n\r\n`, "CONTENT_LENGTH"],
     ["a length and chunks", field("transfer-encoding: chunked"), "TRANSFER_ENCODING"],
+    ["an encoding without a name", `${OK}transfer-encoding:\r\n\r\n`, "TRANSFER_ENCODING"],
     ["a chunk without a length", `${OK}transfer-encoding: chunked\r\n\r\n\r\n`, "CHUNK"],
     ["a chunk with a negative length", `${OK}transfer-encoding: chunked\r\n\r\n-1\r\n`, "CHUNK"],
     ["a chunk of a length beyond all measure", `${OK}transfer-encoding: chunked\r\n\r\n${"f".repeat(9)}\r\n`, "CHUNK"],

@@ -67,7 +67,7 @@ const framingOf = (status: number, fields: ReadonlyMap<string, string>): Framing
   const length = fields.get("content-length");
   const encoding = fields.get("transfer-encoding");
   if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadAnswer("CONTENT_LENGTH");
-  if (length !== undefined && encoding !== undefined) throw new BadAnswer("TRANSFER_ENCODING");
+  if (encoding === "" || (length !== undefined && encoding !== undefined)) throw new BadAnswer("TRANSFER_ENCODING");
   if (status === 204 || status === 304) return { kind: "length", left: 0 };
   if (encoding !== undefined) return /(?:^|,)[\t ]*chunked$/i.test(encoding) ? { kind: "chunked" } : { kind: "close" };
   return length === undefined ? { kind: "close" } : { kind: "length", left: Number(length) };
