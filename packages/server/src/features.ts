@@ -23,6 +23,7 @@ import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketpl
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { publicLandingPages } from "./marketplace/pages/serve.ts";
 import { forgetSignups } from "./marketplace/pages/submissions.ts";
+import { paymentPages } from "./marketplace/payments/after.ts";
 import { peopleHandlers } from "./people/handlers.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
@@ -88,6 +89,7 @@ export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNou
 export const publicPages = (deps: Deps, limiter: Limiter): readonly PublicPage[] => [
   ...publicLandingPages(deps, limiter),
   ...publicFiles(deps),
+  ...paymentPages,
 ];
 
 /** The one list of all jobs. */

@@ -50,7 +50,7 @@ export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string
   const paymentId = deps.ids("pay");
   const { amount, currency } = LISTING_PRICE;
   try {
-    return { paymentId, checkout: await deps.payments.open({ paymentId, listingId: row.id, slug, name: row.name, amount, currency }) };
+    return { paymentId, checkout: await deps.payments.open({ paymentId, listingId: row.id, name: row.name, amount, currency }) };
   } catch (error) {
     if (error instanceof ProviderFailed) throw new ApiError("payment_provider_error", error.message, { cause: error.cause });
     throw error;

@@ -3,7 +3,6 @@ export interface Order {
   /** Our id of the payment; the provider hands it back. */
   readonly paymentId: string;
   readonly listingId: string;
-  readonly slug: string;
   readonly name: string;
   /** Cents. */
   readonly amount: number;

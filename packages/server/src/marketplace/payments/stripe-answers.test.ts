@@ -6,7 +6,7 @@ import { createWorld } from "../../testing.ts";
 import { stripePayments } from "./stripe.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
-const ORDER = { paymentId: "pay_1", listingId: "lst_1", slug: "writer", name: "Writer", amount: 2900, currency: "usd" };
+const ORDER = { paymentId: "pay_1", listingId: "lst_1", name: "Writer", amount: 2900, currency: "usd" };
 
 const json =
   (body: unknown, status = 200) =>

@@ -347,6 +347,22 @@ test("what has ended at Stripe already is fine to end", async () => {
   await expect(provider.stop("sub_1")).rejects.toThrow("Stripe could not do this");
 });
 
+test("whoever comes back from Stripe finds a page, in production too, that says what happens next", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  await using world = await createWorld({ dev: false, payments: stripePayments({ ...stripe, baseUrl: () => world.url }) });
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "https://agent.example.com/", permissions: [] });
+  await world.sdk.listings.checkout("writer");
+  const { success_url = "", cancel_url = "" } = stripe.calls[0]?.fields ?? {};
+  for (const [url, words] of [
+    [success_url, "as soon as the payment is confirmed"],
+    [cancel_url, "Nothing was paid"],
+  ] as const) {
+    const response = await world.fetch(url);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(await response.text()).toContain(words);
+  }
+});
+
 const stopped = async ({ stripe, world }: Setting): Promise<string[]> => {
   await world.settle();
   return stripe.calls.map((c) => c.call).filter((c) => c.startsWith("DELETE"));

@@ -1,6 +1,7 @@
 import { LISTING_PRICE } from "@mailsvc/sdk/contract";
 import Stripe from "stripe";
 import { z } from "zod";
+import { AFTER } from "./after.ts";
 import { BadNews, BadSignature, type News, type PaymentProvider, ProviderFailed } from "./provider.ts";
 
 export interface StripeOptions {
@@ -144,7 +145,7 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl, timeoutMs = T
   return {
     name: "stripe",
     renewsItself: true,
-    open: async ({ paymentId, listingId, slug, name, amount, currency }) => {
+    open: async ({ paymentId, listingId, name, amount, currency }) => {
       const metadata = { paymentId, listingId };
       try {
         const session = await stripe.checkout.sessions.create(
@@ -164,8 +165,8 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl, timeoutMs = T
                 },
               },
             ],
-            success_url: `${baseUrl()}/?paid=${slug}`,
-            cancel_url: `${baseUrl()}/?unpaid=${slug}`,
+            success_url: `${baseUrl()}${AFTER.paid}`,
+            cancel_url: `${baseUrl()}${AFTER.unpaid}`,
           },
           { idempotencyKey: paymentId },
         );
