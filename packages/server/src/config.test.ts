@@ -16,6 +16,20 @@ test("Stripe is set up by its key and its webhook's secret, and not by one of th
   expect(() => config({ "stripe-key": "sk_1", "stripe-webhook-secret": "whsec_1", "stripe-url": "ftp://x" })).toThrow("--stripe-url");
 });
 
+test.each(["", " ", "hunter2\n", "hunter 2"])(
+  "a key or secret of Stripe that is %j is refused at the start, without being repeated",
+  (text) => {
+    for (const [key, secret, flag] of [
+      [text, "whsec_1", "--stripe-key"],
+      ["sk_1", text, "--stripe-webhook-secret"],
+    ] as const) {
+      const read = () => config({ "stripe-key": key, "stripe-webhook-secret": secret });
+      expect(read).toThrow(`${flag} is empty, or holds a space or a line break.`);
+      expect(read).not.toThrow("hunter");
+    }
+  },
+);
+
 test("a secret key is 32 bytes, or it is refused without being repeated", () => {
   expect(config({}).secretKey).toBeNull();
   expect(config({ "secret-key": "00".repeat(32) }).secretKey).toHaveLength(32);

@@ -184,6 +184,11 @@ const readStripe = (key: string | undefined, webhookSecret: string | undefined, 
   if (key === undefined && webhookSecret === undefined) return null;
   if (key === undefined || webhookSecret === undefined)
     throw new ConfigError("--stripe-key and --stripe-webhook-secret go together: without the secret no payment could be believed.");
+  for (const [flag, value] of [
+    ["stripe-key", key],
+    ["stripe-webhook-secret", webhookSecret],
+  ] as const)
+    if (!/^[\x21-\x7e]+$/.test(value)) throw new ConfigError(`--${flag} is empty, or holds a space or a line break.`);
   return { key, webhookSecret, url: place === undefined ? null : url("stripe-url", place, ["https:", "http:"]) };
 };
 
