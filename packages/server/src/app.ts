@@ -154,7 +154,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     faults: world?.faults ?? null,
   });
   mountPublic(http.h3, publicPages(deps, limiter), { ids, log, flight });
-  if (world) mountPages(http.h3, dashboardPages(deps, first.apiKey), deps);
+  if (world) mountPages(http.h3, dashboardPages(deps, first), deps);
   await runClock.start();
   await startWorkers();
   return {

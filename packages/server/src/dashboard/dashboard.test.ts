@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const mail = { from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Hello" };
@@ -55,15 +56,53 @@ describe("the inbox page", () => {
     expect(html).not.toContain(world.apiKey);
   });
 
-  test.each(["/", "/dashboard", "/dashboard/mail/mail_1", "/dashboard/mail/mail_1/attachments/0"])(
-    "is not there in production: %s",
-    async (path) => {
-      await using world = await createWorld({ dev: false });
+  test.each([
+    "/",
+    "/dashboard",
+    "/dashboard/events",
+    "/dashboard/events/writer/evt_1",
+    "/dashboard/mail/mail_1",
+    "/dashboard/mail/mail_1/attachments/0",
+  ])("is not there in production: %s", async (path) => {
+    await using world = await createWorld({ dev: false });
+    const response = await get(world, path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
+  });
+});
+
+describe("what went to webhooks", () => {
+  const gone = "http://127.0.0.1:9/hook";
+
+  test("is listed over all agents, newest first, and shown with its bytes and attempts", async () => {
+    await using world = await createWorld();
+    for (const slug of ["writer", "painter"]) {
+      await listAgent(world.sdk, gone, { slug });
+      await turnOn(world.sdk, slug);
+    }
+    await world.clock.advance("10s");
+    const list = await get(world, "/dashboard/events");
+    expect(list.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const { data } = (await list.json()) as { data: { slug: string; id: string; type: string; attempts: number }[] };
+    expect(data.map(({ slug, type }) => [slug, type])).toEqual([
+      ["painter", "agent.activated"],
+      ["writer", "agent.activated"],
+    ]);
+    const { slug = "", id = "" } = data[1] ?? {};
+    const detail = (await (await get(world, `/dashboard/events/${slug}/${id}`)).json()) as { body: string; log: { class: string }[] };
+    expect(detail).toEqual(await world.sdk.deliveries.get(slug, id));
+    expect([detail.log.length, detail.log[0]?.class]).toEqual([4, "connection"]);
+    expect(detail.body).not.toMatch(/ms_agent_/);
+  });
+
+  test("is a clear 404 when it is not there, or is another's", async () => {
+    await using world = await createWorld();
+    await listAgent(world.sdk, gone);
+    for (const path of ["/dashboard/events/writer/evt_x", "/dashboard/events/nobody/evt_x"]) {
       const response = await get(world, path);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
-    },
-  );
+      expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([404, "not_found"]);
+    }
+  });
 });
 
 describe("the HTML of a mail", () => {

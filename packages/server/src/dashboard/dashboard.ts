@@ -1,11 +1,25 @@
 import type { Deps } from "../deps.ts";
-import type { Page } from "../http/pages.ts";
+import type { Page, PageAnswer } from "../http/pages.ts";
 import { findMail } from "../inbox/inbox.ts";
+import { eventSent, eventsSent } from "../marketplace/marketplace.ts";
+import type { FirstWorkspace } from "../workspaces/workspaces.ts";
 import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
 import { inboxPage, pagePolicy } from "./page.ts";
 
-/** The pages of dev mode: the inbox at `/` and `/dashboard`, and what it shows of a mail. */
-export const dashboardPages = (deps: Deps, apiKey: string | null): readonly Page[] => {
+// As many events as somebody scrolls through; older ones are in `mailsvc deliveries list`.
+const SHOWN = 200;
+
+const json = (value: unknown): PageAnswer => ({
+  type: "application/json; charset=utf-8",
+  body: JSON.stringify(value),
+  headers: [["content-security-policy", "sandbox; default-src 'none'"]],
+});
+
+/**
+ * The pages of dev mode: the inbox and the webhooks of the first workspace at `/` and `/dashboard`, what is shown of a mail, and
+ * the events that are read for it. They need no key, as `/__dev` needs none.
+ */
+export const dashboardPages = (deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly Page[] => {
   const parsed = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await findMail(deps.db.read, id)).raw);
@@ -20,6 +34,11 @@ export const dashboardPages = (deps: Deps, apiKey: string | null): readonly Page
   return [
     { path: "/", serve: inbox },
     { path: "/dashboard", serve: inbox },
+    { path: "/dashboard/events", serve: async () => json({ data: await eventsSent(deps.db.read, workspaceId, SHOWN) }) },
+    {
+      path: "/dashboard/events/:slug/:id",
+      serve: async ({ slug = "", id = "" }) => json(await eventSent(deps.db.read, workspaceId, slug, id)),
+    },
     {
       path: "/dashboard/mail/:id",
       serve: async ({ id }, query) => ({

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { client } from "./client.ts";
+import { script } from "./client/script.ts";
 import { style } from "./style.ts";
 
 /** What the page says of its server. */
@@ -10,10 +10,9 @@ export interface PageFacts {
   readonly keyPreview: string;
 }
 
-const script = (): string => `(${client.toString()})();`;
 const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
 
-/** What the inbox page may do: run its one script, ask its own server, frame mail. Nothing from anywhere else. */
+/** What the page may do: run its one script, ask its own server, frame mail. Nothing from anywhere else. */
 export const pagePolicy = (): string =>
   [
     "default-src 'none'",
@@ -35,10 +34,19 @@ const MAILER = {
   smtp: "Mail leaves through SMTP; only simulated recipients end here",
 } as const;
 
-const tab = (name: string, label: string): string =>
-  `<button type="button" role="tab" id="tab-${name}" data-tab="${name}" aria-controls="panel">${label}</button>`;
+const tab = (name: string, label: string, panel: string): string =>
+  `<button type="button" role="tab" id="tab-${name}" data-tab="${name}" aria-controls="${panel}">${label}</button>`;
+const tabs = (panel: string, labels: Readonly<Record<string, string>>): string => `<div class="tabs" role="tablist">${Object.entries(labels)
+  .map(([name, label]) => tab(name, label, panel))
+  .join("")}</div>
+      <div id="${panel}" class="panel" role="tabpanel" tabindex="0"></div>`;
 
-/** The inbox page, whole. What it shows of mail it puts in as text; the HTML of a mail goes into a sandboxed frame. */
+const search = (id: string, what: string): string =>
+  `<div class="search"><input id="${id}" type="search" placeholder="${what}" aria-label="${what}" autocomplete="off" spellcheck="false"><kbd>/</kbd></div>`;
+
+const KEYS = `<span class="keys"><kbd>j</kbd> <kbd>k</kbd> move</span>`;
+
+/** The page, whole: the inbox, and what went to webhooks. All it shows it puts in as text; the HTML of a mail goes into a sandboxed frame. */
 export const inboxPage = ({ mailer, version, keyPreview }: PageFacts): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -52,35 +60,52 @@ export const inboxPage = ({ mailer, version, keyPreview }: PageFacts): string =>
 <body>
 <header>
   <div class="brand"><strong>mailsvc</strong><span class="badge">dev</span></div>
+  <nav class="sides"><button type="button" id="to-inbox" aria-current="true">Inbox</button><button type="button" id="to-webhooks">Webhooks</button></nav>
   <p class="about">${MAILER[mailer]}.${keyPreview ? ` Key <code>${keyPreview}</code>, printed in full at the start.` : ""}</p>
-  <nav><a href="/openapi.json">API</a><button type="button" id="clear">Clear inbox</button><button type="button" id="reset" class="danger">Reset…</button></nav>
+  <nav class="actions"><a href="/openapi.json">API</a><button type="button" id="clear">Clear inbox</button><button type="button" id="reset" class="danger">Reset…</button></nav>
 </header>
 <section class="clock" aria-label="Clock">
   <span id="mode" class="mode">Clock</span><time id="now">…</time>
   <span class="buttons"><button type="button" id="freeze">Freeze</button><button type="button" id="advance">+15m</button><button type="button" id="next">Next timer</button></span>
   <span id="upcoming" class="quiet"></span>
 </section>
-<main>
+<main id="inbox">
   <section class="list" aria-label="Captured mail">
-    <div class="search"><input id="search" type="search" placeholder="Search recipient or subject" aria-label="Search recipient or subject" autocomplete="off" spellcheck="false"><kbd>/</kbd></div>
-    <ol id="mails"></ol>
+    ${search("search", "Search recipient or subject")}
+    <ol id="mails" class="rows"></ol>
     <button type="button" id="more" hidden>Show older</button>
-    <footer class="quiet"><span id="count"></span><span class="keys"><kbd>j</kbd> <kbd>k</kbd> move</span></footer>
+    <footer class="quiet"><span id="count"></span>${KEYS}</footer>
   </section>
-  <article class="mail" aria-label="Mail">
+  <article class="one" aria-label="Mail">
     <div id="empty" class="empty"></div>
-    <div id="open" hidden>
-      <button type="button" id="back">← Inbox</button>
+    <div id="open" class="open" hidden>
+      <button type="button" id="back" class="back">← Inbox</button>
       <h1 id="subject"></h1>
       <dl id="facts"></dl>
-      <div class="tabs" role="tablist">${tab("html", "HTML")}${tab("text", "Text")}${tab("source", "Source")}${tab("headers", "Headers")}${tab("attachments", "Attachments")}</div>
-      <div id="panel" role="tabpanel" tabindex="0"></div>
+      ${tabs("panel", { html: "HTML", text: "Text", source: "Source", headers: "Headers", attachments: "Attachments" })}
+    </div>
+  </article>
+</main>
+<main id="webhooks" hidden>
+  <section class="list" aria-label="Events sent to webhooks">
+    ${search("event-search", "Search type, agent, state or id")}
+    <ol id="events" class="rows"></ol>
+    <footer class="quiet"><span id="event-count"></span>${KEYS}</footer>
+  </section>
+  <article class="one" aria-label="Event">
+    <div id="no-event" class="empty"></div>
+    <div id="event" class="open" hidden>
+      <button type="button" id="event-back" class="back">← Webhooks</button>
+      <h1 id="event-type"></h1>
+      <dl id="event-facts"></dl>
+      <p id="event-advice" class="advice" hidden></p>
+      ${tabs("event-panel", { body: "Body", attempts: "Attempts", answer: "Answer" })}
     </div>
   </article>
 </main>
 <div id="notice" role="status"></div>
 <dialog id="ask"><p id="question"></p><div class="buttons"><button type="button" id="no">Cancel</button><button type="button" id="yes" class="danger"></button></div></dialog>
-<noscript>This page needs JavaScript. The same mail as JSON: /__dev/inbox</noscript>
+<noscript>This page needs JavaScript. The same as JSON: /__dev/inbox and /dashboard/events</noscript>
 <script>${script()}</script>
 <!-- mailsvc ${version} -->
 </body>

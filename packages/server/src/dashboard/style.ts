@@ -1,4 +1,4 @@
-/** The style sheet of the inbox page. */
+/** The style sheet of the page. */
 export const style = `
 :root { color-scheme: light dark; --bg: #f6f7f9; --card: #fff; --ink: #1a1d23; --soft: #68707d; --line: #e2e5ea; --accent: #3457d5; --tint: #eef2ff; --bad: #b3261e; --good: #1f7a4d; --ice: #1b6fa8; }
 @media (prefers-color-scheme: dark) { :root { --bg: #14161a; --card: #1b1e24; --ink: #e7e9ee; --soft: #98a0ae; --line: #2c313a; --accent: #8ea6ff; --tint: #232a42; --bad: #ff8a80; --good: #6fd3a0; --ice: #7cc7f5; } }
@@ -17,6 +17,9 @@ a { color: var(--accent); }
 kbd { border: 1px solid var(--line); border-radius: 4px; padding: 0 5px; color: var(--soft); background: var(--bg); }
 header { display: flex; align-items: center; gap: 16px; padding: 10px 16px; background: var(--card); border-bottom: 1px solid var(--line); }
 .brand { display: flex; align-items: center; gap: 8px; font-size: 16px; }
+.sides { gap: 2px; }
+.sides button { border-color: transparent; background: none; color: var(--soft); }
+.sides button[aria-current="true"] { background: var(--tint); color: var(--accent); font-weight: 600; }
 .badge { font-size: 11px; line-height: 1.6; padding: 0 7px; border-radius: 9px; background: var(--tint); color: var(--accent); }
 .about { margin: 0; flex: 1; min-width: 0; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 nav { display: flex; align-items: center; gap: 8px; }
@@ -35,23 +38,23 @@ main { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(280p
 .search input { width: 100%; font: inherit; color: inherit; background: var(--bg); border: 1px solid var(--line); border-radius: 6px; padding: 6px 34px 6px 10px; }
 .search kbd { position: absolute; right: 20px; top: 17px; }
 .search input:focus + kbd { visibility: hidden; }
-#mails { flex: 1; overflow-y: auto; list-style: none; margin: 0; padding: 0; }
-#mails:empty::before { content: "No mail here."; display: block; padding: 14px 12px; color: var(--soft); }
-#mails button { display: grid; grid-template-columns: 1fr auto; gap: 0 10px; width: 100%; text-align: left; border: 0; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; border-radius: 0; padding: 9px 12px 9px 11px; background: none; color: inherit; }
-#mails button:hover { background: var(--bg); color: inherit; }
-#mails button[aria-current] { background: var(--tint); border-left-color: var(--accent); }
-#mails span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-#mails .who { font-weight: 600; }
-#mails time { font-size: 12px; align-self: center; }
-#mails .subject, #mails .from { grid-column: 1 / -1; }
-#mails .from { font-size: 12.5px; }
+.rows { flex: 1; overflow-y: auto; list-style: none; margin: 0; padding: 0; }
+.rows:empty::before { content: "Nothing here."; display: block; padding: 14px 12px; color: var(--soft); }
+.rows button { display: grid; grid-template-columns: 1fr auto; gap: 0 10px; width: 100%; text-align: left; border: 0; border-bottom: 1px solid var(--line); border-left: 3px solid transparent; border-radius: 0; padding: 9px 12px 9px 11px; background: none; color: inherit; }
+.rows button:hover { background: var(--bg); color: inherit; }
+.rows button[aria-current] { background: var(--tint); border-left-color: var(--accent); }
+.rows span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.rows .who { font-weight: 600; }
+.rows time { font-size: 12px; align-self: center; }
+.rows .subject, .rows .from { grid-column: 1 / -1; }
+.rows .from { font-size: 12.5px; }
 #more { margin: 10px 12px; }
 footer { display: flex; justify-content: space-between; padding: 8px 12px; border-top: 1px solid var(--line); font-size: 12.5px; }
-.mail { min-width: 0; min-height: 0; display: flex; }
+.one { min-width: 0; min-height: 0; display: flex; }
 .empty { margin: auto; padding: 24px; max-width: 100%; color: var(--soft); text-align: center; }
 .empty pre { text-align: left; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; overflow-x: auto; color: var(--ink); }
-#open { flex: 1; min-width: 0; display: flex; flex-direction: column; padding: 16px 20px 20px; }
-#back { display: none; align-self: flex-start; margin-bottom: 10px; }
+.open { flex: 1; min-width: 0; display: flex; flex-direction: column; padding: 16px 20px 20px; }
+.back { display: none; align-self: flex-start; margin-bottom: 10px; }
 h1 { font-size: 19px; line-height: 1.35; margin: 0 0 8px; overflow-wrap: anywhere; max-height: 5.4em; overflow-y: auto; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 0 0 14px; }
 dt { color: var(--soft); }
@@ -59,9 +62,16 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; max-height: 4.5em; overfl
 .tabs { display: flex; gap: 2px; box-shadow: inset 0 -1px var(--line); overflow-x: auto; overflow-y: hidden; scrollbar-width: none; }
 .tabs button { border: 0; border-bottom: 2px solid transparent; border-radius: 0; background: none; padding: 6px 12px; flex: none; }
 .tabs button[aria-selected="true"] { border-bottom-color: var(--accent); color: var(--accent); font-weight: 600; }
-#panel { flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-top: 0; border-radius: 0 0 8px 8px; }
-#panel iframe { flex: 1; width: 100%; border: 0; background: #fff; color-scheme: light; }
-#panel pre { margin: 0; padding: 14px 16px; white-space: pre-wrap; overflow-wrap: anywhere; }
+.panel { flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; background: var(--card); border: 1px solid var(--line); border-top: 0; border-radius: 0 0 8px 8px; }
+.panel iframe { flex: 1; width: 100%; border: 0; background: #fff; color-scheme: light; }
+.panel pre { margin: 0; padding: 14px 16px; white-space: pre-wrap; overflow-wrap: anywhere; }
+.attempts td { white-space: nowrap; }
+thead th { font-size: 12px; color: var(--soft); }
+.state { font-size: 11.5px; line-height: 1.6; padding: 0 7px; border: 1px solid var(--line); border-radius: 9px; background: var(--card); color: var(--soft); white-space: nowrap; }
+.state.delivered { color: var(--good); }
+.state.pending, .state.queued { color: var(--ice); }
+.state.dead { color: var(--bad); }
+.advice { display: flex; flex-direction: column; gap: 4px; margin: 0 0 14px; padding: 8px 12px; border-left: 3px solid var(--bad); background: var(--card); overflow-wrap: anywhere; }
 .bar { display: flex; align-items: center; justify-content: space-between; gap: 8px; margin: 0; padding: 7px 14px; background: var(--tint); border-bottom: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 6px 14px; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -79,18 +89,20 @@ dialog .buttons { justify-content: flex-end; }
 @media (max-width: 760px) {
   header { flex-wrap: wrap; gap: 6px 12px; padding: 10px 12px; }
   .brand { flex: 1; }
+  .sides { order: 2; flex: 1 0 100%; margin-left: -10px; }
+  .reading .sides { display: none; }
   .about { order: 3; flex: 1 0 100%; white-space: normal; font-size: 12.5px; }
   .clock { padding: 8px 12px; }
   main { grid-template-columns: minmax(0, 1fr); }
   .list { border-right: 0; }
-  .mail { display: none; }
+  .one { display: none; }
   .reading .list { display: none; }
-  .reading .mail { display: flex; }
+  .reading .one { display: flex; }
   .reading .clock, .reading .about { display: none; }
-  #open { padding: 12px; }
+  .open { padding: 12px; }
   .tabs button { padding: 6px 9px; }
-  #back { display: block; }
+  .back { display: block; }
   .search kbd, .keys { display: none; }
-  th { white-space: normal; min-width: 90px; }
+  .headers th { white-space: normal; min-width: 90px; }
 }
 `;

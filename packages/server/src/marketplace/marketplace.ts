@@ -20,7 +20,7 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
  *   plans        what a brand's plan covers, and what a change of it does to its agents
  *   activations  one brand's use of one agent: its states (transitions.ts), its key (agent-keys.ts), the end of a listing
  *   brand        colors, logo, voice, rules
- *   deliveries   the outbox of events (emit.ts), and their way to the webhook
+ *   deliveries   the outbox of events (emit.ts), and their way to the webhook; sent.ts shows it to the dashboard
  *   retention    how long records of all rooms are kept
  *   runs, messages, credits, wakeups, pages, files     what an agent does, each behind a scope
  *
@@ -36,6 +36,8 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
  * the key of one activation: their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which lead to no contact,
  * no email and no campaign. Code that serves both takes the narrow ones.
  */
+
+export { eventSent, eventsSent } from "./sent.ts";
 
 /** The jobs of all rooms. */
 export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({

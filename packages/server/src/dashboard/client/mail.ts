@@ -1,0 +1,126 @@
+import type { contract, Output } from "@mailsvc/sdk/contract";
+import type { Times } from "./times.ts";
+import type { Tools } from "./tools.ts";
+
+type Detail = Output<typeof contract.inbox.get>;
+
+/** One mail, opened: its facts, and its parts under tabs. `changed` is called when another one is open, or none. */
+export const mail = ({ at, make, button, link, fact, lines, table, call, doing }: Tools, times: Times, changed: () => void) => {
+  const REMOTE =
+    /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
+  let open: Detail | null = null;
+  let tab = "html";
+  let remote = false;
+
+  const panels: Record<string, (mail: Detail) => Promise<HTMLElement[]>> = {
+    html: async (mail) => {
+      const frame = document.createElement("iframe");
+      frame.title = "The mail as HTML";
+      // No scripts, no forms, no origin; links may open tabs.
+      frame.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
+      frame.referrerPolicy = "no-referrer";
+      frame.src = `/dashboard/mail/${mail.id}${remote ? "?remote=1" : ""}`;
+      if (remote || !REMOTE.test(mail.html ?? "")) return [frame];
+      const load = (): void => {
+        remote = true;
+        drawTab();
+      };
+      return [make("p", "bar", "Content from other servers is blocked. ", button("", load, "Load it")), frame];
+    },
+    text: async (mail) => lines(mail.text ?? ""),
+    source: async (mail) => {
+      const path = `/__dev/inbox/${mail.id}/raw`;
+      const response = await fetch(path);
+      return [make("p", "bar", link("Save as .eml", path, `${mail.id}.eml`)), ...lines(await response.text())];
+    },
+    headers: async (mail) => [
+      table(
+        [],
+        mail.headers.map(({ name, value }) => [name, value]),
+      ),
+    ],
+    attachments: async (mail) => [
+      make(
+        "ul",
+        "files",
+        ...mail.attachments.map((file, i) =>
+          make(
+            "li",
+            "",
+            link(file.filename || "attachment", `/dashboard/mail/${mail.id}/attachments/${i}`, file.filename),
+            make("span", "quiet", ` ${file.contentType} · ${times.bytes(file.size)}${file.contentId ? " · inline" : ""}`),
+          ),
+        ),
+      ),
+    ],
+  };
+
+  const drawTab = (): void => {
+    const mail = open;
+    if (!mail) return;
+    const there: Record<string, boolean> = { html: mail.html !== null, text: mail.text !== null, attachments: mail.attachments.length > 0 };
+    for (const button of document.querySelectorAll<HTMLButtonElement>("#open [data-tab]")) {
+      const name = button.dataset["tab"] ?? "";
+      button.setAttribute("aria-selected", String(name === tab));
+      button.disabled = there[name] === false;
+      if (name === "attachments")
+        button.textContent = mail.attachments.length > 0 ? `Attachments ${mail.attachments.length}` : "Attachments";
+    }
+    const panel = at("panel");
+    panel.className = `panel ${tab}`;
+    panel.setAttribute("aria-labelledby", `tab-${tab}`);
+    const asked = tab;
+    doing(async () => {
+      const content = (await panels[asked]?.(mail)) ?? [];
+      if (open?.id === mail.id && asked === tab) panel.replaceChildren(...content);
+    })();
+  };
+
+  const show = async (id: string): Promise<void> => {
+    const mail = await call<Detail>("GET", `/__dev/inbox/${encodeURIComponent(id)}`);
+    open = mail;
+    remote = false;
+    if ((tab === "html" && mail.html === null) || (tab === "text" && mail.text === null)) tab = mail.html === null ? "text" : "html";
+    if (tab === "attachments" && mail.attachments.length === 0) tab = mail.html === null ? "text" : "html";
+    history.replaceState(null, "", `#${id}`);
+    document.body.classList.add("reading");
+    at("open").hidden = false;
+    at("empty").hidden = true;
+    at("subject").textContent = mail.subject || "(no subject)";
+    at("facts").replaceChildren(
+      ...fact("From", mail.from),
+      ...fact("To", mail.to),
+      ...fact("At", `${times.clockTime(Date.parse(mail.receivedAt))} · ${times.bytes(mail.size)}`),
+      ...fact("Email", mail.emailId ?? ""),
+    );
+    changed();
+    document.querySelector("#mails [aria-current]")?.scrollIntoView({ block: "nearest" });
+    drawTab();
+  };
+  const close = (): void => {
+    open = null;
+    // It may go while the other side of the page is looked at.
+    if (!at("inbox").hidden) {
+      history.replaceState(null, "", location.pathname);
+      document.body.classList.remove("reading");
+    }
+    at("open").hidden = true;
+    at("empty").hidden = false;
+    changed();
+  };
+  return {
+    /** The id of the mail that is open; empty when none is. */
+    current: () => open?.id ?? "",
+    show,
+    close,
+    start: (): void => {
+      at("back").onclick = close;
+      for (const button of document.querySelectorAll<HTMLElement>("#open [data-tab]"))
+        button.onclick = () => {
+          tab = button.dataset["tab"] ?? "html";
+          drawTab();
+        };
+    },
+  };
+};
+export type MailView = ReturnType<typeof mail>;
