@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "../lib/api-error.ts";
 import { MAX_DEPTH, tooDeep } from "./depth.ts";
 import type { HeaderReader } from "./exchange.ts";
+import { linger } from "./linger.ts";
 
 const MB = 1024 * 1024;
 const size = (bytes: number): string => (bytes < MB ? `${Math.floor(bytes / 1024)} KB` : `${Math.floor(bytes / MB)} MB`);
@@ -23,8 +24,12 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
       reject(ended());
       return;
     }
-    if (Number(req.headers["content-length"] ?? 0) > limit) {
+    const refuse = (): void => {
+      linger(req);
       reject(tooLarge(limit));
+    };
+    if (Number(req.headers["content-length"] ?? 0) > limit) {
+      refuse();
       return;
     }
     let first: Buffer | null = null;
@@ -34,7 +39,7 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
       size += chunk.length;
       if (size > limit) {
         req.pause();
-        reject(tooLarge(limit));
+        refuse();
       } else if (first === null) first = chunk;
       else if (rest === null) rest = [first, chunk];
       else rest.push(chunk);

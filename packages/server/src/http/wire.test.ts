@@ -309,6 +309,23 @@ describe("bodies beyond the limit (1 MB here)", () => {
     await line.closed;
   });
 
+  test.each([
+    ["with a length", Buffer.alloc(40 * 1024 * 1024, "x")],
+    ["in chunks", null],
+  ])("of which a client sends all before it listens: it hears so all the same (%s)", async (_how, whole) => {
+    const chunks = async function* () {
+      for (let i = 0; i < 40; i += 1) yield Buffer.alloc(1024 * 1024, "x");
+    };
+    const response = await fetch(`${server.url}/api/v1/send`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+      body: whole ?? ReadableStream.from(chunks()),
+      duplex: "half",
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect(await response.text()).toContain("payload_too_large");
+  });
+
   test("of dev endpoints as well", async () => {
     const line = await wire(server.url);
     line.write(head("POST /__dev/faults", "Content-Type: application/json", "Content-Length: 2000000"));
