@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { receiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -35,6 +36,21 @@ test("fifty at once with the same key and different bodies: one is done, the oth
   expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
   expect(answers.filter((a) => a.status === 409)).toHaveLength(49);
   expect(await total(world)).toBe(1);
+});
+
+test("what acts on the outside world does so once, however often the same request comes at once", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: hooks.url, permissions: [] });
+  const headers = { "idempotency-key": "k" };
+  const ping = () => ask(world, { path: "/api/v1/marketplace/listings/writer/test-webhook", headers });
+  const answers = await Promise.all(Array.from({ length: 20 }, ping));
+  expect(new Set(answers.map((a) => a.status))).toEqual(new Set([200]));
+  expect(new Set(await Promise.all(answers.map((a) => a.text()))).size).toBe(1);
+  expect(answers.filter((a) => a.headers.get("idempotency-replayed") === null)).toHaveLength(1);
+  expect(hooks.bodies).toHaveLength(1);
+  expect((await ping()).headers.get("idempotency-replayed")).toBe("true");
+  expect(hooks.bodies).toHaveLength(1);
 });
 
 test("another body with the same key is refused", async () => {

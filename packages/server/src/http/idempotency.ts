@@ -80,7 +80,8 @@ export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: num
     .execute({ ...claim, ...stored, createdAt: now });
 };
 
-const placeOf = ({ keyId, route, idempotencyKey }: Claim): string => `answer:${keyId}:${route}:${idempotencyKey}`;
+/** A claim as one text. */
+export const placeOf = ({ keyId, route, idempotencyKey }: Claim): string => `answer:${keyId}:${route}:${idempotencyKey}`;
 
 /** An answer with a secret in it, as it is kept: encrypted. */
 export const hidden = (seal: Seal, claim: Claim, { status, answer }: Stored): Stored => ({

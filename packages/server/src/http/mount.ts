@@ -17,7 +17,7 @@ import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
 import { isForm } from "./form.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
-import { type Claim, claimOf, findAnswer, hidden, opened, type Stored, storeAnswer } from "./idempotency.ts";
+import { type Claim, claimOf, findAnswer, hidden, opened, placeOf, type Stored, storeAnswer } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
 import { limit, limitAgent, limitWork, UploadGate } from "./limits.ts";
 import { Refusals } from "./refusals.ts";
@@ -208,6 +208,29 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     }
   };
 
+  /** Writes under way whose preparation acts on the outside world, by their claim. */
+  const underWay = new Map<string, { requestHash: string; stored: Promise<Repeatable> }>();
+
+  /** The same request many times at once is prepared once in this process, and has one answer. Throws ApiError idempotency_in_progress. */
+  const writeAlone = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
+    if (typeof handler === "function") return writeOnce(endpoint, handler, input, caller, claim);
+    const place = placeOf(claim);
+    const { requestHash } = claim;
+    const first = underWay.get(place);
+    if (first?.requestHash === requestHash) return { ...(await first.stored), replayed: true };
+    if (first)
+      throw new ApiError("idempotency_in_progress", "Another request with this Idempotency-Key is under way.", {
+        headers: { "retry-after": "1" },
+      });
+    const stored = writeOnce(endpoint, handler, input, caller, claim);
+    underWay.set(place, { requestHash, stored });
+    try {
+      return await stored;
+    } finally {
+      underWay.delete(place);
+    }
+  };
+
   /** Serves a caller who may come in. */
   const answerCaller = async (
     exchange: Exchange,
@@ -241,7 +264,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const beside = endpoint.raw ? { bytes, headers: exchange.headers } : file && { file };
     const known = beside ? { ...caller, context: { ...caller.context, ...beside } } : caller;
     let stored: Repeatable;
-    if (claim) stored = await writeOnce(endpoint, handler, input, known, claim);
+    if (claim) stored = await writeAlone(endpoint, handler, input, known, claim);
     else {
       const preparing = prepare(handler, input, known);
       stored = await write(endpoint, handler, input, known, preparing instanceof Promise ? await preparing : preparing);

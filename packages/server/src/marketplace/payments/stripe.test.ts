@@ -415,6 +415,20 @@ test("checkouts that begin at once are one", async () => {
   expect((await world.sdk.payments.list()).pagination.total).toBe(1);
 });
 
+test("the same checkout many times at once asks Stripe once, and all are told when it fails", async () => {
+  await using stripe = await stripeStandIn(() => START);
+  await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
+  await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+  const path = "/api/v1/marketplace/listings/writer/checkout";
+  const all = () => Promise.all(Array.from({ length: 10 }, () => ask(world, { path, headers: { "idempotency-key": "k" } })));
+  stripe.failing = 402;
+  expect((await all()).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 502));
+  stripe.failing = null;
+  stripe.calls.length = 0;
+  expect((await all()).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+  expect(stripe.calls).toHaveLength(1);
+});
+
 test("what was to be confirmed by hand before there was Stripe is paid through Stripe", async () => {
   await using stripe = await stripeStandIn(() => START);
   const clock = { now: () => START } as TestWorld["app"]["deps"]["clock"];
