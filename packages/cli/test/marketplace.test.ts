@@ -32,7 +32,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect((await mailsvc(["activations", "pause", id], tty)).stdout).toMatch(/state\s+paused: user_paused/);
   expect((await mailsvc(["activations", "list"], tty)).stdout).toContain("paused: user_paused");
   expect((await mailsvc(["activations", "resume", id], tty)).stdout).toMatch(/state\s+active/);
-  expect((await mailsvc(["listings", "activations", "writer"], tty)).stdout).toMatch(/ORGANIZATION.*\n.*dev\s+active/);
+  expect((await mailsvc(["listings", "activations", "writer"], tty)).stdout).toMatch(/BRAND.*\n.*dev\s+active/);
 
   expect((await mailsvc(["plans", "preview", "--plan", "none"], tty)).stdout).toContain(id);
   expect((await mailsvc(["plans", "change", "free"], tty)).stdout).toMatch(/agents\s+1 of 1/);

@@ -5,7 +5,7 @@ import type { Style } from "../tty.ts";
 import type { View } from "./index.ts";
 import { statusColor } from "./status.ts";
 import { type Column, details, table } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const nameOf = ({ firstName, lastName }: Contact): string => [firstName, lastName].filter(Boolean).join(" ");
 
@@ -15,8 +15,8 @@ export const contactColumns: Column<Contact>[] = [
   { title: "email", value: (c) => c.email, flexible: true },
   { title: "name", value: nameOf, flexible: true },
   { title: "status", value: (c) => c.status, paint: statusColor },
-  { title: "tags", value: (c) => c.tags.join(", "), flexible: true },
-  { title: "created (utc)", value: (c) => stamp(c.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "tags", value: (c) => c.tags.join(", "), flexible: true, spare: 2 },
+  { title: "created (utc)", value: (c) => stamp(c.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const facts = (contact: Contact, style: Style): string =>
@@ -28,8 +28,8 @@ const facts = (contact: Contact, style: Style): string =>
       ["phone", contact.phone],
       ["status", contact.status],
       ["tags", contact.tags.join(", ")],
-      ["created", stamp(contact.createdAt)],
-      ["updated", stamp(contact.updatedAt)],
+      ["created", instant(contact.createdAt)],
+      ["updated", instant(contact.updatedAt)],
     ],
     style,
   );
@@ -65,7 +65,7 @@ const person = (found: Person, session: Session): string => {
       { title: "email", value: (e) => e.id },
       { title: "status", value: (e) => e.status, paint: statusColor },
       { title: "subject", value: (e) => e.subject, flexible: true },
-      { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t) },
+      { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
     ],
     out,
     columns,
@@ -87,7 +87,7 @@ const erased = (gone: Erasure, { term: { out } }: Session): string => {
 };
 
 export const contactViews: Readonly<Record<string, View>> = {
-  "contacts.list": { columns: contactColumns },
+  "contacts.list": { columns: contactColumns, empty: "No contacts yet. Bring some: mailsvc contacts import --help" },
   "contacts.create": { object: one },
   "contacts.upsert": { object: one },
   "contacts.update": { object: one },

@@ -5,7 +5,7 @@ import type { Style } from "../tty.ts";
 import type { View } from "./index.ts";
 import { statusColor } from "./status.ts";
 import { type Column, details, table } from "./table.ts";
-import { bytes, stamp } from "./time.ts";
+import { bytes, instant, stamp } from "./time.ts";
 
 type Answer = Output<MailsvcContract["emails"]["send"]>;
 
@@ -22,7 +22,7 @@ const emailColumns: Column<Email>[] = [
   { title: "status", value: (e) => e.status, paint: statusColor },
   { title: "to", value: (e) => e.to, flexible: true },
   { title: "subject", value: (e) => e.subject, flexible: true },
-  { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const pairs = (map: Readonly<Record<string, string>>): string =>
@@ -46,10 +46,10 @@ const facts = (email: Email, style: Style): string =>
         "last error",
         email.lastError ? [email.lastError.smtpCode, email.lastError.enhancedCode, email.lastError.message].filter(Boolean).join(" ") : "",
       ],
-      ["created", stamp(email.createdAt)],
-      ["scheduled", stamp(email.scheduledAt)],
-      ["next attempt", stamp(email.nextAttemptAt)],
-      ["sent", stamp(email.sentAt)],
+      ["created", instant(email.createdAt)],
+      ["scheduled", instant(email.scheduledAt)],
+      ["next attempt", instant(email.nextAttemptAt)],
+      ["sent", instant(email.sentAt)],
     ],
     style,
   );
@@ -103,7 +103,7 @@ const senderFacts = (sender: Sender, { term: { out } }: Session): string => {
         ["id", sender.id],
         [sender.kind, sender.value],
         ["status", sender.status],
-        ["verified", stamp(sender.verifiedAt)],
+        ["verified", instant(sender.verifiedAt)],
         ["last error", sender.lastError],
       ],
       out,
@@ -128,16 +128,16 @@ const senderColumns: Column<Sender>[] = [
   { title: "kind", value: (s) => s.kind },
   { title: "value", value: (s) => s.value, flexible: true },
   { title: "status", value: (s) => s.status, paint: statusColor },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 export const emailViews: Readonly<Record<string, View>> = {
   "emails.send": { object: sent },
-  "emails.list": { columns: emailColumns },
+  "emails.list": { columns: emailColumns, empty: "No emails yet. Send one: mailsvc send --help" },
   "emails.get": { object: detail },
   "emails.cancel": { object: one },
   "emails.reschedule": { object: one },
-  "senders.list": { columns: senderColumns },
+  "senders.list": { columns: senderColumns, empty: "No senders yet. Add yours: mailsvc senders create --help" },
   "senders.create": { object: senderFacts },
   "senders.get": { object: senderFacts },
   "senders.verify": { object: senderFacts },

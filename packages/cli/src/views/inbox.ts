@@ -3,14 +3,14 @@ import { safeLines, safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import type { View } from "./index.ts";
 import { type Column, details } from "./table.ts";
-import { bytes, stamp } from "./time.ts";
+import { bytes, instant, stamp } from "./time.ts";
 
 const columns: Column<CapturedMail>[] = [
   { title: "id", value: (m) => m.id },
   { title: "to", value: (m) => m.to, flexible: true },
-  { title: "from", value: (m) => m.from, flexible: true },
+  { title: "from", value: (m) => m.from, flexible: true, spare: 2 },
   { title: "subject", value: (m) => m.subject, flexible: true },
-  { title: "received (utc)", value: (m) => stamp(m.receivedAt), paint: (s, t) => s.dim(t) },
+  { title: "received (utc)", value: (m) => stamp(m.receivedAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const mail = (m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Session): string => {
@@ -23,7 +23,7 @@ const mail = (m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Ses
         ["from", m.from],
         ["to", m.to],
         ["subject", m.subject],
-        ["received", stamp(m.receivedAt)],
+        ["received", instant(m.receivedAt)],
         ["size", bytes(m.size)],
       ],
       out,
@@ -35,7 +35,7 @@ const mail = (m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Ses
 };
 
 export const inboxViews: Readonly<Record<string, View>> = {
-  "inbox.list": { columns },
+  "inbox.list": { columns, empty: "No mail yet. What this server sends is caught here." },
   "inbox.get": { object: mail },
   "inbox.wait": { object: mail },
 };

@@ -3,7 +3,7 @@ import type { Session } from "../session.ts";
 import type { View } from "./index.ts";
 import { statusColor } from "./status.ts";
 import { type Column, details } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const columns: Column<List>[] = [
   { title: "id", value: (l) => l.id },
@@ -11,7 +11,7 @@ const columns: Column<List>[] = [
   { title: "members", value: (l) => l.memberCount },
   { title: "pending", value: (l) => l.pendingCount },
   { title: "double opt-in", value: (l) => (l.doubleOptIn ? "yes" : "no") },
-  { title: "created (utc)", value: (l) => stamp(l.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "created (utc)", value: (l) => stamp(l.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const one = (l: List, { term: { out } }: Session): string =>
@@ -25,8 +25,8 @@ const one = (l: List, { term: { out } }: Session): string =>
       ["double opt-in", l.doubleOptIn ? "yes" : "no"],
       ["mail from", l.confirmationFrom],
       ["mail subject", l.confirmationSubject],
-      ["created", stamp(l.createdAt)],
-      ["updated", stamp(l.updatedAt)],
+      ["created", instant(l.createdAt)],
+      ["updated", instant(l.updatedAt)],
     ],
     out,
   );
@@ -38,7 +38,7 @@ const memberColumns: Column<ListMember>[] = [
   { title: "email", value: (m) => m.contact.email, flexible: true },
   { title: "name", value: nameOf, flexible: true },
   { title: "status", value: (m) => m.status, paint: statusColor },
-  { title: "joined (utc)", value: (m) => stamp(m.joinedAt), paint: (s, t) => s.dim(t) },
+  { title: "joined (utc)", value: (m) => stamp(m.joinedAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const member = (m: ListMember, { term: { out } }: Session): string =>
@@ -48,9 +48,9 @@ const member = (m: ListMember, { term: { out } }: Session): string =>
       ["email", m.contact.email],
       ["name", nameOf(m)],
       ["status", m.status],
-      ["added", stamp(m.addedAt)],
-      ["joined", stamp(m.joinedAt)],
-      ["can confirm until", stamp(m.expiresAt)],
+      ["added", instant(m.addedAt)],
+      ["joined", instant(m.joinedAt)],
+      ["can confirm until", instant(m.expiresAt)],
     ],
     out,
   );
@@ -69,7 +69,7 @@ const removed = (r: Output<MailsvcContract["lists"]["remove"]>, { term: { out } 
   details([["removed", r.removed]], out);
 
 export const listViews: Readonly<Record<string, View>> = {
-  "lists.list": { columns },
+  "lists.list": { columns, empty: "No lists yet. Make one: mailsvc lists create <name>" },
   "lists.create": { object: one },
   "lists.get": { object: one },
   "lists.update": { object: one },

@@ -151,7 +151,7 @@ const activationColumns: Column<Activation>[] = [
 
 const tabColumns: Column<ListingActivation>[] = [
   { title: "id", value: (a) => a.id },
-  { title: "organization", value: (a) => a.organizationName, flexible: true },
+  { title: "brand", value: (a) => a.organizationName, flexible: true },
   { title: "state", value: state, paint: paintState },
   { title: "has its key", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), spare: 1 },
   {
@@ -201,8 +201,8 @@ const activation = (a: Activation, { term: { out, columns } }: Session): string 
     columns,
   );
 
-const tabEntry = (a: ListingActivation, { term: { out } }: Session): string =>
-  details([["id", a.id], ["organization", a.organizationName], ...facts(a)], out);
+const tabEntry = (a: ListingActivation, { term: { out, columns } }: Session): string =>
+  details([["id", a.id], ["brand", a.organizationName], ...facts(a)], out, columns);
 
 const changes = ({ paused, resumed, deactivated }: PlanChange): readonly (readonly [string, string])[] => [
   ["lose cover", paused.join(", ")],
@@ -210,8 +210,8 @@ const changes = ({ paused, resumed, deactivated }: PlanChange): readonly (readon
   ["are turned off", deactivated.join(", ")],
 ];
 
-const preview = (change: PlanChange, { term: { out } }: Session): string =>
-  changes(change).some(([, ids]) => ids !== "") ? details(changes(change), out) : out.dim("Nothing would change.");
+const preview = (change: PlanChange, { term: { out, columns } }: Session): string =>
+  changes(change).some(([, ids]) => ids !== "") ? details(changes(change), out, columns) : out.dim("Nothing would change.");
 
 const plan = (p: Plan & { change?: PlanChange }, { term: { out, columns } }: Session): string =>
   details(

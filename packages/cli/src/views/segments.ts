@@ -5,7 +5,7 @@ import { contactColumns } from "./contacts.ts";
 import type { View } from "./index.ts";
 import { statusColor } from "./status.ts";
 import { type Column, details, table } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 /** A rule tree as people say it, a condition a line: `all of` and `any of` with what they hold below them. */
 const ruleLines = (rule: SegmentRule, indent: string): string[] => {
@@ -25,7 +25,7 @@ const columns: Column<Segment>[] = [
   { title: "name", value: (s) => s.name, flexible: true },
   { title: "state", value: (s) => s.state, paint: statusColor },
   { title: "members", value: (s) => s.memberCount },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const one = (s: Segment, { term: { out } }: Session): string =>
@@ -37,8 +37,8 @@ const one = (s: Segment, { term: { out } }: Session): string =>
         ["description", s.description],
         ["state", s.state],
         ["members", s.state === "READY" ? s.memberCount : `${s.memberCount} so far`],
-        ["created", stamp(s.createdAt)],
-        ["updated", stamp(s.updatedAt)],
+        ["created", instant(s.createdAt)],
+        ["updated", instant(s.updatedAt)],
       ],
       out,
     ),
@@ -53,7 +53,7 @@ const preview = (p: SegmentPreview, { term: { out, columns: width } }: Session):
 };
 
 export const segmentViews: Readonly<Record<string, View>> = {
-  "segments.list": { columns },
+  "segments.list": { columns, empty: "No segments yet. Make one: mailsvc segments create --help" },
   "segments.create": { object: one },
   "segments.get": { object: one },
   "segments.update": { object: one },

@@ -2,7 +2,7 @@ import type { MailsvcContract, Output, Suppression } from "@mailsvc/sdk/contract
 import type { Session } from "../session.ts";
 import type { View } from "./index.ts";
 import { type Column, details } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const columns: Column<Suppression>[] = [
   { title: "email", value: (s) => s.email, flexible: true },
@@ -10,7 +10,7 @@ const columns: Column<Suppression>[] = [
   { title: "scope", value: (s) => s.scope },
   { title: "source", value: (s) => s.source },
   { title: "note", value: (s) => s.note, flexible: true },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t) },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
 const one = (s: Suppression, { term: { out } }: Session): string =>
@@ -23,7 +23,7 @@ const one = (s: Suppression, { term: { out } }: Session): string =>
       ["source", s.source],
       ["email id", s.emailId],
       ["note", s.note],
-      ["created", stamp(s.createdAt)],
+      ["created", instant(s.createdAt)],
       ["updated", s.updatedAt === s.createdAt ? "" : stamp(s.updatedAt)],
     ],
     out,
@@ -33,7 +33,7 @@ const removed = (r: Output<MailsvcContract["suppressions"]["remove"]>, { term: {
   details([["removed", r.removed]], out);
 
 export const suppressionViews: Readonly<Record<string, View>> = {
-  "suppressions.list": { columns },
+  "suppressions.list": { columns, empty: "No address is suppressed." },
   "suppressions.create": { object: one },
   "suppressions.get": { object: one },
   "suppressions.delete": { object: one },

@@ -7,7 +7,7 @@ import type { Outcome } from "../templates/push.ts";
 import type { Style } from "../tty.ts";
 import type { View } from "./index.ts";
 import { type Column, details, table } from "./table.ts";
-import { stamp } from "./time.ts";
+import { instant, stamp } from "./time.ts";
 
 const state = (t: Template): string =>
   t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
@@ -18,7 +18,7 @@ const templateColumns: Column<Template>[] = [
   { title: "name", value: (t) => t.name, flexible: true },
   { title: "type", value: (t) => t.type },
   { title: "state", value: state },
-  { title: "updated (utc)", value: (t) => stamp(t.updatedAt), paint: (s, text) => s.dim(text) },
+  { title: "updated (utc)", value: (t) => stamp(t.updatedAt), paint: (s, text) => s.dim(text), spare: 1 },
 ];
 
 const facts = (t: Template, style: Style): string =>
@@ -32,9 +32,9 @@ const facts = (t: Template, style: Style): string =>
       ["type", t.kind === "HTML" ? t.type : `${t.type}, ${t.kind}`],
       ["state", state(t)],
       ["revision", t.revision],
-      ["created", stamp(t.createdAt)],
-      ["updated", stamp(t.updatedAt)],
-      ["published", stamp(t.publishedAt)],
+      ["created", instant(t.createdAt)],
+      ["updated", instant(t.updatedAt)],
+      ["published", instant(t.publishedAt)],
     ],
     style,
   );
@@ -96,7 +96,7 @@ const versionColumns: Column<TemplateVersion>[] = [
   { title: "", value: (v) => (v.current ? "current" : "") },
   { title: "subject", value: (v) => v.subject, flexible: true },
   { title: "restored from", value: (v) => v.restoredFrom },
-  { title: "published (utc)", value: (v) => stamp(v.createdAt), paint: (s, text) => s.dim(text) },
+  { title: "published (utc)", value: (v) => stamp(v.createdAt), paint: (s, text) => s.dim(text), spare: 1 },
 ];
 
 const one = (t: Template, session: Session): string => facts(t, session.term.out);
@@ -110,7 +110,7 @@ const sent = (answer: Output<MailsvcContract["templates"]["send"]>, { term: { ou
       ].join("\n");
 
 export const templateViews: Readonly<Record<string, View>> = {
-  "templates.list": { columns: templateColumns },
+  "templates.list": { columns: templateColumns, empty: "No templates yet. Make one: mailsvc templates create --help" },
   "templates.listTransactional": { columns: templateColumns },
   "templates.create": { object: detail },
   "templates.get": { object: detail },
