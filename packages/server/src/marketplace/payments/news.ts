@@ -42,6 +42,15 @@ const bySubscription = async (tx: Tx, subscription: string): Promise<ListingRow 
 const hasEnded = async (tx: Tx, subscription: string): Promise<boolean> =>
   (await tx.$count(tx.t.paymentNotices, eq(tx.t.paymentNotices.ended, subscription))) > 0;
 
+/** Stops a subscription of ours whose listing has ended: the first word did not get through, and it has charged once more. */
+const stopOrphan = async (tx: Tx, deps: Deps, subscription: string): Promise<void> => {
+  const { payments: p } = tx.t;
+  const [payment] = await tx.select().from(p).where(eq(p.subscription, subscription));
+  if (!payment || (await hasEnded(tx, subscription))) return;
+  deps.log.warn("a listing that has ended was charged for: the money has to be given back", { payment: payment.id });
+  await stopSubscription(tx, deps, payment.workspaceId, subscription);
+};
+
 const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<void> => {
   const row = await bySession(tx, news.session);
   // Another product of the same account.
@@ -79,7 +88,7 @@ const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
     return;
   }
   const listing = await bySubscription(tx, news.subscription);
-  if (!listing) return;
+  if (!listing) return news.kind === "renewed" ? stopOrphan(tx, deps, news.subscription) : undefined;
   if (news.kind === "renewed") await listUntil(tx, deps, listing, { expiresAt: news.until + GRACE_MS, subscription: news.subscription });
   else await endListing(tx, deps, news.stopped ? { ...listing, subscription: null } : listing, "EXPIRED");
 };

@@ -400,6 +400,18 @@ test("a subscription that was given up is stopped, so that it does not charge on
   expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
 });
 
+test("so is one that charges for a listing that has ended", async () => {
+  await using s = await setting();
+  await told(s, paid());
+  await s.world.sdk.listings.cancel("writer");
+  expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
+  await told(s, invoice(START / 1000 + 59 * DAY));
+  expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1", "DELETE /v1/subscriptions/sub_1"]);
+  expect(await stateOf(s)).toBe("CANCELLED");
+  await told(s, subscription("deleted", "canceled"), invoice(START / 1000 + 59 * DAY));
+  expect(await stopped(s)).toHaveLength(2);
+});
+
 test("so is one that was paid with another amount", async () => {
   await using s = await setting();
   await told(s, paid({ amount_total: 100 }));
