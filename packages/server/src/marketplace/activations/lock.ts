@@ -1,7 +1,18 @@
-import { eq } from "drizzle-orm";
+import { inArray, sql } from "drizzle-orm";
 import type { AgentTx } from "../../deps.ts";
 
-/** Writes the activation's row: of two that count what it has, or end it, at once, one sees what the other did. */
-export const lockActivation = async (tx: AgentTx, id: string): Promise<void> => {
-  await tx.update(tx.t.activations).set({ id }).where(eq(tx.t.activations.id, id));
+/**
+ * Writes the rows of activations: of two that count what one has, or end it, at once, one sees what the other did. Whoever
+ * writes more than one row of an activation's work (runs, messages, approvals, wakeups) does this first, so that no two
+ * wait for each other.
+ */
+export const lockActivations = async (tx: AgentTx, ids: readonly string[]): Promise<void> => {
+  const { activations: a } = tx.t;
+  await tx
+    .update(a)
+    .set({ id: sql`${a.id}` })
+    .where(inArray(a.id, [...ids]));
 };
+
+/** The same for one. */
+export const lockActivation = (tx: AgentTx, id: string): Promise<void> => lockActivations(tx, [id]);

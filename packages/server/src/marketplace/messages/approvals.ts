@@ -4,6 +4,7 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { lockActivation } from "../activations/lock.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
 import { emit } from "../deliveries/emit.ts";
 import { waitOver } from "../runs/waits.ts";
@@ -47,6 +48,7 @@ type Settled = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt
 
 /** Settles an open question; of several who do so at once one succeeds. */
 const settle = async (tx: AgentTx, approval: ApprovalRow, settled: Settled, still: "open" | "expired", now: number) => {
+  await lockActivation(tx, approval.activationId);
   const { approvals: p } = tx.t;
   const [row] = await tx
     .update(p)

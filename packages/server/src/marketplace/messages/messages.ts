@@ -115,7 +115,7 @@ export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: st
   assertLiving(await findActivation(tx, workspaceId, id), now);
   const { inReplyTo = null, runId = null } = letter;
   if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
-  if (inReplyTo !== null) await noteRead(tx, (await findMessage(tx, { activationId: id }, inReplyTo)).message, now);
+  const answered = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId: id,
@@ -129,6 +129,7 @@ export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: st
     inReplyTo,
     createdAt: now,
   });
+  if (answered) await noteRead(tx, answered, now);
   return showMessage({ message, approval: null }, now);
 };
 

@@ -166,6 +166,8 @@ const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED
   const overdue = deps.runClock.overdue();
   // That its window was over is nothing its agent has reported: what it says now would be lost.
   if (row.status === status && row.failureReason !== "heartbeat_timeout") return showRun(row, overdue);
+  if (!isActive(row)) throw runEnded(row);
+  await lockActivation(tx, row.activationId);
   const { runs } = tx.t;
   const [ended] = await tx
     .update(runs)

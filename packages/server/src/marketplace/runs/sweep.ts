@@ -3,6 +3,7 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { lockActivations } from "../activations/lock.ts";
 import { emitEach } from "../deliveries/emit.ts";
 import type { Query } from "./store.ts";
 import { dropWaits } from "./waits.ts";
@@ -29,6 +30,14 @@ export const overdueRuns = async (q: Query, overdue: number, limit: number = CHU
 export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> => {
   if (ids.length === 0) return;
   const { runs } = tx.t;
+  const of = await tx
+    .selectDistinct({ id: runs.activationId })
+    .from(runs)
+    .where(inArray(runs.id, [...ids]));
+  await lockActivations(
+    tx,
+    of.map(({ id }) => id),
+  );
   const failed = await tx
     .update(runs)
     .set({ status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: runs.deadlineAt, deadlineAt: null })

@@ -118,20 +118,25 @@ export const scheduleWakeup = async (
   return { wakeup: showWakeup(row), made: true };
 };
 
+/** 409 for a wakeup that is over. */
+const notScheduled = ({ status }: WakeupRow): ApiError =>
+  new ApiError("invalid_state", `This wakeup is ${status}: only a SCHEDULED one can be cancelled.`, {
+    details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: "It is over." }],
+  });
+
 /** Cancels a wakeup; doing so twice is one. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
 export const cancelWakeup = async (tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> => {
   const { wakeups: w } = tx.t;
   const row = await findWakeup(tx, activationId, id);
   if (row.status === "CANCELLED") return showWakeup(row);
+  if (row.status !== "SCHEDULED") throw notScheduled(row);
+  await lockActivation(tx, activationId);
   const [cancelled] = await tx
     .update(w)
     .set({ status: "CANCELLED", scheduled: null })
     .where(and(eq(w.id, id), eq(w.status, "SCHEDULED")))
     .returning();
-  if (!cancelled)
-    throw new ApiError("invalid_state", `This wakeup is ${row.status}: only a SCHEDULED one can be cancelled.`, {
-      details: [{ path: "wakeupId", code: `wakeup_already_${row.status.toLowerCase()}`, message: "It is over." }],
-    });
+  if (!cancelled) throw notScheduled(row);
   if (row.runId !== null) await waitOver(tx, deps, { activationId, runId: row.runId }, id);
   return showWakeup(cancelled);
 };
