@@ -37,10 +37,8 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
     let size = 0;
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) {
-        req.pause();
-        refuse();
-      } else if (first === null) first = chunk;
+      if (size > limit) refuse();
+      else if (first === null) first = chunk;
       else if (rest === null) rest = [first, chunk];
       else rest.push(chunk);
     });

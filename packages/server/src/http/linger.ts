@@ -9,7 +9,9 @@ const SILENT_MS = 2000;
  */
 export const linger = (req: IncomingMessage): void => {
   const { socket } = req;
-  // What the runtime calls when the answer is out; what comes from then on it drops unread.
+  // Whatever else comes is dropped.
+  req.removeAllListeners("data").resume();
+  // What the runtime calls when the answer is out.
   socket.destroySoon = () => {
     socket.end();
     socket.setTimeout(SILENT_MS, () => socket.destroy());
