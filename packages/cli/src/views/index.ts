@@ -1,13 +1,17 @@
 import type { Session } from "../session.ts";
-import { agentViews } from "./agents.ts";
+import { activationViews } from "./activations.ts";
+import { brandViews } from "./brand.ts";
 import { contactViews } from "./contacts.ts";
+import { creditViews } from "./credits.ts";
 import { deliveryViews } from "./deliveries.ts";
 import { emailViews } from "./emails.ts";
 import { fileViews } from "./files.ts";
 import { inboxViews } from "./inbox.ts";
+import { listingViews } from "./listings.ts";
 import { listViews } from "./lists.ts";
-import { marketplaceViews } from "./marketplace.ts";
+import { messageViews } from "./messages.ts";
 import { pageViews } from "./pages.ts";
+import { runViews } from "./runs.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
 import { suppressionViews } from "./suppressions.ts";
@@ -33,9 +37,13 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...listViews,
   ...segmentViews,
   ...suppressionViews,
-  ...marketplaceViews,
+  ...listingViews,
+  ...activationViews,
+  ...brandViews,
   ...deliveryViews,
-  ...agentViews,
+  ...messageViews,
+  ...runViews,
+  ...creditViews,
   ...fileViews,
   ...pageViews,
   ...inboxViews,

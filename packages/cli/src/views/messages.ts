@@ -1,0 +1,101 @@
+import type { AgentMessage, MailsvcContract, Message, Output } from "@mailsvc/sdk/contract";
+import { safeLines } from "../safe-text.ts";
+import type { Session } from "../session.ts";
+import type { View } from "./index.ts";
+import { dim, paintWork } from "./status.ts";
+import { type Column, details, paragraphs } from "./table.ts";
+import { instant, stamp } from "./time.ts";
+
+/** What a message is, and where its question stands. */
+const kind = ({ type, approval }: Message): string =>
+  approval ? `${approval.status} ${approval.title}` : type.toLowerCase().replace("_", " ");
+
+const messageColumns: Column<Message>[] = [
+  { title: "no", value: (m) => m.sequence },
+  { title: "id", value: (m) => m.id },
+  { title: "from", value: (m) => m.author.role },
+  { title: "what", value: kind, flexible: true, paint: paintWork },
+  { title: "text", value: (m) => m.text, flexible: true },
+  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim, spare: 1 },
+];
+
+const waitingColumns: Column<AgentMessage>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "agent", value: (m) => m.agentSlug, flexible: true },
+  { title: "what", value: kind, flexible: true, paint: paintWork },
+  { title: "text", value: (m) => m.text, flexible: true },
+  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim, spare: 1 },
+];
+
+const questionColumns: Column<AgentMessage>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "agent", value: (m) => m.agentSlug, flexible: true },
+  { title: "asks", value: (m) => m.approval?.title, flexible: true },
+  { title: "state", value: (m) => m.approval?.status, paint: paintWork },
+  { title: "options", value: (m) => m.approval?.options.map((o) => o.id).join(", "), flexible: true, spare: 2 },
+  { title: "until (utc)", value: (m) => stamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim, spare: 1 },
+];
+
+/** The command that answers; where it is yes or no, in those words. */
+const answerCommand = (id: string, options: readonly string[]): string =>
+  options.join() === "approve,reject"
+    ? `mailsvc approvals approve ${id} (or reject)`
+    : `mailsvc messages answer ${id} ${options.join("|")}`;
+
+const answerHint = ({ id, approval }: Message): string | null =>
+  approval?.status === "PENDING"
+    ? answerCommand(
+        id,
+        approval.options.map((o) => o.id),
+      )
+    : null;
+
+const answerFirst = (rows: readonly AgentMessage[]): string | undefined => {
+  const asked = rows.find((m) => m.approval?.status === "PENDING");
+  return asked && (answerHint(asked) ?? undefined);
+};
+
+const lookAtFirst = ([first]: readonly AgentMessage[]): string | undefined => first && `mailsvc messages get ${first.id}`;
+
+const message = (m: Message, { term: { out, columns } }: Session): string =>
+  [
+    details(
+      [
+        ["id", m.id],
+        ["from", m.author.role],
+        ["activation", m.activationId],
+        ["run", m.runId],
+        ["answers", m.inReplyTo],
+        ["written", instant(m.createdAt)],
+        ["read", instant(m.readAt)],
+        ["asks", m.approval?.title],
+        ["state", m.approval?.status],
+        ["options", m.approval?.options.map((o) => `${o.id} (${o.label})`).join(", ")],
+        ["decision", m.approval?.decision],
+        ["comment", m.approval?.comment],
+        ["expires", m.approval?.status === "PENDING" ? instant(m.approval.expiresAt) : ""],
+        ["next", answerHint(m)],
+      ],
+      out,
+      columns,
+    ),
+    "",
+    paragraphs(safeLines(m.text), columns),
+  ].join("\n");
+
+const unread = ({ unread: n }: Output<MailsvcContract["messages"]["read"]>): string => (n === 0 ? "All read." : `${n} still unread.`);
+
+export const messageViews: Readonly<Record<string, View>> = {
+  "approvals.list": { columns: questionColumns, empty: "No agent waits for an answer.", next: answerFirst },
+  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: lookAtFirst },
+  "messages.list": { columns: messageColumns, empty: "Nothing was said yet." },
+  "messages.create": { object: message },
+  "messages.get": { object: message },
+  "messages.answer": { object: message },
+  "messages.read": { object: unread },
+  "agent.messages.list": { columns: messageColumns },
+  "agent.messages.get": { object: message },
+  "agent.messages.create": { object: message },
+  "agent.messages.cancel": { object: message },
+  "agent.messages.read": { object: unread },
+};
