@@ -129,7 +129,7 @@ export const NASTY_MAIL: readonly (readonly [string, Partial<OutgoingMail>])[] =
 
 const lines = (text: string): string => text.replace(/\r\n|\r|\n/g, "\n");
 // Readers may count the line end that closes every message and part as a part of the text.
-const bodies = (text: string): string[] => [text, `${text}\n`].map(lines);
+const bodies = (text: string): string[] => [lines(text), `${lines(text)}\n`];
 
 const decodedWords = (value: string): string =>
   value.replace(/\?=\s+=\?/g, "?==?").replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, data: string) => {
