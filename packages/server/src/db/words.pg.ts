@@ -25,6 +25,7 @@ export const words: Words = {
   jsonHas: (object, key) => sql`json_typeof(${object} -> ${key}::text) <> 'null'`,
   dateText: (text) =>
     sql`(case when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${text} || 'T00:00:00.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$' then left(${text}, 19) || '.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$' then ${text} end) collate "C"`,
+  among: (text, list) => sql`${text} in (select json_array_elements_text(${list}::json))`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
 };

@@ -31,6 +31,7 @@ export const words: Words = {
   jsonHas: (object, key) => sql`json_type(${object}, ${path(key)}) <> 'null'`,
   dateText: (text) =>
     sql`case when ${text} glob ${DAY} then ${text} || 'T00:00:00.000Z' when ${text} glob ${`${DAY}${TIME}Z`} then substr(${text}, 1, 19) || '.000Z' when ${text} glob ${`${DAY}${TIME}.[0-9][0-9][0-9]Z`} then ${text} end`,
+  among: (text, list) => sql`${text} in (select value from json_each(${list}))`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   passingLocked: (query) => query,
 };

@@ -29,6 +29,8 @@ export interface Words {
    * the order of time; null for other texts.
    */
   dateText(text: SQLWrapper): SQL;
+  /** True of texts that stand in a list, which is bound as JSON: one statement for lists of any length. */
+  among(text: SQLWrapper, list: SQLWrapper): SQL;
   /** `expression is not true`: of true and false, and of null, it makes true and false. */
   notTrue(expression: SQLWrapper): SQL;
   /**

@@ -108,7 +108,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup }: DeliveryParts): Deliver
 
   const goOn = ({ followed, claimed }: Found): void => {
     const now = depsOf().clock.now();
-    for (const [{ job }, { next, dueAt }] of followed) {
+    for (const [job, { next, dueAt }] of followed) {
       agenda.note(job.listing.id, dueAt, now);
       if (next) enter(next);
     }

@@ -160,63 +160,35 @@ export const claimLanes = async (tx: Tx, listingId: string, now: number, limit: 
   return { jobs, nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
 };
 
-/** The next event of a lane, unless somebody else has that by now. */
-const head = async (tx: Tx, { activationId, claim }: Job): Promise<OpenEvent | undefined> => {
-  const [row] = await tx
-    .prepared("lane_head", (q, { agentEvents: e, deliveryLanes: l }) =>
-      q
-        .select(openColumns(e))
-        .from(l)
-        .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim")), isNull(e.settledAt)))
-        .orderBy(asc(e.sequence))
-        .limit(1)
-        .prepare("lane_head"),
-    )
-    .execute({ activationId, claim });
-  return row;
-};
-
 /** What follows in a lane: work, or when it is due next (ms; null when nothing waits, or somebody else has it by now). */
 export interface Following {
   readonly next: Job | null;
   readonly dueAt: number | null;
 }
 
-/**
- * Goes on in a lane whose event has arrived: with the next one, if that is due and the lease lasts, or gives the lane back.
- * `listingOf` tells how the listing stands now.
- */
-export const followLane = async (
-  tx: Tx,
-  job: Job,
-  now: number,
-  listingOf: (id: string) => Promise<ListingRow | undefined>,
-): Promise<Following> => {
-  const { activationId, claim } = job;
-  const event = await head(tx, job);
-  const dueAt = event?.dueAt ?? null;
-  if (event && dueAt !== null && dueAt <= now && now < job.until - ATTEMPT_MS) {
-    const listing = await listingOf(job.listing.id);
-    if (listing && listing.period === job.listing.period && isListed(listing, now))
-      return { next: { ...job, listing, event }, dueAt: null };
-  }
-  await tx
-    .prepared("give_back_lane", (q, { deliveryLanes: l }) =>
+/** The next events of lanes, in one query, with whose the lane is. */
+const nextEvents = (tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim: string | null })[]> =>
+  tx
+    .prepared("next_events", (q, { agentEvents: e, deliveryLanes: l }) =>
       q
-        .update(l)
-        .set({ claim: null, dueAt: sql`${ph("dueAt")}` })
-        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim"))))
-        .prepare("give_back_lane"),
+        .select({ ...openColumns(e), claim: l.claim })
+        .from(l)
+        .innerJoin(e, eq(e.activationId, l.activationId))
+        .where(
+          and(
+            tx.words.among(l.activationId, ph("activationIds")),
+            isNull(e.settledAt),
+            sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
+          ),
+        )
+        .prepare("next_events"),
     )
-    .execute({ activationId, claim, dueAt });
-  return { next: null, dueAt };
-};
+    .execute({ activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)) });
 
-/** Gives a lane back: it is due when its next event is. Answers when that is, or null when nothing waits or somebody else has it by now. */
-export const releaseLane = async (tx: Tx, { activationId, claim }: Job): Promise<number | null> => {
-  const [row] = await tx
-    .prepared("release_lane", (q, { deliveryLanes: l, agentEvents: e }) =>
+/** Gives lanes back: each is due when its next event is. Answers when that is, by activation; null when nothing waits. */
+const releaseLanes = async (tx: Tx, jobs: readonly Job[]): Promise<Map<string, number | null>> => {
+  const rows = await tx
+    .prepared("release_lanes", (q, { deliveryLanes: l, agentEvents: e }) =>
       q
         .update(l)
         .set({
@@ -224,12 +196,49 @@ export const releaseLane = async (tx: Tx, { activationId, claim }: Job): Promise
           dueAt: sql`(select ${e.dueAt} from ${e} where ${e.activationId} = ${l.activationId} and ${e.settledAt} is null
             and (${eq(l.held, false)} or ${inArray(e.type, [...WHILE_HELD])}) order by ${e.sequence} limit 1)`,
         })
-        .where(and(eq(l.activationId, ph("activationId")), eq(l.claim, ph("claim"))))
-        .returning({ dueAt: l.dueAt })
-        .prepare("release_lane"),
+        // Only what is still ours: both together, since a claim is that of many lanes.
+        .where(
+          and(
+            tx.words.among(l.activationId, ph("activationIds")),
+            tx.words.among(sql`(${l.claim} || ' ' || ${l.activationId})`, ph("claims")),
+          ),
+        )
+        .returning({ activationId: l.activationId, dueAt: l.dueAt })
+        .prepare("release_lanes"),
     )
-    .execute({ activationId, claim });
-  return row?.dueAt ?? null;
+    .execute({
+      activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)),
+      claims: JSON.stringify(jobs.map(({ activationId, claim }) => `${claim} ${activationId}`)),
+    });
+  return new Map(rows.map(({ activationId, dueAt }) => [activationId, dueAt]));
+};
+
+/**
+ * Goes on in lanes that were taken: where the event of a job has arrived (`goesOn`) with the next one, if that is due and the lease
+ * lasts; all others are given back. `listingOf` tells how a listing stands now.
+ */
+export const followLanes = async (
+  tx: Tx,
+  jobs: readonly Job[],
+  goesOn: (job: Job) => boolean,
+  now: number,
+  listingOf: (id: string) => Promise<ListingRow | undefined>,
+): Promise<Map<Job, Following>> => {
+  const going = jobs.filter((job) => goesOn(job) && now < job.until - ATTEMPT_MS);
+  const heads = new Map((going.length === 0 ? [] : await nextEvents(tx, going)).map((head) => [head.activationId, head]));
+  const following = new Map<Job, Following>();
+  for (const job of going) {
+    const head = heads.get(job.activationId);
+    if (head?.claim !== job.claim || head.dueAt === null || head.dueAt > now) continue;
+    const listing = await listingOf(job.listing.id);
+    if (!listing || listing.period !== job.listing.period || !isListed(listing, now)) continue;
+    const { claim, ...event } = head;
+    following.set(job, { next: { ...job, listing, event }, dueAt: null });
+  }
+  const left = jobs.filter((job) => !following.has(job));
+  const due = left.length === 0 ? null : await releaseLanes(tx, left);
+  for (const job of left) following.set(job, { next: null, dueAt: due?.get(job.activationId) ?? null });
+  return following;
 };
 
 /** Marks the webhook of an activation as given up. */

@@ -3,12 +3,12 @@ import { StorageUnavailable } from "../../db/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { type ListingRow, listingById } from "../listings/store.ts";
 import type { Wish } from "./desks.ts";
-import { type Claimed, claimLanes, type Following, LEASE_MS } from "./lanes.ts";
+import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./lanes.ts";
 import { type Ended, settle } from "./settle.ts";
 
-/** What a round found: for each outcome what follows in its lane, for each wish what was taken. */
+/** What a round found: for each job that ended what follows in its lane, for each wish what was taken. */
 export interface Found {
-  readonly followed: readonly (readonly [outcome: Ended, follows: Following])[];
+  readonly followed: ReadonlyMap<Job, Following>;
   readonly claimed: readonly (readonly [listingId: string, claimed: Claimed])[];
 }
 
@@ -30,7 +30,7 @@ const attempt = (deps: Deps, claim: string, outcomes: readonly Ended[], wishes: 
   return deps.db.tx(async (tx) => {
     const listingOf = reading(tx);
     // First, so that what is given back can be taken.
-    const followed = await Promise.all(outcomes.map(async (outcome) => [outcome, await settle(tx, deps, outcome, listingOf)] as const));
+    const followed = await settle(tx, deps, outcomes, listingOf);
     const claimed = await Promise.all(
       wishes.map(async ([listingId, n]) => [listingId, await claimLanes(tx, listingId, now, n, claim)] as const),
     );
@@ -63,7 +63,7 @@ export const round = async (
   if (outcomes.length + wishes.length <= 1) {
     deps.log.error("a delivery could not be noted", { event: outcomes[0]?.job.event.id ?? null, error: String(error) });
     const nextAt = deps.clock.now() + LEASE_MS;
-    found({ followed: [], claimed: wishes.map(([listingId]) => [listingId, { jobs: [], nextAt }]) });
+    found({ followed: new Map(), claimed: wishes.map(([listingId]) => [listingId, { jobs: [], nextAt }]) });
     return null;
   }
   const parts: [readonly Ended[], readonly Wish[]][] = [

@@ -6,7 +6,7 @@ import { iso } from "../../lib/clock.ts";
 import { addPauseReason } from "../activations/transitions.ts";
 import type { ListingRow } from "../listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import { type EventRow, type Following, followLane, holdLane, type Job, lookAtLane, type OpenEvent, releaseLane } from "./lanes.ts";
+import { type EventRow, type Following, followLanes, holdLane, type Job, lookAtLane, type OpenEvent } from "./lanes.ts";
 import { planAfter } from "./schedule.ts";
 
 /** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
@@ -168,23 +168,12 @@ const noteFailed = async (tx: Tx, deps: Deps, { event, held }: Job, attempt: Att
   return true;
 };
 
-/**
- * Notes what became of a job, all in one transaction, and goes on in its lane, or gives it back.
- * `listingOf` tells how a listing stands now.
- */
-export const settle = async (
-  tx: Tx,
-  deps: Deps,
-  { job, attempt, dueAt }: Ended,
-  listingOf: (id: string) => Promise<ListingRow | undefined>,
-): Promise<Following> => {
-  const now = deps.clock.now();
+const noteEnded = async (tx: Tx, deps: Deps, { job, attempt, dueAt }: Ended, now: number): Promise<void> => {
   const { event } = job;
   if (attempt && event.attempts > 0) await archiveLast(tx, event.id);
   if (attempt?.class === "ok") {
     if (event.type !== "agent.activated") await arrive(tx, event, attempt, now);
     else if (!(await noteKeyDelivered(tx, event, attempt, now))) await noteOnly(tx, event.id, attempt);
-    if (!job.held) return followLane(tx, job, now, listingOf);
   } else if (attempt) {
     if (!(await noteFailed(tx, deps, job, attempt, now))) await noteOnly(tx, event.id, attempt);
   } else if (dueAt !== undefined) {
@@ -194,5 +183,21 @@ export const settle = async (
       .set({ dueAt })
       .where(and(eq(e.id, event.id), isNull(e.settledAt)));
   }
-  return { next: null, dueAt: await releaseLane(tx, job) };
+};
+
+/**
+ * Notes what became of jobs, all in one transaction, and goes on in their lanes, or gives them back. Answers what follows for each.
+ * `listingOf` tells how a listing stands now.
+ */
+export const settle = async (
+  tx: Tx,
+  deps: Deps,
+  outcomes: readonly Ended[],
+  listingOf: (id: string) => Promise<ListingRow | undefined>,
+): Promise<Map<Job, Following>> => {
+  const now = deps.clock.now();
+  await Promise.all(outcomes.map((outcome) => noteEnded(tx, deps, outcome, now)));
+  const arrived = new Set(outcomes.flatMap(({ job, attempt }) => (attempt?.class === "ok" && !job.held ? [job] : [])));
+  const jobs = outcomes.map(({ job }) => job);
+  return followLanes(tx, jobs, (job) => arrived.has(job), now, listingOf);
 };
