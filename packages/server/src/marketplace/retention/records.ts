@@ -16,7 +16,7 @@ export interface Records {
   walk(t: Tables): { table: Walked; key: Walked["id"]; made: Made };
   /**
    * Deletes what belongs to rows with these keys and was over before an instant (ms). "more": not all of it at once, so the same
-   * keys are to come again. No state is asked for: the database would take its index, which leads to nearly all rows.
+   * keys are to come again. What state the rows are in is not asked for: an index of it would be taken, which leads to nearly all.
    */
   drop(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
 }
@@ -30,7 +30,7 @@ const logs: Records = {
     const goesOn = tx
       .select({ id: r.id })
       .from(r)
-      .where(and(eq(r.id, l.run), isNull(r.finishedAt)));
+      .where(and(eq(r.id, l.run), inArray(r.status, ["RUNNING", "WAITING"])));
     await tx.delete(l).where(and(inArray(l.id, keys), lt(l.at, before), notExists(goesOn)));
   },
 };
