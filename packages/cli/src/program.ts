@@ -38,7 +38,7 @@ Both came to the agent's webhook, with agent.activated:
   export MAILSVC_AGENT_KEY=ms_agent_… MAILSVC_ACTIVATION_ID=act_…`;
 
 // Commands whose work or help needs the flags of the server; all others start without asking it.
-const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands", "__complete"]);
+const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands"]);
 
 // Endpoints whose command is more than their fields: files, waiting, folders.
 const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {

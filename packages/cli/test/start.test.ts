@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { cli } from "./harness.ts";
 
 interface Node {
@@ -36,4 +36,12 @@ test("completion of a noun knows its commands, and a wrong one is told the neare
   expect((await cli(["__complete", "--", "agent", "runs", ""])).stdout).toMatch(/^start\t/m);
   expect((await cli(["listings", "lst"])).stderr).toContain("Did you mean list?");
   expect((await cli(["lisings"])).stderr).toContain("Did you mean listings?");
+});
+
+test("help and completion of what is no server load none", async () => {
+  onTestFinished(() => void vi.doUnmock("@mailsvc/server"));
+  vi.doMock("@mailsvc/server", () => expect.unreachable("the server was loaded"));
+  for (const argv of [["--help"], ["listings", "--help"], ["__complete", "--", ""], ["__complete", "--", "listings", "l"]])
+    expect((await cli(argv)).code, argv.join(" ")).toBe(0);
+  expect((await cli(["__complete", "--", "serve", "--po"])).code).not.toBe(0);
 });
