@@ -150,6 +150,13 @@ describe("bad input", () => {
     bad("a failure without a reason", "/runs/fail", { runId: "run-nobody" }, "error required"),
     bad("no text", "/messages", {}, "text required"),
     bad("an empty text", "/messages", { text: "" }, "text too_small"),
+    bad("a text of blanks", "/messages", { text: " \n\t\u200b" }, "text invalid_characters"),
+    bad(
+      "a preview of blanks",
+      "/messages",
+      { ...question, approval: { title: "?", preview: { kind: "text", text: " " } } },
+      "approval.preview.text invalid_characters",
+    ),
     bad("too much text", "/messages", { text: long(10_001) }, "text too_big"),
     bad("half a character", "/messages", { text: "\ud83d" }, "text invalid_characters"),
     bad("a question that asks nothing", "/messages", question, "approval required"),

@@ -4,7 +4,7 @@ import { pageOf, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unread, upToSequence } from "./messages.ts";
 import { RunId } from "./runs.ts";
-import { line, prose } from "./text.ts";
+import { line, words } from "./text.ts";
 
 // What an approval_response says of the two options everybody knows, and of no answer at all.
 const DECISIONS = ["approved", "rejected", "expired"];
@@ -17,7 +17,7 @@ const OwnId = OptionId.refine((id) => !DECISIONS.includes(id), {
 const Option = z.strictObject({ id: OwnId, label: line(60), style: z.enum(["primary", "danger"]).optional() });
 
 const named = z.strictObject({ kind: z.enum(["landing_page", "lead_magnet", "asset"]), id: z.string().min(1).max(100) });
-const written = z.strictObject({ kind: z.literal("text"), text: prose(10_000).min(1) });
+const written = z.strictObject({ kind: z.literal("text"), text: words(10_000) });
 
 const Question = z.strictObject({
   title: line(200),
@@ -51,7 +51,7 @@ const Question = z.strictObject({
 const Post = z
   .strictObject({
     type: z.enum(["TEXT", "APPROVAL_REQUEST"]).default("TEXT"),
-    text: prose(10_000).min(1),
+    text: words(10_000),
     format: z.enum(MESSAGE_FORMATS).default("plain"),
     runId: RunId.optional().meta({ description: "The run it belongs to" }),
     externalId: line(128).optional().meta({ description: "Your own name for it: it is taken once" }),

@@ -3,7 +3,7 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageOf, pageQuery } from "../page.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
-import { prose, Slug } from "./text.ts";
+import { Slug, words } from "./text.ts";
 
 export const MESSAGE_FORMATS = ["plain", "markdown"] as const;
 
@@ -140,7 +140,7 @@ export const messages = {
     access: write,
     summary: "Write to an agent",
     body: z.strictObject({
-      text: prose(10_000).min(1),
+      text: words(10_000),
       format: z.enum(MESSAGE_FORMATS).default("plain"),
       inReplyTo: z.string().max(100).optional().meta({ description: "The message it answers, which is read thereby" }),
       runId: RunId.optional().meta({ description: "The run it is about" }),
@@ -167,7 +167,7 @@ export const messages = {
     description: "The first answer counts; its agent gets an approval_response, and the run that waits for it goes on.",
     body: z.strictObject({
       decision: OptionId.meta({ description: "The id of one of its options, such as approve or reject" }),
-      comment: prose(2000).min(1).optional().meta({ description: "For the agent, where the request allows it" }),
+      comment: words(2000).optional().meta({ description: "For the agent, where the request allows it" }),
     }),
     output: Message,
     errors: ["not_found", "invalid_state"],

@@ -3,6 +3,7 @@ import { z } from "zod";
 // Beside control characters and line breaks, marks that turn the direction of writing until they are ended: with them a name
 // reads otherwise than it is.
 const NOT_IN_LINE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+const NOT_IN_PROSE = /[^\P{Cc}\t\n\r]/u;
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
@@ -29,8 +30,17 @@ export const prose = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text) && text.isWellFormed(), {
+    .refine((text) => !NOT_IN_PROSE.test(text) && text.isWellFormed(), {
       message: "This text holds no control characters but line breaks and tabs.",
+      params: { code: "invalid_characters" },
+    });
+
+/** The same with something to see: what somebody says to somebody. */
+export const words = (max: number) =>
+  prose(max)
+    .min(1)
+    .refine((text) => text === "" || NOT_IN_PROSE.test(text) || VISIBLE.test(text), {
+      message: "There is nothing to see in this text.",
       params: { code: "invalid_characters" },
     });
 
