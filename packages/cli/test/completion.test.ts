@@ -36,6 +36,7 @@ describe("what is offered", () => {
     expect(await offers(["whoami", "--profile", "s"], home)).toEqual(["staging"]);
     expect(await offers(["config", "get", ""])).toEqual(["profile", "url", "api-key", "timeout"]);
     expect(await offers(["completion", "p"])).toEqual(["pwsh"]);
+    expect(await offers(["api", "P"])).toEqual(["POST", "PUT", "PATCH"]);
     expect(await offers(["send", "--html-file", ""])).toEqual([":files"]);
     expect(await offers(["serve", "--po"])).toEqual(["--port"]);
   });

@@ -32,6 +32,7 @@ const consent = async (session: Session, { body }: Gathered): Promise<void> => {
       `${safeText(name)} asks for:\n${details(
         permissions.map(({ scope, grants }) => [scope, grants]),
         term.err,
+        term.columns,
       )}`,
     );
     if (!(await confirm(host, term, "Agree, and turn it on?"))) throw cancelled();

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
+import { noteChoices } from "../about.ts";
 import { act, type Flags, type Run } from "../act.ts";
 import { usageError } from "../errors.ts";
 import { EXIT } from "../exit.ts";
@@ -40,16 +40,19 @@ const callFrom = async (session: Session, method: string, path: string, flags: F
   });
 };
 
-const head = (answer: Answer): string =>
-  [
-    `HTTP ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`.trim(),
+const head = async (answer: Answer): Promise<string> => {
+  // All of HTTP, for a few words: loaded when they are asked for.
+  const { default: http } = await import("node:http");
+  return [
+    `HTTP ${answer.status} ${http.STATUS_CODES[answer.status] ?? ""}`.trim(),
     ...Object.entries(answer.headers).map(([n, v]) => `${n}: ${safeText(v)}`),
     "",
     "",
   ].join("\n");
+};
 
 const print = async (session: Session, answer: Answer, include: boolean): Promise<void> => {
-  if (include) await session.out.text(head(answer));
+  if (include) await session.out.text(await head(answer));
   if (typeof answer.data === "string") return session.out.text(answer.data);
   if (answer.data !== undefined) await session.out.document(answer.data);
 };
@@ -72,7 +75,7 @@ const paginate = async (session: Session, first: Call): Promise<void> => {
 export const apiCommand = (run: Run): Command => {
   const command = new Command("api")
     .description("Send any request and print the answer")
-    .argument("<method>", METHODS.join(", "))
+    .addArgument(noteChoices(new Argument("<method>", METHODS.join(", ")), METHODS))
     .argument("<path>", "Path of the API, e.g. /api/v1/emails")
     .addOption(new Option("-d, --data <json>", "Body: JSON, @file or - for stdin"))
     .addOption(new Option("-H, --header <header>", '"Name: value" (repeatable)').argParser(collect))

@@ -60,7 +60,11 @@ const set = (run: Run): Command =>
     new Command("set")
       .description("Store a setting in the profile in use")
       .argument("<key>", CONFIG_KEYS.join(", "))
-      .argument("<value>", "Its value; - reads stdin"),
+      .argument("<value>", "Its value; - reads stdin")
+      .addHelpText(
+        "after",
+        "\nExamples:\n  mailsvc config set url https://mail.example.com\n  mailsvc config set timeout 2m --profile staging",
+      ),
     run,
     "connect",
     async (session, [word, given = ""]) => {

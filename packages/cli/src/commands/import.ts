@@ -4,7 +4,7 @@ import { act, type Flags, type Run } from "../act.ts";
 import { CliError, failureOf, invalidInput } from "../errors.ts";
 import { EXIT, type Exit } from "../exit.ts";
 import { addOptions } from "../import/flags.ts";
-import { type Ending, runImport, type Standing } from "../import/importer.ts";
+import type { Ending, Standing } from "../import/importer.ts";
 import { CONTACTS, type Kind, SUPPRESSIONS } from "../import/kind.ts";
 import { type Plan, planOf } from "../import/plan.ts";
 import { rejectsFile } from "../import/rejects.ts";
@@ -55,6 +55,7 @@ const importFile = async (session: Session, kind: Kind, given: string, flags: Fl
   const rejects = plan.errorsFile === null ? null : rejectsFile(plan.errorsFile, table, from.errorsBytes);
   const watch = await watchImport(session, kind, source, standing, plan.flags.dryRun);
   const errors: ShownFault[] = [];
+  const { runImport } = await import("../import/importer.ts");
   const ending = await runImport({
     ...plan,
     session,

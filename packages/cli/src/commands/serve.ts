@@ -129,6 +129,11 @@ const untilEnd = async (session: Session, server: RunningServer, log: ServeLog, 
   await stopped(session.signal);
 };
 
+const EXAMPLES = {
+  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json"],
+  serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
+} as const;
+
 const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command => {
   const dev = name === "dev";
   const command = new Command(name).description(summary);
@@ -139,6 +144,7 @@ const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: rea
     );
     command.addOption(noteOption(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
+  command.addHelpText("after", `\nExamples:\n${EXAMPLES[name].map((line) => `  ${line}`).join("\n")}`);
   if (dev) command.option("--plain", "Plain lines instead of the live screen");
   return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { server, log } = await start(session, table, flags, dev);
