@@ -87,6 +87,31 @@ test("listings at one host that answers have 64 places together, however many th
   expect(counting.most()).toBeLessThanOrEqual(64);
 });
 
+test("listings whose origin is busy with another one's have their turn, called before or not", async () => {
+  await using shared = await hook(() => (response) => void setImmediate(() => response.end()));
+  await using world = await createWorld();
+  await listAgent(world.sdk, shared.url);
+  await turnOn(world.sdk);
+  await arrived(shared, 1, world);
+  const many = await crowd(world, "writer", [`${shared.url}/many`], 2000);
+  const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
+  await resumed(world, few.slice(0, 1));
+  await world.settle();
+  const place = new Map(few.map((id) => [id, Number.POSITIVE_INFINITY]));
+  const since = shared.calls.length;
+  shared.script = (n, { event }) => {
+    if (place.has(event.activationId)) place.set(event.activationId, n - since);
+    return 200;
+  };
+  // Two events in each of the lanes.
+  for (let i = 0; i < 2; i += 1) await resumed(world, many);
+  await arrived(shared, since + 200, world);
+  await resumed(world, few);
+  await world.settle();
+  expect(shared.calls).toHaveLength(since + 4000 + 4);
+  expect(Math.max(...place.values())).toBeLessThan(2500);
+});
+
 test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
   const origins = new Origins();
   const there = "https://agents.example.com";
@@ -102,7 +127,7 @@ test("a listing waits until there is room where it lives, those that hang behind
   // What is taken and has not begun counts too.
   for (let i = 0; i < 8; i += 1) origins.end(there, true);
   origins.ahead(there, 10);
-  expect([origins.roomAhead(there, false), origins.roomAhead(there, true), origins.room(there, false)]).toEqual([0, 502, 10]);
+  expect([origins.roomAhead(there, false), origins.roomAhead(there, true), origins.room(there, false)]).toEqual([10, 502, 10]);
   origins.ahead(there, -10);
   expect(origins.roomAhead(there, true)).toBe(512);
 });

@@ -36,10 +36,15 @@ export class Origins {
     return Math.min(MOST - busy, quick ? MOST : MOST_SLOW - slow);
   }
 
-  /** How many events may be taken for webhooks there. */
+  /** How many requests to webhooks that hang or were never called may be begun there as soon as there is a place. */
+  roomSlow(origin: string): number {
+    return MOST_SLOW - (this.#loads.get(origin) ?? NONE).slow;
+  }
+
+  /** How many events may be taken for webhooks there. What those that answer hold is no reason not to begin with another one. */
   roomAhead(origin: string, quick: boolean): number {
     const { busy, ahead } = this.#loads.get(origin) ?? NONE;
-    return quick ? MOST * AHEAD - busy - ahead : this.room(origin, false) - ahead;
+    return quick ? MOST * AHEAD - busy - ahead : this.roomSlow(origin);
   }
 
   begin(origin: string, slow: boolean): void {
