@@ -119,7 +119,9 @@ test("the peer that was reached is looked at too, whatever was resolved, and not
       ),
     );
   };
-  for (const peer of ["10.0.0.1", "127.0.0.1", "::1", "::ffff:169.254.169.254", "fe80::1%eth0", undefined])
+  for (const peer of ["10.0.0.1", "127.0.0.1", "::1", "::ffff:169.254.169.254", "fe80::1%eth0"])
     expect([peer, await reach(peer)]).toEqual([peer, { code: "BLOCKED_ADDRESS", destroyed: true }]);
   expect(await reach("93.184.216.34")).toEqual({ code: "", destroyed: false });
+  // Reset as soon as it was made: nothing can be said of who it was.
+  expect(await reach(undefined)).toEqual({ code: "ECONNRESET", destroyed: true });
 });

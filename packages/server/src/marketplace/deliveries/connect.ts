@@ -85,10 +85,13 @@ export const guardedConnector = (build: typeof buildConnector, lookup: Lookup, g
   return (options, callback) =>
     connect(options, (error, socket) => {
       if (error) return callback(error, null);
-      const peer = socket?.remoteAddress;
-      if (!socket || peer === undefined || isForbiddenAddress(peer, guard)) {
-        socket?.on("error", () => {}).destroy();
-        return callback(new BlockedAddress("A forbidden peer."), null);
+      if (!socket) return callback(new Error("No connection."), null);
+      const peer = socket.remoteAddress;
+      if (peer === undefined || isForbiddenAddress(peer, guard)) {
+        socket.on("error", () => {}).destroy();
+        // A connection that is reset as soon as it is made has nobody at its other end any more.
+        const gone = Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });
+        return callback(peer === undefined ? gone : new BlockedAddress("A forbidden peer."), null);
       }
       callback(null, socket);
     });

@@ -254,6 +254,7 @@ test("a URL that was fine when it was saved is looked at again before each attem
     hooks.url,
     hooks.url.replace("127.0.0.1", "2130706433"),
     hooks.url.replace("127.0.0.1", "[::ffff:127.0.0.1]"),
+    "https://[",
   ]) {
     await db.tx((tx) => tx.update(tx.t.listings).set({ webhookUrl }));
     expect(await production.sdk.deliveries.test("agent")).toMatchObject({ ok: false, class: "blocked_address", httpStatus: null });

@@ -10,6 +10,8 @@ import type { Message } from "./port.ts";
 import { LIMIT_MS, Receiver } from "./receiver.ts";
 import { Signers } from "./sign.ts";
 
+// Connections to all webhooks together, with those that are kept: beyond it each is closed when it has carried its request.
+const MOST_OPEN = 4096;
 // Listings whose opened secrets are remembered.
 const REMEMBERED = 1000;
 
@@ -42,7 +44,12 @@ export class Postman {
   /** A webhook by its URL. */
   receiver(url: string): Receiver {
     const { config, clock } = this.#deps;
-    return new Receiver(url, { clock, fault: checkWebhookUrl(url, config), connect: (where) => this.#connect(where) });
+    return new Receiver(url, {
+      clock,
+      fault: checkWebhookUrl(url, config),
+      connect: (where) => this.#connect(where),
+      isCrowded: () => this.#ends.size > MOST_OPEN,
+    });
   }
 
   /** One attempt. Throws SealBroken when the secret of the listing cannot be opened; never for what the receiver does. */

@@ -36,11 +36,13 @@ let sockets: Socket[];
 /** What the webhook does with the bytes of a connection. */
 let serve: (socket: Socket, connection: number, text: string) => void;
 let time: ReturnType<typeof manualTime>;
+let crowded: boolean;
 let receiver: Receiver;
 
 beforeEach(async () => {
   heard = [];
   sockets = [];
+  crowded = false;
   serve = (socket) => void socket.write(OK);
   server = createServer((socket) => {
     const connection = sockets.push(socket) - 1;
@@ -62,6 +64,7 @@ beforeEach(async () => {
       await once(socket, "connect");
       return socket;
     },
+    isCrowded: () => crowded,
   });
 });
 afterEach(async () => {
@@ -84,6 +87,13 @@ test("requests at the same time have a connection each, and those are kept", asy
   expect(sockets).toHaveLength(3);
   await Promise.all([attempt(), attempt(), attempt()]);
   expect(sockets).toHaveLength(3);
+});
+
+test("where too many connections are open none is kept", async () => {
+  crowded = true;
+  await attempt();
+  await attempt();
+  expect(sockets).toHaveLength(2);
 });
 
 test("a connection that was closed while nobody used it is not used again", async () => {

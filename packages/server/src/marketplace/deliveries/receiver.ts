@@ -32,6 +32,8 @@ export interface ReceiverParts {
   /** Why the URL must not be called, if so. */
   readonly fault: Fault;
   readonly connect: (url: URL) => Promise<Socket>;
+  /** Whether so many connections are open that none is kept. */
+  readonly isCrowded: () => boolean;
 }
 
 /**
@@ -56,7 +58,8 @@ export class Receiver {
   #closed = false;
 
   constructor(url: string, parts: ReceiverParts) {
-    this.#url = new URL(url);
+    // What is no URL is never called: `fault` says why.
+    this.#url = new URL(URL.canParse(url) ? url : "https://invalid");
     const { pathname, search, host } = this.#url;
     this.url = url;
     this.origin = this.#url.origin;
@@ -186,7 +189,7 @@ export class Receiver {
 
   #carry(line: Line, request: Uint8Array, limit: number, done: (ending: Ending) => void): void {
     line.send(request, limit, (ending) => {
-      if (line.isFree && !this.#closed) this.#keep(line);
+      if (line.isFree && !this.#closed && !this.#parts.isCrowded()) this.#keep(line);
       else line.close();
       done(ending);
     });

@@ -63,7 +63,9 @@ export const round = async (
   if (outcomes.length + wishes.length <= 1) {
     deps.log.error("a delivery could not be noted", { event: outcomes[0]?.job.event.id ?? null, error: String(error) });
     const nextAt = deps.clock.now() + LEASE_MS;
-    found({ followed: new Map(), claimed: wishes.map(([listingId]) => [listingId, { jobs: [], nextAt }]) });
+    // Nobody else may look for it then.
+    const followed = new Map(outcomes.map(({ job }): [Job, Following] => [job, { next: null, dueAt: job.until }]));
+    found({ followed, claimed: wishes.map(([listingId]) => [listingId, { jobs: [], nextAt }]) });
     return null;
   }
   const parts: [readonly Ended[], readonly Wish[]][] = [
