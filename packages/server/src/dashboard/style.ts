@@ -79,7 +79,7 @@ th { white-space: nowrap; font-weight: 500; color: var(--soft); }
 td { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 12.5px; }
 .files { list-style: none; margin: 0; padding: 6px 16px; }
 .files li { padding: 8px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-#notice:not(:empty) { position: fixed; left: 50%; bottom: 20px; transform: translateX(-50%); max-width: calc(100vw - 32px); padding: 8px 16px; border-radius: 8px; background: var(--ink); color: var(--bg); box-shadow: 0 4px 18px #0004; }
+#notice:not(:empty) { position: fixed; left: 50%; bottom: 20px; transform: translateX(-50%); width: max-content; max-width: calc(100vw - 32px); padding: 8px 16px; border-radius: 8px; background: var(--ink); color: var(--bg); box-shadow: 0 4px 18px #0004; }
 #notice.bad:not(:empty) { background: var(--bad); }
 dialog { border: 1px solid var(--line); border-radius: 10px; padding: 20px; max-width: 400px; background: var(--card); color: var(--ink); }
 dialog::backdrop { background: #0006; }

@@ -45,7 +45,7 @@ export const events = ({ at, make, button, call, doing, sleep }: Tools, times: T
             make(
               "pre",
               "",
-              "mailsvc listings create --slug my-agent --name 'My agent' \\\n  --webhook-url http://127.0.0.1:4000/webhook --permission agent:write_runs\nmailsvc deliveries test my-agent\nmailsvc listings checkout my-agent\nmailsvc activations create my-agent",
+              "mailsvc listings create --slug my-agent --name 'My agent' \\\n  --webhook-url http://127.0.0.1:4000/webhook --permission agent:write_runs\nmailsvc deliveries test my-agent\nmailsvc listings checkout my-agent   # then pay, as it says\nmailsvc activations create my-agent",
             ),
           ];
     at("no-event").replaceChildren(...lines);

@@ -58,9 +58,9 @@ export const start = ({ at, ask, call, doing, notice }: Tools, { mail, mails, ev
       await call("POST", "/__dev/reset", {});
       event.close();
       mail.close();
-      see(false);
       notice("A fresh world");
       mails.again();
+      if (onWebhooks) await events.refresh();
     },
   );
   document.addEventListener("keydown", (pressed) => {
