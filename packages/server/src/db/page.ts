@@ -17,12 +17,16 @@ export interface Slice {
 
 const encode = (id: string): string => Buffer.from(id).toString("base64url");
 
+const notOfThisList = (): Error =>
+  invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+
 const decode = (cursor: string): string => {
   const id = Buffer.from(cursor, "base64url").toString();
-  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id))
-    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id)) throw notOfThisList();
   return id;
 };
+
+const kindOf = (id: string): string => id.slice(0, id.indexOf("_"));
 
 const paged = <Row, Item>(
   input: PageInput,
@@ -59,6 +63,7 @@ export const pageOf = async <Row extends { id: string }, Item>(
 ): Promise<Page<Item>> => {
   const before = input.cursor === undefined ? null : decode(input.cursor);
   const found = await rows({ before, limit: input.limit + 1, offset: before === null ? (input.page - 1) * input.limit : 0 });
+  if (before !== null && found[0] && kindOf(found[0].id) !== kindOf(before)) throw notOfThisList();
   return paged(input, found, await count(), show, (row) => row.id);
 };
 
@@ -71,8 +76,7 @@ export interface SeqSlice {
 
 const decodeSeq = (cursor: string): number => {
   const seq = /^#(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (seq === undefined)
-    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  if (seq === undefined) throw notOfThisList();
   return Number(seq);
 };
 

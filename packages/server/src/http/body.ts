@@ -55,8 +55,9 @@ export const readWeb = async (request: Request, limit: number): Promise<Uint8Arr
   return bytes;
 };
 
-/** Refuses what is no JSON by its headers. Throws ApiError unsupported_media_type. */
+/** Refuses what is no JSON by its headers; of a body without a byte the type does not matter. Throws ApiError unsupported_media_type. */
 export const checkMediaType = (headers: HeaderReader): void => {
+  if (headers.get("content-length") === "0") return;
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);

@@ -30,10 +30,18 @@ export class ListenError extends Error {
   override name = "ListenError";
 }
 
+/** What is answered to a request that could not be read, by the code of the error. */
+const UNREAD: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
+};
+
 const harden = (server: Server): void => {
   // Slow clients hold a socket, never a worker; still, they are let go in time.
   server.headersTimeout = 10_000;
-  server.requestTimeout = 60_000;
+  // A file of 25 MB over a slow line takes minutes.
+  server.requestTimeout = 300_000;
   server.keepAliveTimeout = 65_000;
   server.maxRequestsPerSocket = 0;
 };
@@ -98,8 +106,9 @@ export const listen = async ({ h3, direct, find }: Mounted, options: ListenOptio
   const plain = options.https ? null : servePlain(server, find);
   server.on("connection", options.onConnection);
   // A connection that breaks is the client's affair; what it sent that is no HTTP is answered and dropped.
-  server.on("clientError", (_error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const status = UNREAD[error.code ?? ""] ?? "400 Bad Request";
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     else socket.destroy();
   });
   if (!options.https) await bind(server, options);

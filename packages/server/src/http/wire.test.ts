@@ -90,7 +90,12 @@ describe("what is no HTTP", () => {
   });
 
   test("headers of 64 KB are refused", async () => {
-    expect(await ask("GET /healthz", `X-Big: ${"x".repeat(65_536)}`)).toMatch(/^HTTP\/1\.1 4(?:00|31) /);
+    expect(await ask("GET /healthz", `X-Big: ${"x".repeat(65_536)}`)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  test("a body without a byte has any type", async () => {
+    const empty = ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 0"];
+    expect(await ask("POST /api/v1/marketplace/listings/nobody/cancel", auth(), ...empty)).toMatch(/^HTTP\/1\.1 404 /);
   });
 
   test("five hundred headers are refused or served, and nothing breaks", async () => {

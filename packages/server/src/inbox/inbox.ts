@@ -2,8 +2,8 @@ import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contra
 import { addressKey } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
 import type { z } from "zod";
+import { contains } from "../db/contains.ts";
 import type { Db, Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
 import type { Tables } from "../db/tables.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -31,11 +31,11 @@ const show = (row: Summary): CapturedMail => ({
   receivedAt: iso(row.receivedAt),
 });
 
-const matching = ({ t: { inbox } }: Reader, { to, from, subject, workspace }: Match) =>
+const matching = ({ t: { inbox }, words }: Reader, { to, from, subject, workspace }: Match) =>
   and(
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
-    from === undefined ? undefined : contains(inbox.from, from),
-    subject === undefined ? undefined : contains(inbox.subject, subject),
+    from === undefined ? undefined : contains(words, inbox.from, from),
+    subject === undefined ? undefined : contains(words, inbox.subject, subject),
     workspace === undefined ? undefined : eq(inbox.workspaceId, workspace),
   );
 

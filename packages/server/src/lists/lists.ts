@@ -1,8 +1,8 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
@@ -131,7 +131,7 @@ export const listLists = async (
   const where = and(
     eq(t.workspaceId, workspaceId),
     isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(t.name, input.search),
+    input.search === undefined ? undefined : contains(read.words, t.name, input.search),
   );
   const page = await pageOf(
     input,

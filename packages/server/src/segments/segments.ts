@@ -2,8 +2,8 @@ import type { ContactMembership, Page, Segment, SegmentRule, SegmentState } from
 import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
+import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -173,7 +173,7 @@ export const listSegments = async (
   const where = and(
     eq(t.workspaceId, workspaceId),
     isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(t.name, input.search),
+    input.search === undefined ? undefined : contains(read.words, t.name, input.search),
   );
   const page = await pageOf(
     input,

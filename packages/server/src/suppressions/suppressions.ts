@@ -1,8 +1,8 @@
 import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
+import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/like.ts";
 import { type PageInput, pageOf } from "../db/page.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
@@ -230,7 +230,7 @@ export const listSuppressions = async (read: Reader, workspaceId: string, input:
     input.email === undefined
       ? undefined
       : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
-    input.search === undefined ? undefined : contains(t.email, input.search),
+    input.search === undefined ? undefined : contains(read.words, t.email, input.search),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),
     input.source && eq(t.source, input.source),

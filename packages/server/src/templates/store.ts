@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
+import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/like.ts";
 import type { Slice } from "../db/page.ts";
 import type { Tables } from "../db/tables.ts";
 
@@ -118,7 +118,7 @@ const matching = (q: Reader, workspaceId: string, { search, category, type, stat
   const { templates: t } = q.t;
   return and(
     eq(t.workspaceId, workspaceId),
-    search ? or(contains(t.name, search), contains(t.description, search)) : undefined,
+    search ? or(contains(q.words, t.name, search), contains(q.words, t.description, search)) : undefined,
     category === undefined ? undefined : eq(t.category, category),
     type && eq(t.type, type),
     status && eq(t.status, status),

@@ -39,7 +39,24 @@ test("it is searched whatever the case, paged, and shows whose agents are on", a
   ]);
   expect((await world.sdk.catalog.list({ search: "the BETA" })).data.map((a) => a.slug)).toEqual(["beta"]);
   expect((await world.sdk.catalog.list({ search: "%" })).data).toEqual([]);
+  await world.sdk.listings.update("gamma", { name: "Écrivain 100%" });
+  for (const search of ["Écrivain", "écriv", "ÉCRIVAIN", "e\u0301crivain", "0%"])
+    expect((await world.sdk.catalog.list({ search })).data.map((a) => a.slug)).toEqual(["gamma"]);
   await world.sdk.activations.deactivate(id);
   expect((await world.sdk.catalog.get("beta")).activationId).toBeNull();
   await expect(world.sdk.catalog.get("delta")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a cursor leads on in its own list only", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  for (const slug of ["alpha", "beta"]) await listAgent(world.sdk, hooks.url, { slug });
+  await turnOn(world.sdk, "beta");
+  const { pagination } = await world.sdk.catalog.list({ limit: 1 });
+  const cursor = pagination.nextCursor ?? "";
+  expect((await world.sdk.catalog.list({ cursor })).data.map((a) => a.slug)).toEqual(["alpha"]);
+  await expect(world.sdk.activations.list({ cursor })).rejects.toMatchObject({
+    code: "validation_error",
+    details: [{ path: "cursor", code: "invalid_cursor" }],
+  });
 });
