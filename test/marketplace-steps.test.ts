@@ -25,7 +25,7 @@ const TURN = 'update "activations" set .*"pause_reasons"';
 const END = 'update "activations" set .*"deactivation_reason"';
 const CANCEL = 'update "listings" set .*"ended_at"';
 const ROTATION = 'update "listings" set .*"next_secret"';
-const CLAIM = '^update "delivery_lanes" set .*"claim".* in \\(select';
+const CLAIM = '^update "delivery_lanes" set .*"claim".* in \\(select "activation_id"';
 const KEY_EVENT = '"type":"agent.activated"';
 
 const beforeCommit = (having: string, nth = 1): Order => ({ at: "before commit", having: [having], nth });

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import Database from "better-sqlite3";
-import { Client } from "undici";
 import type { Order } from "./doomed-server.ts";
 
 /*
@@ -105,11 +104,14 @@ const watchPostgres = async (): Promise<void> => {
   };
 };
 
+/** What is sent to webhooks is one piece of bytes. */
 const watchRequests = (): void => {
-  const { dispatch } = Client.prototype;
-  Client.prototype.dispatch = function (options, handler) {
-    dieAt("request", [String(options.body)]);
-    return dispatch.call(this, options, handler);
+  const sockets = Socket.prototype as unknown as Record<"write", (...params: unknown[]) => unknown>;
+  const { write } = sockets;
+  sockets.write = function (this: Socket, ...params) {
+    const [bytes] = params;
+    if (bytes instanceof Buffer && bytes.subarray(0, 6).toString() === "POST /") dieAt("request", [bytes.toString()]);
+    return write.apply(this, params);
   };
 };
 
