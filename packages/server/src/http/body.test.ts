@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { wire } from "../../test/wire.ts";
-import { readNode } from "./body.ts";
+import { parseJson, readNode } from "./body.ts";
 
 test.each([
   ["before its body was whole", "abc"],
@@ -40,4 +40,17 @@ test("a connection that breaks within a body that is being read refuses that req
   } finally {
     server.close();
   }
+});
+
+test.each([
+  ['{"tags":{"a":"b","__proto__":"x"}}', "tags.__proto__"],
+  ['{"list":[1,{"\\u005f_proto__":null}]}', "list.1.__proto__"],
+])("a field that would be dropped without a word is refused by name: %s", (text, path) => {
+  expect(() => parseJson(Buffer.from(text))).toThrow(
+    expect.objectContaining({ status: 400, details: [{ path, code: "invalid_key", message: expect.any(String) }] }),
+  );
+});
+
+test("a text may say what no field is called", () => {
+  expect(parseJson(Buffer.from('{"text":"about __proto__ and \\u005f"}'))).toEqual({ text: "about __proto__ and _" });
 });

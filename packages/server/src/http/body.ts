@@ -77,6 +77,21 @@ const textOf = (bytes: Uint8Array): string => {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 };
 
+const PROTO = "__proto__";
+
+/**
+ * Where a field of that name stands within the fields of a body, as a path; null when there is none. Validation would drop it
+ * without a word, but for one among the fields themselves.
+ */
+const protoIn = (value: unknown, path: readonly string[] = []): string | null => {
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = key === PROTO && path.length > 0 ? [...path, key].join(".") : protoIn(inner, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
 /** Parses a body as one JSON object. Throws ApiError validation_error with what is wrong with it. */
 export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
   if (bytes.length === 0) return {};
@@ -93,5 +108,11 @@ export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
     refuse(`The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) refuse("The body must be a JSON object: { … }.");
+  // Looked for only where it may stand, if need be in escapes.
+  const path = text.includes(PROTO) || text.includes("\\u005") ? protoIn(value) : null;
+  if (path !== null) {
+    const message = `No field can be called ${PROTO}.`;
+    throw new ApiError("validation_error", message, { details: [{ path, code: "invalid_key", message }] });
+  }
   return value as Record<string, unknown>;
 };
