@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { arrived, countingHook, crowd, resumed } from "../../../test/crowd.ts";
 import { hook } from "../../../test/hook.ts";
 import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import type { BendableClock } from "../../lib/bendable-clock.ts";
 import { createWorld } from "../../testing.ts";
+import { LEASE_MS } from "./lanes.ts";
 import { LIMIT_MS } from "./receiver.ts";
 
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
@@ -120,6 +122,31 @@ test("a webhook that has begun to hang keeps only what it has", async () => {
   await world.app.deps.clock.real.sleep(300);
   // 64 of them hang; the rest waits in the database, for whoever has time.
   expect(hooks.calls.length).toBeLessThanOrEqual(100 + 64 + 1);
+});
+
+test("what has waited for its place until its lease is over is not sent beside whoever has it then", async () => {
+  const held: (() => void)[] = [];
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await arrived(hooks, 1, world);
+  await world.settle();
+  const many = await crowd(world, "writer", [hooks.url], 40);
+  await resumed(world, many.slice(0, 1));
+  await world.settle();
+  hooks.script = () => (response) => void held.push(() => response.end());
+  await resumed(world, many.slice(1));
+  await expect.poll(() => held.length, { interval: 2 }).toBe(2);
+  const clock = world.app.deps.clock as BendableClock;
+  await clock.advanceTo(clock.now() + 2 * LEASE_MS, async () => {});
+  hooks.script = () => 200;
+  for (const answer of held.splice(0)) answer();
+  await world.settle();
+  const times = [...Map.groupBy(hooks.calls, ({ event }) => event.id).values()].map((some) => some.length);
+  expect(times).toHaveLength(2 + 39);
+  // The two that were under way may be sent again.
+  expect(times.filter((n) => n > 1).length).toBeLessThanOrEqual(2);
 });
 
 test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
