@@ -149,6 +149,24 @@ test("what has waited for its place until its lease is over is not sent beside w
   expect(times.filter((n) => n > 1).length).toBeLessThanOrEqual(2);
 });
 
+test("events that follow each other fast do not put off what is due already", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  const { db, queue, clock } = world.app.deps;
+  await queue.stop();
+  const { deliveryLanes: l } = db.read.t;
+  const due: (number | null)[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    await resumed(world, [id]);
+    due.push((await db.read.select().from(l))[0]?.dueAt ?? null);
+    await (clock as BendableClock).advanceTo(clock.now() + 1000, async () => {});
+  }
+  expect(due).toEqual([clock.now() - 2000, clock.now() - 2000]);
+});
+
 test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
   await using hooks = await hook(() => () => {});
   await using world = await createWorld();

@@ -167,9 +167,12 @@ export const emitEach = async (
 export const emit = (tx: AgentTx, deps: AgentDeps, activationId: string, event: NewAgentEvent): Promise<void> =>
   emitEach(tx, deps, [{ activationId, event }]);
 
-/** When a lane is looked at next: now, unless a worker has it, which looks by itself. */
+/**
+ * When a lane is looked at next: now, unless a worker has it, which looks by itself. One that is due already keeps its place: events
+ * that follow each other fast would put it off again and again.
+ */
 const lookNow = (lanes: AgentTx["t"]["deliveryLanes"], now: number) =>
-  sql`case when ${lanes.claim} is null then ${now} else ${lanes.dueAt} end`;
+  sql`case when ${lanes.claim} is null and (${lanes.dueAt} is null or ${lanes.dueAt} > ${now}) then ${now} else ${lanes.dueAt} end`;
 
 /**
  * Gives events that were given up a fresh set of attempts, in their order, and lets the lane go on. When the activation is

@@ -25,9 +25,10 @@ const reading = (tx: Tx): ((id: string) => Promise<ListingRow | undefined>) => {
   };
 };
 
-const attempt = (deps: Deps, claim: string, outcomes: readonly Ended[], wishes: readonly Wish[]): Promise<Found> => {
-  const now = deps.clock.now();
-  return deps.db.tx(async (tx) => {
+const attempt = (deps: Deps, claim: string, outcomes: readonly Ended[], wishes: readonly Wish[]): Promise<Found> =>
+  deps.db.tx(async (tx) => {
+    // Anew when the transaction runs again: what has fallen due meanwhile is what it ran into.
+    const now = deps.clock.now();
     const listingOf = reading(tx);
     // First, so that what is given back can be taken.
     const followed = await settle(tx, deps, outcomes, listingOf);
@@ -36,7 +37,6 @@ const attempt = (deps: Deps, claim: string, outcomes: readonly Ended[], wishes: 
     );
     return { followed, claimed };
   });
-};
 
 /**
  * Notes what has ended and takes what is next, in one transaction, and tells what it `found`. When that fails it is taken apart,
