@@ -4,7 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { type Random, seededRandom } from "../../lib/random.ts";
-import { Answer, BadAnswer } from "./answer.ts";
+import { Answer } from "./answer.ts";
+import { BadAnswer } from "./answer-head.ts";
 
 type Read = { status: number; body: string; keeps: boolean; over: boolean } | { bad: string };
 

@@ -1,18 +1,4 @@
-/*
- * Reads answers to HTTP/1.1 requests (RFC 9112), strictly: whoever answers webhooks with something else is told so. Of an answer
- * only its status, its beginning, and whether the connection may carry another request are of interest.
- */
-
-/** What came is not HTTP/1.1. The code says where it went wrong. */
-export class BadAnswer extends Error {
-  override name = "BadAnswer";
-  readonly code: string;
-
-  constructor(code: string) {
-    super(`Not a valid answer: ${code}.`);
-    this.code = code;
-  }
-}
+import { BadAnswer, FIELD, type Framing, Heads } from "./answer-head.ts";
 
 // What is read of a body; the rest of it is of no interest, and may have no end.
 const READ = 16 * 1024;
@@ -24,63 +10,16 @@ const HEADS = 64 * 1024;
 const CHUNK_LINE = 1024;
 // What is taken in all: a body that is spread over more than this, a byte here and there, is no more read to its end than a long one.
 const TAKEN = HEADS + 8 * READ;
-// For how long a connection is kept that says nothing about it, ms; and how much sooner than it says it is given up.
-const KEEP_MS = 4000;
-const MARGIN_MS = 1000;
 
 const START = Buffer.from("HTTP/1.");
 const END = Buffer.from("\r\n\r\n");
 const EOL = Buffer.from("\r\n");
 const NOTHING = Buffer.alloc(0);
 
-const STATUS = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 const CHUNK = /^([0-9a-f]{1,8})(?:;[!#$%&'*+.^_`|~0-9a-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^"\\]*"))?)*$/i;
 // Too late in a trailer.
 const FRAMES = /^(?:content-length|transfer-encoding):/i;
 const BARE = /[^\r]\n|\r(?!\n|$)/;
-
-/** How the end of a body is known. */
-type Framing = { readonly kind: "length"; left: number } | { readonly kind: "chunked" } | { readonly kind: "close" };
-
-/** The fields that matter, by their names in lower case; each may stand there once, but for lists. */
-const LISTS = new Set(["connection", "transfer-encoding"]);
-const KNOWN = new Set([...LISTS, "content-length", "retry-after", "keep-alive"]);
-
-const fieldsOf = (lines: readonly string[]): Map<string, string> => {
-  const fields = new Map<string, string>();
-  for (let i = 1; i < lines.length; i += 1) {
-    const match = FIELD.exec(lines[i] as string);
-    if (!match) throw new BadAnswer("HEADER");
-    const name = (match[1] as string).toLowerCase();
-    if (!KNOWN.has(name)) continue;
-    const value = (match[2] as string).trim();
-    // Not everybody takes a tab for a blank there.
-    if ((match[0] as string).includes("\t")) throw new BadAnswer("HEADER");
-    const before = fields.get(name);
-    if (before === undefined) fields.set(name, value);
-    else if (LISTS.has(name)) fields.set(name, `${before}, ${value}`);
-    else if (name === "content-length") throw new BadAnswer("CONTENT_LENGTH");
-  }
-  return fields;
-};
-
-const framingOf = (status: number, fields: ReadonlyMap<string, string>): Framing => {
-  const length = fields.get("content-length");
-  const encoding = fields.get("transfer-encoding");
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadAnswer("CONTENT_LENGTH");
-  if (encoding === "" || (length !== undefined && encoding !== undefined)) throw new BadAnswer("TRANSFER_ENCODING");
-  if (status === 204 || status === 304) return { kind: "length", left: 0 };
-  if (encoding !== undefined) return /(?:^|,)[\t ]*chunked$/i.test(encoding) ? { kind: "chunked" } : { kind: "close" };
-  return length === undefined ? { kind: "close" } : { kind: "length", left: Number(length) };
-};
-
-/** For how long the connection may be kept after this answer, ms. */
-const keptFor = (version: string, fields: ReadonlyMap<string, string>): number => {
-  if (version !== "1" || /\bclose\b/i.test(fields.get("connection") ?? "")) return 0;
-  const says = /\btimeout=(\d{1,6})/i.exec(fields.get("keep-alive") ?? "")?.[1];
-  return says === undefined ? KEEP_MS : Math.min(KEEP_MS, Math.max(0, Number(says) * 1000 - MARGIN_MS));
-};
 
 /** An answer as it comes in. */
 export class Answer {
@@ -91,9 +30,13 @@ export class Answer {
   keepMs = 0;
   /** True once a byte of it has come. */
   begun = false;
-  #heads = 0;
+  readonly #heads: Heads;
+  /** Bytes of heads so far. */
+  #headed = 0;
   #taken = 0;
   #framing: Framing | null = null;
+  /** Bytes of a body with a length that are still to come. */
+  #left = 0;
   /** What was read and is not understood yet: part of a head, or of a line between chunks. */
   #rest: Buffer = NOTHING;
   /** What is kept of the body, copied: a part of what was read would hold on to all of it, up to 64 KiB for each byte. */
@@ -103,9 +46,14 @@ export class Answer {
   #chunk: number | null = null;
   #trailer = 0;
 
+  /** What `heads` has read on the same connection is not read again. */
+  constructor(heads = new Heads()) {
+    this.#heads = heads;
+  }
+
   /** The beginning of its body. */
   get bytes(): Uint8Array {
-    return this.#body.subarray(0, this.#read);
+    return this.#read === 0 ? NOTHING : this.#body.subarray(0, this.#read);
   }
 
   /** Takes what has come. True when the answer is complete, or enough of it is read. Throws BadAnswer. */
@@ -124,8 +72,8 @@ export class Answer {
         return false;
       }
       known = 0;
-      this.#heads += end;
-      if (this.#heads > HEADS) throw new BadAnswer("INTERIM");
+      this.#headed += end;
+      if (this.#headed > HEADS) throw new BadAnswer("INTERIM");
       this.#head(rest.toString("latin1", 0, end));
       rest = rest.subarray(end + END.length);
     }
@@ -139,32 +87,24 @@ export class Answer {
   }
 
   #head(text: string): void {
-    const lines = text.split("\r\n");
-    const match = STATUS.exec(lines[0] as string);
-    if (!match) throw new BadAnswer("STATUS_LINE");
-    const status = Number(match[2]);
-    const fields = fieldsOf(lines);
-    if (status < 200) {
-      const framed = fields.has("content-length") || fields.has("transfer-encoding");
-      // Nobody asked for another protocol.
-      if (status === 101 || match[1] === "0" || framed) throw new BadAnswer("INTERIM");
-      return;
-    }
-    this.#framing = framingOf(status, fields);
+    const { status, retryAfter, keepMs, framing } = this.#heads.read(text);
+    if (status < 200) return;
     this.status = status;
-    this.retryAfter = fields.get("retry-after") ?? null;
-    this.keepMs = this.#framing.kind === "close" ? 0 : keptFor(match[1] as string, fields);
+    this.retryAfter = retryAfter;
+    this.keepMs = keepMs;
+    this.#framing = framing;
+    if (framing.kind === "length") this.#left = framing.length;
   }
 
   #take(framing: Framing, bytes: Buffer): boolean {
     if (framing.kind === "chunked") return this.#takeChunks(bytes);
     if (framing.kind === "close") return this.#keep(bytes);
-    const more = bytes.length - framing.left;
+    const more = bytes.length - this.#left;
     if (more < 0) {
-      framing.left -= bytes.length;
+      this.#left -= bytes.length;
       return this.#keep(bytes);
     }
-    this.#keep(bytes.subarray(0, framing.left));
+    this.#keep(more === 0 ? bytes : bytes.subarray(0, this.#left));
     // What follows is no part of any answer we wait for.
     if (more > 0) this.keepMs = 0;
     return true;
@@ -172,6 +112,7 @@ export class Answer {
 
   /** Keeps a part of the body. True when enough is read. */
   #keep(bytes: Buffer): boolean {
+    if (bytes.length === 0) return false;
     const length = Math.min(bytes.length, READ - this.#read);
     const end = this.#read + length;
     if (end > this.#body.length) {

@@ -1,5 +1,5 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
-import { BadAnswer } from "./answer.ts";
+import { BadAnswer } from "./answer-head.ts";
 
 /** How one attempt to deliver ended. */
 export interface Attempt {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import { Answer } from "./answer.ts";
+import { Heads } from "./answer-head.ts";
 
 /** How a request ended: with an answer, or with an error; `answered` when some of an answer had come by then. */
 export type Ending =
@@ -33,6 +34,7 @@ interface Call {
 export class Line {
   readonly #socket: Socket;
   readonly #real: Clock["real"];
+  readonly #heads = new Heads();
   #call: Call | null = null;
   #keptUntil = 0;
 
@@ -53,7 +55,7 @@ export class Line {
   /** Sends a request and tells how it ended, within `limit` ms of real time. */
   send(request: Uint8Array, limit: number, done: (ending: Ending) => void): void {
     const timer = this.#real.after(limit, () => this.#fail(new TooLong()));
-    this.#call = { answer: new Answer(), timer, done };
+    this.#call = { answer: new Answer(this.#heads), timer, done };
     if (this.#socket.writable) this.#socket.write(request);
     else this.#fail(closedEarly());
   }
