@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Call } from "../packages/server/test/hook.ts";
 import { dropDatabases } from "../packages/server/test/postgres.ts";
 import { until } from "./support/api.ts";
-import { buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
+import { afterCommit, beforeCommit, buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
 import { grounds, holds } from "./support/ground.ts";
 import { Stage } from "./support/stage.ts";
 
@@ -27,9 +27,6 @@ const CANCEL = 'update "listings" set .*"ended_at"';
 const ROTATION = 'update "listings" set .*"next_secret"';
 const CLAIM = '^update "delivery_lanes" set .*"claim".* in \\(select "activation_id"';
 const KEY_EVENT = '"type":"agent.activated"';
-
-const beforeCommit = (having: string, nth = 1): Order => ({ at: "before commit", having: [having], nth });
-const afterCommit = (having: string, nth = 1): Order => ({ at: "after commit", having: [having], nth });
 
 describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) => {
   let stage: Stage;

@@ -3,7 +3,7 @@ import { FILE_LIMITS } from "../packages/sdk/src/contract/index.ts";
 import { dropDatabases } from "../packages/server/test/postgres.ts";
 import { wire } from "../packages/server/test/wire.ts";
 import { until } from "./support/api.ts";
-import { buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
+import { afterCommit, beforeCommit, buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
 import { grounds } from "./support/ground.ts";
 import { type Answered, Stage } from "./support/stage.ts";
 
@@ -29,9 +29,6 @@ const KEEP = 'insert into "lead_magnets"';
 const DROP = 'delete from "lead_magnets"';
 const GIVE_UP = 'delete from "file_contents"';
 const SWEEP = 'delete from "file_parts"';
-
-const beforeCommit = (having: string, nth = 1): Order => ({ at: "before commit", having: [having], nth });
-const afterCommit = (having: string, nth = 1): Order => ({ at: "after commit", having: [having], nth });
 
 interface Shown {
   readonly id: string;

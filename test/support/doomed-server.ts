@@ -56,6 +56,10 @@ export interface DoomedServer {
   order(order: Order): void;
 }
 
+/** The death just before, or after, the nth COMMIT of a transaction with such a statement. */
+export const beforeCommit = (having: string, nth = 1): Order => ({ at: "before commit", having: [having], nth });
+export const afterCommit = (having: string, nth = 1): Order => ({ at: "after commit", having: [having], nth });
+
 export interface DoomedOptions {
   program: string;
   /** A folder for what it is told, and for its data. */

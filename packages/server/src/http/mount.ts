@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Contract, type Endpoint, isForAgents, statusesOf } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
-import { StorageUnavailable, UniqueViolation, Unstorable } from "../db/errors.ts";
+import { StorageUnavailable, Unstorable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/ring.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -17,15 +17,12 @@ import { DROP_HEADER, type Faults } from "./faults.ts";
 import { CROWD, type Flight } from "./flight.ts";
 import { isForm } from "./form.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
-import { type Claim, claimOf, findAnswer, hidden, opened, placeOf, type Stored, storeAnswer } from "./idempotency.ts";
+import { claimOf } from "./idempotency.ts";
 import { check, parseInput } from "./input.ts";
 import { limit, limitAgent, limitWork, UploadGate } from "./limits.ts";
 import { Refusals } from "./refusals.ts";
 import { readUpload } from "./upload.ts";
-
-type Input = Record<string, unknown>;
-type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
-type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
+import { type AnyHandler, type Caller, type Input, makeWrites, type RunAny } from "./writes.ts";
 
 // The largest body of an agent's call that is no upload: a landing page of half a megabyte, each character of it escaped.
 const AGENT_BODY_BYTES = 4 * 1024 * 1024;
@@ -35,18 +32,6 @@ const BASE64 = 4 / 3;
 
 // The largest body without a key. The news of Stripe are a few kilobytes.
 const PUBLIC_BODY_BYTES = 1024 * 1024;
-
-/** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
-interface Caller {
-  readonly id: string;
-  readonly context: KeyContext | AgentContext;
-  /** Asked inside the transaction of a write, before anything else. */
-  readonly confirm?: (tx: Tx) => Promise<unknown>;
-  /** What it may send, in bytes. */
-  readonly maxBody: number;
-  /** Limits that depend on what is asked for. Throws ApiError rate_limited. */
-  readonly limit?: (input: Input) => Promise<void>;
-}
 
 type Perform = (exchange: Exchange, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList) => Promise<Answer>;
 
@@ -113,18 +98,6 @@ const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string
   return new ApiError("internal_error", "Something went wrong on our side.");
 };
 
-/** What a handler gave back, as it is kept and sent. Where an endpoint has several statuses, the handler has named one. */
-const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
-  if (typeof status === "number") return { status, answer: JSON.stringify(output) };
-  const { status: chosen, body } = output as { status: number; body: unknown };
-  return { status: chosen, answer: JSON.stringify(body) };
-};
-
-/** An answer, and whether it is one that was given before. */
-interface Repeatable extends Stored {
-  readonly replayed?: true;
-}
-
 /** A path by its shape: paths that differ only in how their parameters are called are one. */
 const nameless = (path: string): string => {
   let count = 0;
@@ -133,7 +106,8 @@ const nameless = (path: string): string => {
 
 /** Turns the contract into routes, each with its handler. */
 export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
-  const { config, db, ids, clock, seal } = deps;
+  const { config, db, ids, clock } = deps;
+  const write = makeWrites(deps);
   const refusals = new Refusals(limiter, config.rates.agent, () => clock.now());
   const uploads = { ofKeys: new UploadGate("key", 100), ofAgents: new UploadGate("activation", 16) };
   const app = new H3({
@@ -144,92 +118,6 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
         event as H3Event,
       ),
   });
-
-  const runOf = (handler: AnyHandler): RunAny => (typeof handler === "function" ? handler : handler.run);
-
-  /** What a write does before its transaction; no promise where it waits for nothing. */
-  const prepare = (handler: AnyHandler, input: Input, { context }: Caller): unknown =>
-    typeof handler === "function" ? undefined : handler.prepare(input, { ...context, read: db.read });
-
-  /** Takes back what was prepared for a write that did not come about. */
-  const undo = async (handler: AnyHandler, { context }: Caller, prepared: unknown): Promise<void> => {
-    if (typeof handler === "function" || !handler.undo) return;
-    const undoing = handler.undo({ ...context, read: db.read }, prepared);
-    await undoing.catch((error: unknown) => deps.log.warn("what was prepared stays", { error: String(error) }));
-  };
-
-  /** Runs a write in one transaction. */
-  const write = (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, prepared: unknown): Promise<Stored> => {
-    const { context, confirm } = caller;
-    const writing = db.tx(async (tx) => {
-      if (confirm) await confirm(tx);
-      return storedOf(endpoint, await runOf(handler)(input, { ...context, tx }, prepared));
-    });
-    if (typeof handler === "function" || !handler.undo) return writing;
-    return writing.catch(async (error: unknown) => {
-      await undo(handler, caller, prepared);
-      throw error;
-    });
-  };
-
-  /** Runs a write, or repeats its answer: the answer is kept in the transaction of its effect. */
-  const writeOnce = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
-    const { context, confirm } = caller;
-    const replay = (before: Stored): Repeatable => ({ ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true });
-    // What is prepared may act on the outside world, which a repeat must not do again.
-    const answered = typeof handler === "function" ? null : await findAnswer(db.read, claim);
-    if (answered)
-      return db.tx(async (tx) => {
-        if (confirm) await confirm(tx);
-        return replay(answered);
-      });
-    const prepared = await prepare(handler, input, caller);
-    const attempt = (): Promise<Repeatable> =>
-      db.tx(async (tx) => {
-        if (confirm) await confirm(tx);
-        const given = await findAnswer(tx, claim);
-        if (given) return replay(given);
-        const stored = storedOf(endpoint, await runOf(handler)(input, { ...context, tx }, prepared));
-        await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
-        return stored;
-      });
-    try {
-      const stored = await attempt().catch((error: unknown) => {
-        // The same key arrived twice at once: the other one has committed, so its answer is there now. A feature may have put what
-        // the database refused into words of its own.
-        if (error instanceof UniqueViolation || (error instanceof ApiError && error.status === 409)) return attempt();
-        throw error;
-      });
-      if (stored.replayed) await undo(handler, caller, prepared);
-      return stored;
-    } catch (error) {
-      await undo(handler, caller, prepared);
-      throw error;
-    }
-  };
-
-  /** Writes under way whose preparation acts on the outside world, by their claim. */
-  const underWay = new Map<string, { requestHash: string; stored: Promise<Repeatable> }>();
-
-  /** The same request many times at once is prepared once in this process, and has one answer. Throws ApiError idempotency_in_progress. */
-  const writeAlone = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
-    if (typeof handler === "function") return writeOnce(endpoint, handler, input, caller, claim);
-    const place = placeOf(claim);
-    const { requestHash } = claim;
-    const first = underWay.get(place);
-    if (first?.requestHash === requestHash) return { ...(await first.stored), replayed: true };
-    if (first)
-      throw new ApiError("idempotency_in_progress", "Another request with this Idempotency-Key is under way.", {
-        headers: { "retry-after": "1" },
-      });
-    const stored = writeOnce(endpoint, handler, input, caller, claim);
-    underWay.set(place, { requestHash, stored });
-    try {
-      return await stored;
-    } finally {
-      underWay.delete(place);
-    }
-  };
 
   /** Serves a caller who may come in. */
   const answerCaller = async (
@@ -263,12 +151,7 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
     const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
     const beside = endpoint.raw ? { bytes, headers: exchange.headers } : file && { file };
     const known = beside ? { ...caller, context: { ...caller.context, ...beside } } : caller;
-    let stored: Repeatable;
-    if (claim) stored = await writeAlone(endpoint, handler, input, known, claim);
-    else {
-      const preparing = prepare(handler, input, known);
-      stored = await write(endpoint, handler, input, known, preparing instanceof Promise ? await preparing : preparing);
-    }
+    const stored = await write(endpoint, handler, input, known, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
     return answer(stored.status, "application/json", stored.answer, headers);
   };

@@ -11,6 +11,7 @@ import type { DeliveryParts, DeliveryWorker, Message } from "./port.ts";
 import { Postman } from "./postman.ts";
 import type { Receiver } from "./receiver.ts";
 import { type Found, round } from "./round.ts";
+import { LIMIT_MS } from "./schedule.ts";
 import type { Ended } from "./settle.ts";
 
 // Outcomes noted, and events taken, in one transaction: a few ms of work, for which other writers wait.
@@ -25,7 +26,7 @@ const RETRY_MS = 1000;
 // An event that cannot be opened, for want of the right master key, is put off for this long.
 const PUT_OFF_MS = 60_000;
 // An event that has waited for its place for so long that its lease might end within the attempt is given back first.
-const ATTEMPT_MS = 10_000;
+const LEASE_LEFT_MS = LIMIT_MS + 2000;
 // How long requests under way may still take when the server stops (real time).
 const STOP_MS = 1000;
 
@@ -68,7 +69,7 @@ export const makeDeliveries = ({ deps: depsOf, lookup }: DeliveryParts): Deliver
 
   const deliver = (receiver: Receiver, job: Job): Promise<Ended> => {
     const { event, listing } = job;
-    if (depsOf().clock.now() > job.until - ATTEMPT_MS) return Promise.resolve({ job, attempt: null });
+    if (depsOf().clock.now() > job.until - LEASE_LEFT_MS) return Promise.resolve({ job, attempt: null });
     try {
       const body = event.sealed === null ? event.body : depsOf().seal.open(event.sealed, sealPlace(event.id));
       const message: Message = { id: event.id, type: event.type, at: event.at, attempt: event.attempts + 1, body };

@@ -1,6 +1,6 @@
 import type { Agenda } from "./agenda.ts";
 import type { Job } from "./lanes.ts";
-import { Origins } from "./origins.ts";
+import { AHEAD, Origins } from "./origins.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Ended } from "./settle.ts";
 
@@ -14,8 +14,6 @@ const FEW = 4;
 // Webhooks that are remembered; so many of those that have nothing to do are forgotten at a time.
 const MOST_DESKS = 1000;
 const FORGOTTEN = 100;
-// How many times what it may have under way is taken for a webhook that answers at once.
-const AHEAD = 8;
 // Events that wait in memory for their places, of all webhooks together: up to 20 KB each.
 const MOST_AHEAD = 4096;
 

@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Tables } from "../../db/tables.ts";
 import { isListed, type ListingRow, listingById } from "../listings/store.ts";
+import { LIMIT_MS } from "./schedule.ts";
 
 export type EventRow = Tables["agentEvents"]["$inferSelect"];
 
@@ -36,7 +37,7 @@ export const claimOf = (owner: string, n: number): string => `${owner}.${n}`;
 export const ownerOf = (claim: string): string => claim.slice(0, claim.lastIndexOf("."));
 
 // What an attempt may take, and as much again for clocks that differ.
-const ATTEMPT_MS = 16_000;
+const ATTEMPT_MS = 2 * LIMIT_MS;
 
 /** What still goes out to a webhook that was given up. */
 const WHILE_HELD = ["agent.paused", "agent.deactivated"] as const;
@@ -80,6 +81,13 @@ const openColumns = (e: Tables["agentEvents"]) => ({
   dueAt: e.dueAt,
 });
 
+/** True of the first event of a lane that is still open. */
+const isHead = (e: Tables["agentEvents"], l: Tables["deliveryLanes"]): SQL | undefined =>
+  and(
+    isNull(e.settledAt),
+    sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
+  );
+
 /** The next event of each lane of a claim, in one query. */
 const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<OpenEvent[]> =>
   tx
@@ -88,15 +96,7 @@ const heads = (tx: Tx, listingId: string, claim: string, now: number): Promise<O
         .select(openColumns(e))
         .from(l)
         .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(
-          and(
-            eq(l.listingId, ph("listingId")),
-            eq(l.dueAt, ph("until")),
-            eq(l.claim, ph("claim")),
-            isNull(e.settledAt),
-            sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
-          ),
-        )
+        .where(and(eq(l.listingId, ph("listingId")), eq(l.dueAt, ph("until")), eq(l.claim, ph("claim")), isHead(e, l)))
         .prepare("lane_heads"),
     )
     .execute({ listingId, claim, until: now + LEASE_MS });
@@ -174,13 +174,7 @@ const nextEvents = (tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim:
         .select({ ...openColumns(e), claim: l.claim })
         .from(l)
         .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(
-          and(
-            tx.words.among(l.activationId, ph("activationIds")),
-            isNull(e.settledAt),
-            sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
-          ),
-        )
+        .where(and(tx.words.among(l.activationId, ph("activationIds")), isHead(e, l)))
         .prepare("next_events"),
     )
     .execute({ activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)) });

@@ -2,8 +2,8 @@
 const MOST = 64;
 // Those of them to webhooks that hang or were never called before. The rest is left for others of the same origin.
 const MOST_SLOW = 10;
-// How many times what may be under way is taken for webhooks that answer at once.
-const AHEAD = 8;
+/** How many times what may be under way is taken for webhooks that answer at once, and for their origins. */
+export const AHEAD = 8;
 
 interface Load {
   busy: number;

@@ -7,7 +7,8 @@ import { signingSecrets } from "../listings/webhook.ts";
 import type { Attempt } from "./attempt.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 import type { Message } from "./port.ts";
-import { LIMIT_MS, Receiver } from "./receiver.ts";
+import { Receiver } from "./receiver.ts";
+import { LIMIT_MS } from "./schedule.ts";
 import { Signers } from "./sign.ts";
 
 // Connections to all webhooks together, with those that are kept: beyond it each is closed when it has carried its request.

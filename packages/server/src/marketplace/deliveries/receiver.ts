@@ -4,9 +4,7 @@ import type { Fault } from "../../lib/guard-url.ts";
 import { type Attempt, classOfError, classOfStatus } from "./attempt.ts";
 import { excerptOf } from "./excerpt.ts";
 import { type Ending, Line, TooLong } from "./line.ts";
-
-/** The whole of an attempt, ms: name, connection, answer and its body (SPEC 6). */
-export const LIMIT_MS = 8000;
+import { LIMIT_MS } from "./schedule.ts";
 
 // An attempt that took no longer than this leaves room for others.
 const QUICK_MS = 1000;

@@ -5,6 +5,9 @@ import type { Attempt } from "./attempt.ts";
  * retries fall due at one instant does no harm, since each webhook gets only so many requests at a time.
  */
 
+/** The whole of an attempt, ms: name, connection, answer and its body (SPEC 6). */
+export const LIMIT_MS = 8000;
+
 /** How long to wait after each failed direct attempt, ms (SPEC 6: one attempt and three retries). */
 export const DIRECT_DELAYS = [1000, 2000, 4000] as const;
 
