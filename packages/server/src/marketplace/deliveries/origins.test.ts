@@ -98,8 +98,8 @@ test("listings whose origin is busy with another one's have their turn, called b
   const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
   const { queue } = world.app.deps;
   await queue.stop();
-  // Three events in each of the lanes.
-  for (let i = 0; i < 3; i += 1) await resumed(world, many);
+  // Six events in each of the lanes.
+  for (let i = 0; i < 6; i += 1) await resumed(world, many);
   const first = new Map<string, number>();
   shared.script = (n, { event }) => {
     if (!first.has(event.activationId)) first.set(event.activationId, n);
@@ -112,12 +112,12 @@ test("listings whose origin is busy with another one's have their turn, called b
     await resumed(world, some);
     since.push(shared.calls.length);
     await expect.poll(() => some.every((id) => first.has(id)), { interval: 2, timeout: 20_000 }).toBe(true);
-    for (const id of some) expect((first.get(id) ?? 0) - (since.at(-1) ?? 0)).toBeLessThan(1500);
+    for (const id of some) expect((first.get(id) ?? 0) - (since.at(-1) ?? 0)).toBeLessThan(4000);
   }
-  // There was enough to wait behind.
-  expect(since.at(-1)).toBeLessThan(4000);
+  // There was more than that to wait behind.
+  expect(since.at(-1)).toBeLessThan(7000);
   await world.settle();
-  expect(shared.calls).toHaveLength(1 + 6000 + 5);
+  expect(shared.calls).toHaveLength(1 + 12_000 + 5);
 });
 
 test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
