@@ -3,6 +3,7 @@ import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pdf, png, type TestAgent, turnedOn, zip } from "../../../test/agent.ts";
+import { base64, form, JPEG, magnet } from "../../../test/files.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
@@ -17,24 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
-
-const form = (fields: Record<string, string | string[]>, file?: { bytes: Uint8Array; name: string; type?: string }): FormData => {
-  const data = new FormData();
-  for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) data.append(name, one);
-  if (file) data.append("file", new Blob([Uint8Array.from(file.bytes)], { type: file.type ?? "" }), file.name);
-  return data;
-};
-
 const GIF = Buffer.concat([Buffer.from("GIF89a"), Buffer.of(10, 0, 7, 0, 0, 0, 0), Buffer.from("<script>alert(1)</script>")]);
-const JPEG = Buffer.from("ffd8ffe000104a46494600010100000100010000ffc0001108000900100301220002110103110100ffd9", "hex");
 const WEBP = Buffer.concat([Buffer.from("RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0", "latin1"), Buffer.of(31, 0, 0, 23, 0, 0)]);
 const SVG = Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const EXE = Buffer.concat([Buffer.from("MZ"), Buffer.alloc(100)]);
-const MP4 = Buffer.concat([Buffer.of(0, 0, 0, 24), Buffer.from("ftypisom"), Buffer.alloc(20)]);
-const MP3 = Buffer.concat([Buffer.from("ID3"), Buffer.alloc(20)]);
-const EPUB = zip(["mimetype", "META-INF/container.xml"], "application/epub+zip");
-const DOCX = zip(["[Content_Types].xml", "word/document.xml"]);
 
 const GOOD_IMAGES: [name: string, bytes: Buffer, type: string, width: number, height: number][] = [
   ["a.png", png(6, 5), "image/png", 6, 5],
@@ -119,12 +106,6 @@ describe("images", () => {
 
 type Lie = [name: string, path: string, body: unknown, status: number, code: string, says?: string];
 const asset = (fileName: string, bytes: Uint8Array, more: object = {}) => ({ fileName, contentBase64: base64(bytes), ...more });
-const magnet = (fileName: string, bytes: Uint8Array, more: object = {}) => ({
-  title: "T",
-  fileName,
-  contentBase64: base64(bytes),
-  ...more,
-});
 
 const LIES: Lie[] = [
   ["an SVG", "/assets", asset("a.svg", SVG), 422, "unsupported_file_type", "SVG"],
@@ -298,152 +279,6 @@ describe("what is refused", () => {
     const [row] = await world.app.deps.db.read.select().from(t).where(eq(t.id, body.id));
     return row as typeof t.$inferSelect;
   };
-});
-
-describe("lead magnets", () => {
-  for (const [fileName, bytes, contentType] of [
-    ["a.pdf", pdf("a"), "application/pdf"],
-    ["a.epub", EPUB, "application/epub+zip"],
-    ["a.zip", zip(["a", "b"]), "application/zip"],
-    ["a.docx", DOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
-    ["a.png", png(), "image/png"],
-    ["a.jpg", JPEG, "image/jpeg"],
-    ["a.mp3", MP3, "audio/mpeg"],
-    ["a.mp4", MP4, "video/mp4"],
-  ] as const)
-    test(`${fileName} is taken, and saved by whoever follows its link`, async () => {
-      const { status, body } = await agent.call("POST", "/lead-magnets", magnet(fileName, bytes, { description: "For you" }));
-      expect({ status, body }).toMatchObject({
-        status: 201,
-        body: { id: expect.stringMatching(/^lm_/), contentType, fileName, title: "T", description: "For you" },
-      });
-      const served = await world.fetch(body.downloadUrl);
-      expect(Buffer.from(await served.arrayBuffer())).toEqual(bytes);
-      expect(Object.fromEntries(served.headers)).toMatchObject({
-        "content-type": contentType,
-        "content-disposition": `attachment; filename="${fileName}"; filename*=UTF-8''${fileName}`,
-        "x-content-type-options": "nosniff",
-        "cache-control": "private, no-cache",
-        "accept-ranges": "bytes",
-      });
-    });
-
-  const NAMES: [given: string, kept: string][] = [
-    ["../../etc/passwd", "passwd.pdf"],
-    ["..\\..\\boot.ini", "boot.ini.pdf"],
-    ["guide.PDF", "guide.PDF"],
-    ["Führer für Ärzte.pdf", "Führer für Ärzte.pdf"],
-    ['a"; filename="evil.exe', "a filename=evil.exe.pdf"],
-    ["photo\u202efdp.pdf", "photofdp.pdf"],
-    ["con.pdf", "file.pdf"],
-    ["com\u00b9.pdf", "file.pdf"],
-    ["...", "file.pdf"],
-    ["report v2.0", "report v2.0.pdf"],
-    [`${"x".repeat(240)}.pdf`, `${"x".repeat(120)}.pdf`],
-  ];
-  for (const [i, [given, kept]] of NAMES.entries())
-    test(`the name ${JSON.stringify(given).slice(0, 40)} is kept as ${kept.slice(0, 40)}`, async () => {
-      // One that says to be a program is refused before; here the end is not its own.
-      const answer = await agent.call("POST", "/lead-magnets", { title: "T", fileName: given, contentBase64: base64(pdf(`name ${i}`)) });
-      if (given.endsWith(".exe")) return expect(answer.status).toBe(422);
-      expect(answer).toMatchObject({ status: 201, body: { fileName: kept } });
-      const served = await world.fetch(answer.body.downloadUrl);
-      expect(served.headers.get("content-disposition")).not.toMatch(/[\r\n]|[^\x20-\x7e]/);
-    });
-
-  test("pieces of a file, as downloads that go on ask for them", async () => {
-    const bytes = pdf(
-      Array.from({ length: 200_000 }, (_, i) => String(i % 10))
-        .join("")
-        .repeat(4),
-    );
-    const { body } = await agent.call("POST", "/lead-magnets", form({ title: "Large" }, { bytes, name: "large.pdf" }));
-    const size = bytes.length;
-    const ask = async (headers: Record<string, string>) => {
-      const response = await world.fetch(body.downloadUrl, { headers });
-      return {
-        status: response.status,
-        range: response.headers.get("content-range"),
-        bytes: Buffer.from(await response.arrayBuffer()),
-        headers: response.headers,
-      };
-    };
-    const whole = await ask({});
-    expect(whole.status).toBe(200);
-    expect(whole.bytes.equals(bytes)).toBe(true);
-    const etag = whole.headers.get("etag") as string;
-    const table: [range: string, status: number, first: number, last: number][] = [
-      ["bytes=0-0", 206, 0, 0],
-      ["bytes=100-262143", 206, 100, 262_143],
-      ["bytes=262143-262144", 206, 262_143, 262_144],
-      ["bytes=524288-", 206, 524_288, size - 1],
-      ["bytes=-5", 206, size - 5, size - 1],
-      [`bytes=-${size * 2}`, 206, 0, size - 1],
-      [`bytes=5-${size * 2}`, 206, 5, size - 1],
-      [`bytes=5-${"9".repeat(25)}`, 206, 5, size - 1],
-    ];
-    for (const [range, status, first, last] of table) {
-      const piece = await ask({ range });
-      expect({ range, status: piece.status, told: piece.range }).toEqual({ range, status, told: `bytes ${first}-${last}/${size}` });
-      expect(piece.bytes.equals(bytes.subarray(first, last + 1))).toBe(true);
-    }
-    for (const range of ["bytes=5-2", "bytes=a-b", "lines=1-2", "bytes=0-1,5-6", "bytes=-"])
-      expect((await ask({ range })).status).toBe(200);
-    for (const range of [`bytes=${size}-`, "bytes=-0", `bytes=${"9".repeat(25)}-`]) {
-      const none = await ask({ range });
-      expect(none).toMatchObject({ status: 416, range: `bytes */${size}` });
-      expect([none.headers.get("content-length"), none.bytes.length]).toEqual(["0", 0]);
-    }
-    expect((await ask({ range: "bytes=0-9", "if-range": etag })).status).toBe(206);
-    expect((await ask({ range: "bytes=0-9", "if-range": '"other"' })).status).toBe(200);
-    expect((await ask({ "if-none-match": etag })).status).toBe(304);
-    expect((await ask({ "if-match": '"other"' })).status).toBe(412);
-    expect((await ask({ "if-match": `"other", ${etag}` })).status).toBe(200);
-    const head = await world.fetch(body.downloadUrl, { method: "HEAD" });
-    expect([head.status, head.headers.get("content-length"), (await head.arrayBuffer()).byteLength]).toEqual([200, String(size), 0]);
-    // A HEAD has no pieces.
-    expect((await world.fetch(body.downloadUrl, { method: "HEAD", headers: { range: "bytes=0-9" } })).status).toBe(200);
-  });
-
-  test("its title and description change, by the agent that uploaded it alone", async () => {
-    const { body } = await agent.call("POST", "/lead-magnets", magnet("t.pdf", pdf("title")));
-    expect((await agent.call("PATCH", `/lead-magnets/${body.id}`, { title: "New", description: null })).body).toMatchObject({
-      title: "New",
-      description: null,
-    });
-    const rival = await turnedOn(world, { slug: "rival", permissions: ["lead_magnets:write"] });
-    expect(await rival.call("PATCH", `/lead-magnets/${body.id}`, { title: "Mine" })).toMatchObject({
-      status: 403,
-      body: { error: { code: "not_owner" } },
-    });
-    expect(await agent.call("PATCH", "/lead-magnets/lm_none", { title: "x" })).toMatchObject({ status: 404 });
-    expect(await agent.call("PATCH", `/lead-magnets/${body.id}`, { fileName: "x" })).toMatchObject({ status: 400 });
-  });
-
-  test("a link works for an hour, for its file only, and cannot be made", async () => {
-    const { body } = await agent.call("POST", "/lead-magnets", magnet("l.pdf", pdf("link")));
-    const status = async (url: string) => (await world.fetch(url)).status;
-    const token = new URL(body.downloadUrl).pathname.slice(3);
-    const flipped = `${token.slice(0, 30)}${token[30] === "A" ? "B" : "A"}${token.slice(31)}`;
-    expect(await status(body.downloadUrl)).toBe(200);
-    for (const wrong of [
-      flipped,
-      token.slice(0, -1),
-      token.slice(0, -2),
-      `${token}A`,
-      `${token}AA`,
-      `${token}=`,
-      "x",
-      body.id,
-      "..%2f..%2fetc%2fpasswd",
-      "%00",
-    ])
-      expect(await status(`${world.url}/f/${wrong}`)).toBeGreaterThanOrEqual(400);
-    await world.clock.advance("59m");
-    expect(await status(body.downloadUrl)).toBe(200);
-    await world.clock.advance("1m");
-    expect(await status(body.downloadUrl)).toBe(404);
-  });
 });
 
 describe("the brand", () => {
