@@ -17,15 +17,13 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-const freshFolder = (): string => mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-
 /** One call of the API, outside what is measured. Throws when it does not succeed. */
-export const call = async (
+export async function call(
   { url, apiKey }: Pick<Contender, "url" | "apiKey">,
   method: string,
   path: string,
   body?: unknown,
-): Promise<unknown> => {
+): Promise<unknown> {
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
@@ -34,7 +32,7 @@ export const call = async (
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as unknown;
-};
+}
 
 export interface MailsvcOptions {
   flags?: readonly string[];
@@ -42,7 +40,7 @@ export interface MailsvcOptions {
 }
 
 /** The built server in dev mode with capture, at the durability it is shipped with, and with a sender that is looked up for each send. */
-export const mailsvc = async ({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> => {
+export async function mailsvc({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> {
   const folder = freshFolder();
   // The limits per key are there for strangers; here they would be what is measured.
   const args = [
@@ -66,10 +64,10 @@ export const mailsvc = async ({ flags = [], before = [] }: MailsvcOptions = {}):
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
+}
 
 /** One of the peers in `peers/`, which print their port when they listen. */
-export const peer = async (name: "naive" | "empty", before: readonly string[] = []): Promise<Contender> => {
+export async function peer(name: "naive" | "empty", before: readonly string[] = []): Promise<Contender> {
   const folder = freshFolder();
   const apiKey = "ms_live_bench";
   const file = fileURLToPath(new URL(`peers/${name}.ts`, import.meta.url));
@@ -90,4 +88,8 @@ export const peer = async (name: "naive" | "empty", before: readonly string[] = 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
+}
+
+function freshFolder(): string {
+  return mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
+}

@@ -3,7 +3,13 @@ import { availableParallelism } from "node:os";
 
 let pinning: boolean | undefined;
 
-const canPin = (): boolean => {
+/** What to put before a command so that it stays on one core; nothing where that cannot be done. */
+export function onCore(core: number): string[] {
+  pinning ??= canPin();
+  return pinning ? ["taskset", "-c", String(core)] : [];
+}
+
+function canPin(): boolean {
   if (availableParallelism() < 2) return false;
   try {
     execFileSync("taskset", ["-c", "0,1", "true"], { stdio: "ignore" });
@@ -11,10 +17,4 @@ const canPin = (): boolean => {
   } catch {
     return false;
   }
-};
-
-/** What to put before a command so that it stays on one core; nothing where that cannot be done. */
-export const onCore = (core: number): string[] => {
-  pinning ??= canPin();
-  return pinning ? ["taskset", "-c", String(core)] : [];
-};
+}

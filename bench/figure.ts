@@ -22,16 +22,16 @@ export interface Bench {
 }
 
 /** The middle value; of an even number, the mean of the two in the middle. */
-export const median = (values: readonly number[]): number => {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length >> 1;
   const upper = sorted[half] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
-};
+}
 
 /** Whether a figure reaches its goal; null without one. */
-export const reached = ({ value, ratio, goal }: Figure): boolean | null => {
+export function reached({ value, ratio, goal }: Figure): boolean | null {
   if (!goal) return null;
   const is = ratio ?? value;
   return goal.op === ">=" ? is >= goal.than : goal.op === "<=" ? is <= goal.than : is < goal.than;
-};
+}

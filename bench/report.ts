@@ -2,14 +2,13 @@ import { cpus, loadavg, totalmem, type } from "node:os";
 import Database from "better-sqlite3";
 import { type Bench, type Figure, reached } from "./figure.ts";
 
-const digits = (value: number): string =>
-  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
-
 /** How many processes wanted a core in the last minute. */
-export const busy = (): string => `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
+export function busy(): string {
+  return `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
+}
 
 /** The machine and the versions behind the figures. */
-export const machine = (): string => {
+export function machine(): string {
   const [first] = cpus();
   const db = new Database(":memory:");
   const { v: sqlite } = db.prepare("SELECT sqlite_version() AS v").get() as { v: string };
@@ -20,41 +19,24 @@ export const machine = (): string => {
     `${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
     `Node ${process.versions.node}, SQLite ${sqlite}`,
   ].join(" · ");
-};
+}
 
-export const asLine = ({ name, value, unit, against, ratio }: Figure): string => JSON.stringify({ name, value, unit, against, ratio });
-
-const goalOf = ({ ratio, goal }: Figure): string => (goal ? `${goal.op} ${goal.than}${ratio === null ? "" : "x"}` : "");
-
-const verdict = (figure: Figure): string => ({ true: "yes", false: "NO", null: "" })[String(reached(figure)) as "true" | "false" | "null"];
-
-const rangeOf = ({ rounds = [] }: Figure): string =>
-  rounds.length > 1 ? `${digits(Math.min(...rounds))} to ${digits(Math.max(...rounds))}` : "";
-
-const cells = (figure: Figure): string[] => {
-  const { name, value, unit, against, ratio } = figure;
-  return [
-    name,
-    `${digits(value)} ${unit}`,
-    rangeOf(figure),
-    against ?? "",
-    ratio === null ? "" : `${digits(ratio)}x`,
-    goalOf(figure),
-    verdict(figure),
-  ];
-};
+export function asLine({ name, value, unit, against, ratio }: Figure): string {
+  return JSON.stringify({ name, value, unit, against, ratio });
+}
 
 const WIDTHS = [24, 22, 18, 24, 9, 8, 4];
 
 /** A figure for a terminal. */
-export const asRow = (figure: Figure): string =>
-  cells(figure)
+export function asRow(figure: Figure): string {
+  return cells(figure)
     .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
     .join(" ")
     .trimEnd();
+}
 
 /** The whole of RESULTS.md. */
-export const asResults = (about: string, done: readonly { bench: Bench; figures: readonly Figure[] }[]): string => {
+export function asResults(about: string, done: readonly { bench: Bench; figures: readonly Figure[] }[]): string {
   const table = [
     ["Figure", "Median", "Rounds", "Against", "Ratio", "Goal", "Reached"],
     ["---", "---", "---", "---", "---", "---", "---"],
@@ -75,4 +57,33 @@ export const asResults = (about: string, done: readonly { bench: Bench; figures:
     ...done.map(({ bench }) => `- **${bench.name}**: ${bench.meaning}`),
     "",
   ].join("\n");
-};
+}
+
+function digits(value: number): string {
+  return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(3)));
+}
+
+function goalOf({ ratio, goal }: Figure): string {
+  return goal ? `${goal.op} ${goal.than}${ratio === null ? "" : "x"}` : "";
+}
+
+function verdict(figure: Figure): string {
+  return { true: "yes", false: "NO", null: "" }[String(reached(figure)) as "true" | "false" | "null"];
+}
+
+function rangeOf({ rounds = [] }: Figure): string {
+  return rounds.length > 1 ? `${digits(Math.min(...rounds))} to ${digits(Math.max(...rounds))}` : "";
+}
+
+function cells(figure: Figure): string[] {
+  const { name, value, unit, against, ratio } = figure;
+  return [
+    name,
+    `${digits(value)} ${unit}`,
+    rangeOf(figure),
+    against ?? "",
+    ratio === null ? "" : `${digits(ratio)}x`,
+    goalOf(figure),
+    verdict(figure),
+  ];
+}

@@ -16,6 +16,7 @@ const ZONES: [zone: string, path: RegExp][] = [
   ["db", /^packages\/server\/src\/db\//],
   ["queue", /^packages\/server\/src\/queue\//],
   ["mail", /^packages\/server\/src\/mail\//],
+  ["html", /^packages\/server\/src\/html\//],
   ["http", /^packages\/server\/src\/http\//],
   ["root", /^packages\/server\/src\/[^/]+$/],
   ["feature", /^packages\/server\/src\/[^/]+\//],
@@ -30,11 +31,12 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
   lib: { use: [] },
   db: { use: ["lib"] },
   queue: { use: ["lib"], types: ["db"] },
-  mail: { use: ["lib"], types: ["db"] },
-  http: { use: ["lib", "db"], types: ["queue", "root"] },
-  feature: { use: ["lib", "db", "queue", "mail"], types: ["http", "root"] },
-  root: { use: ["lib", "db", "queue", "mail", "http", "feature"] },
-  testing: { use: ["lib", "db", "queue", "mail", "http", "feature", "root"] },
+  mail: { use: ["lib", "html"], types: ["db"] },
+  html: { use: ["lib"] },
+  http: { use: ["lib", "db", "html"], types: ["queue", "root"] },
+  feature: { use: ["lib", "db", "queue", "mail", "html"], types: ["http", "root"] },
+  root: { use: ["lib", "db", "queue", "mail", "html", "http", "feature"] },
+  testing: { use: ["lib", "db", "queue", "mail", "html", "http", "feature", "root"] },
 };
 
 /** Single files beyond the table above, with the reason. */
@@ -44,18 +46,20 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/http\//, /\/keys\/(ring|secret)\.ts$/, "authentication looks keys up"],
   [/\/http\/(auth|handler|mount)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
   [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
+  [/\/marketplace\//, /\/webhooks\//, "the delivery engine serves agents only so far"],
+  [/\/webhooks\//, /\/marketplace\//, "the delivery engine serves agents only so far"],
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
 ];
 
 /** Files of a feature that others may import, beside `<feature>.ts`. */
-const DOORS = /\/(keys\/(ring|secret)|lists\/members)\.ts$/;
+const DOORS = /\/(emails\/transactional|keys\/(ring|secret)|lists\/members)\.ts$/;
 
 /** Packages that only some zones may import, and single files beside them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"], /\/dev\/snapshots\.ts$/],
   [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/(main|app)\.ts$/],
-  [/^nodemailer(\/|$)/, ["mail"], /\/transactional\/send\.ts$/],
+  [/^nodemailer(\/|$)/, ["mail"], /\/emails\/send\.ts$/],
   [/^graphile-worker$/, ["queue"]],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],

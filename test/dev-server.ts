@@ -13,19 +13,20 @@ export interface DevServer extends AsyncDisposable {
 }
 
 /** Waits until something holds, a minute at most. Throws with what was waited for. */
-export const until = async (what: string, holds: () => boolean): Promise<void> => {
+export async function until(what: string, holds: () => boolean): Promise<void> {
   for (let left = 1200; !holds(); left -= 1) {
     if (left === 0) throw new Error(`Waited a minute for ${what}.`);
     await new Promise((wake) => setTimeout(wake, 50));
   }
-};
+}
 
 /** The environment without what belongs to the test runner or points at another server. */
-export const cleanEnvironment = (): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|MAILSVC|NODE_ENV|NODE_OPTIONS)/.test(name)));
+export function cleanEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|MAILSVC|NODE_ENV|NODE_OPTIONS)/.test(name)));
+}
 
 /** Starts a server on a free port, with data of its own; disposing stops it and removes the data. */
-export const startServer = async (): Promise<DevServer> => {
+export async function startServer(): Promise<DevServer> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-server-"));
   const ready = join(folder, "ready.json");
   const args = ["--dev", "--port", "0", "--data", join(folder, "data"), "--ready-file", ready];
@@ -45,4 +46,4 @@ export const startServer = async (): Promise<DevServer> => {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
+}

@@ -9,17 +9,17 @@ export interface Block {
 }
 
 /** The fenced blocks of a page, in order. */
-export const blocksOf = (file: string): Block[] => {
+export function blocksOf(file: string): Block[] {
   const page = readFileSync(file, "utf8");
   return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = "", 2: text = "", index }) => ({
     language,
     text,
     line: page.slice(0, index).split("\n").length,
   }));
-};
+}
 
 /** The rows of the table under a heading, each as its trimmed cells. */
-export const tableUnder = (file: string, heading: string): string[][] => {
+export function tableUnder(file: string, heading: string): string[][] {
   const page = readFileSync(file, "utf8");
   const section = page.split(/^#{1,6} /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
   return section
@@ -32,17 +32,21 @@ export const tableUnder = (file: string, heading: string): string[][] => {
         .split(" | ")
         .map((cell) => cell.trim()),
     );
-};
+}
 
 /** What a page links to, without what leads out of the repository. */
-export const linksOf = (file: string): string[] =>
-  [...readFileSync(file, "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string).filter((t) => !/^[a-z]+:/.test(t));
+export function linksOf(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => target as string)
+    .filter((t) => !/^[a-z]+:/.test(t));
+}
 
 /** The anchors of a page's headings, as GitHub makes them. */
-export const anchorsOf = (file: string): string[] =>
-  [...readFileSync(file, "utf8").matchAll(/^#{1,6} (.+)$/gm)].map(([, title]) =>
+export function anchorsOf(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(/^#{1,6} (.+)$/gm)].map(([, title]) =>
     (title as string)
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, "")
       .replace(/\s/g, "-"),
   );
+}

@@ -5,25 +5,6 @@ import { type Load, load, sends } from "../load/load.ts";
 const CONNECTIONS = 100;
 const ROUNDS = 5;
 
-const round = async (start: () => Promise<Contender>): Promise<Load> => {
-  const server = await start();
-  try {
-    const requests = sends(server.apiKey);
-    return await load({
-      port: server.port,
-      pid: server.pid,
-      requests,
-      connections: CONNECTIONS,
-      // Compilers are done by then: before, they take their share of the one core.
-      warmupMs: 3000,
-      durationMs: 3000,
-      timeoutMs: 5000,
-    });
-  } finally {
-    await server.stop();
-  }
-};
-
 /** Sends that are accepted and durable, per second. */
 export const accept: Bench = {
   name: "accept",
@@ -69,3 +50,22 @@ export const accept: Bench = {
     return figures;
   },
 };
+
+async function round(start: () => Promise<Contender>): Promise<Load> {
+  const server = await start();
+  try {
+    const requests = sends(server.apiKey);
+    return await load({
+      port: server.port,
+      pid: server.pid,
+      requests,
+      connections: CONNECTIONS,
+      // Compilers are done by then: before, they take their share of the one core.
+      warmupMs: 3000,
+      durationMs: 3000,
+      timeoutMs: 5000,
+    });
+  } finally {
+    await server.stop();
+  }
+}

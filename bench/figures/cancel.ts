@@ -12,19 +12,37 @@ const ROUNDS = 3;
 const PATIENCE_MS = 60_000;
 const MARKET = "/api/v1/marketplace";
 
-const started = async (data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> => {
+/** How fast an agent that is taken out of the catalog is out. */
+export const cancel: Bench = {
+  name: "cancel",
+  meaning:
+    `A listing with ${ACTIVATIONS.toLocaleString("en-US")} activations is cancelled. dead: from the request until a key of one of them is refused. ` +
+    "told: until an event for each of them is in the outbox, while the first are being delivered.",
+  run: async () => {
+    const rounds: { dead: number; told: number }[] = [];
+    for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
+    const dead = rounds.map((r) => r.dead);
+    const told = rounds.map((r) => r.told / 1000);
+    return [
+      { name: "cancel.dead", value: median(dead), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 50 }, rounds: dead },
+      { name: "cancel.told", value: median(told), unit: "s", against: null, ratio: null, goal: { op: "<", than: 10 }, rounds: told },
+    ];
+  },
+};
+
+async function started(data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> {
   const server = startServer({ data, flags: ["--dev"], before: onCore(0) });
   const ready: Ready | null = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
   return { at: { url: ready.url, apiKey: ready.apiKey }, stop: () => server.kill("SIGTERM") };
-};
+}
 
-const keyOf = async ({ came }: Hook): Promise<string> => {
+async function keyOf({ came }: Hook): Promise<string> {
   while (came.length === 0) await new Promise((next) => setTimeout(next, 10));
   return came[0]?.event.apiKey ?? "";
-};
+}
 
-const round = async (): Promise<{ dead: number; told: number }> => {
+async function round(): Promise<{ dead: number; told: number }> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const data = join(folder, "data");
   const hook = await startHook();
@@ -61,22 +79,4 @@ const round = async (): Promise<{ dead: number; told: number }> => {
     hook.close();
     rmSync(folder, { recursive: true, force: true });
   }
-};
-
-/** How fast an agent that is taken out of the catalog is out. */
-export const cancel: Bench = {
-  name: "cancel",
-  meaning:
-    `A listing with ${ACTIVATIONS.toLocaleString("en-US")} activations is cancelled. dead: from the request until a key of one of them is refused. ` +
-    "told: until an event for each of them is in the outbox, while the first are being delivered.",
-  run: async () => {
-    const rounds: { dead: number; told: number }[] = [];
-    for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
-    const dead = rounds.map((r) => r.dead);
-    const told = rounds.map((r) => r.told / 1000);
-    return [
-      { name: "cancel.dead", value: median(dead), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 50 }, rounds: dead },
-      { name: "cancel.told", value: median(told), unit: "s", against: null, ratio: null, goal: { op: "<", than: 10 }, rounds: told },
-    ];
-  },
-};
+}

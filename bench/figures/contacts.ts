@@ -32,8 +32,47 @@ const QUESTIONS: readonly { name: string; than: number; query(k: number, size: n
 
 type Ask = (path: string) => Promise<number>;
 
+const MEANING =
+  "The time of one request for a page of contacts among a million, and how many times what it takes among 10,000: newest first, the last pages, by a tag, by the beginning of an address, by a part " +
+  "of an address or name that is rare, that every fiftieth has, that nobody has, and of one or two characters. import: contacts a second through the API in requests of a thousand, with their tags, events, counts and " +
+  "search index, against bare prepared statements that write the same rows into the same tables; memory: what the server holds after a million, against what it held after 160,000.";
+
+/** Contacts on SQLite. */
+export const contacts: Bench = {
+  name: "contacts",
+  meaning: MEANING,
+  run: async () => {
+    const server = await mailsvc();
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
+    let n = 0;
+    try {
+      return await measure("contacts", server, () => raw(join(folder, `raw-${n++}`)));
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Contacts on Postgres. */
+export const contactsOnPostgres: Bench = {
+  name: "contacts-postgres",
+  meaning: "The same on Postgres with fsync on.",
+  run: async () => {
+    const [database, other] = [await startPostgres({ durable: true }), await startPostgres({ durable: true })];
+    const server = await mailsvc({ flags: ["--database-url", database.url] });
+    try {
+      return await measure("contacts-postgres", server, () => raw(other.url));
+    } finally {
+      await server.stop();
+      await database.dispose();
+      await other.dispose();
+    }
+  },
+};
+
 /** Sends one request after the other over one connection; each gives back its ms. */
-const asking = ({ url, apiKey }: Contender): { ask: Ask; close(): Promise<void> } => {
+function asking({ url, apiKey }: Contender): { ask: Ask; close(): Promise<void> } {
   const client = new Client(url);
   return {
     ask: async (path) => {
@@ -45,9 +84,9 @@ const asking = ({ url, apiKey }: Contender): { ask: Ask; close(): Promise<void> 
     },
     close: () => client.close(),
   };
-};
+}
 
-const times = async (server: Contender, size: number): Promise<Map<string, number[]>> => {
+async function times(server: Contender, size: number): Promise<Map<string, number[]>> {
   const { ask, close } = asking(server);
   const found = new Map<string, number[]>();
   for (let round = 0; round <= ROUNDS; round++) {
@@ -63,10 +102,10 @@ const times = async (server: Contender, size: number): Promise<Map<string, numbe
   }
   await close();
   return found;
-};
+}
 
 /** Imports people from number `from` on, over two connections; gives back how many a second. */
-const fill = async ({ url, apiKey }: Contender, from: number, to: number): Promise<number> => {
+async function fill({ url, apiKey }: Contender, from: number, to: number): Promise<number> {
   let next = from;
   const start = performance.now();
   const one = async (): Promise<void> => {
@@ -88,15 +127,18 @@ const fill = async ({ url, apiKey }: Contender, from: number, to: number): Promi
   };
   await Promise.all([one(), one()]);
   return ((to - from) / (performance.now() - start)) * 1000;
-};
+}
 
-const residentMb = (pid: number): number => Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
+function residentMb(pid: number): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
+}
 
 /** How many people a second bare prepared statements write, into the same tables with the same indexes. */
-const raw = async (target: string): Promise<number> =>
-  Number(await outputOf([...onCore(0), process.execPath, INSERT, target, `${PERSONS_PER_REQUEST}`, "50000"]));
+async function raw(target: string): Promise<number> {
+  return Number(await outputOf([...onCore(0), process.execPath, INSERT, target, `${PERSONS_PER_REQUEST}`, "50000"]));
+}
 
-const measure = async (prefix: string, server: Contender, rawTarget: () => Promise<number>): Promise<Figure[]> => {
+async function measure(prefix: string, server: Contender, rawTarget: () => Promise<number>): Promise<Figure[]> {
   const importRates: number[] = [await fill(server, 0, SMALL)];
   const atSmall = await times(server, SMALL);
   const ours: number[] = [];
@@ -143,43 +185,4 @@ const measure = async (prefix: string, server: Contender, rawTarget: () => Promi
       goal: { op: "<=", than: 1.25 },
     },
   ];
-};
-
-const MEANING =
-  "The time of one request for a page of contacts among a million, and how many times what it takes among 10,000: newest first, the last pages, by a tag, by the beginning of an address, by a part " +
-  "of an address or name that is rare, that every fiftieth has, that nobody has, and of one or two characters. import: contacts a second through the API in requests of a thousand, with their tags, events, counts and " +
-  "search index, against bare prepared statements that write the same rows into the same tables; memory: what the server holds after a million, against what it held after 160,000.";
-
-/** Contacts on SQLite. */
-export const contacts: Bench = {
-  name: "contacts",
-  meaning: MEANING,
-  run: async () => {
-    const server = await mailsvc();
-    const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-    let n = 0;
-    try {
-      return await measure("contacts", server, () => raw(join(folder, `raw-${n++}`)));
-    } finally {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-};
-
-/** Contacts on Postgres. */
-export const contactsOnPostgres: Bench = {
-  name: "contacts-postgres",
-  meaning: "The same on Postgres with fsync on.",
-  run: async () => {
-    const [database, other] = [await startPostgres({ durable: true }), await startPostgres({ durable: true })];
-    const server = await mailsvc({ flags: ["--database-url", database.url] });
-    try {
-      return await measure("contacts-postgres", server, () => raw(other.url));
-    } finally {
-      await server.stop();
-      await database.dispose();
-      await other.dispose();
-    }
-  },
-};
+}

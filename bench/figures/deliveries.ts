@@ -15,30 +15,6 @@ const PENDING = 100_000;
 const file = fileURLToPath(new URL("../peers/deliveries.ts", import.meta.url));
 const node = [process.execPath, "--import", fileURLToPath(new URL("../../scripts/sources.mjs", import.meta.url)), file];
 
-/** Starts the webhook on the second core, and answers its port and how to end it. */
-const startReceiver = async (): Promise<{ port: string; stop: () => Promise<void> }> => {
-  const [command = "", ...args] = [...onCore(1), ...node, "receiver"];
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
-  return {
-    port,
-    stop: async () => {
-      child.kill("SIGKILL");
-      await closed;
-    },
-  };
-};
-
-const figure = (name: string, rounds: number[], unit: string): Figure => ({
-  name,
-  value: median(rounds),
-  unit,
-  against: null,
-  ratio: null,
-  rounds,
-});
-
 /** How fast and how fairly events reach webhooks. */
 export const deliveries: Bench = {
   name: "deliveries",
@@ -80,3 +56,29 @@ export const deliveries: Bench = {
     ];
   },
 };
+
+/** Starts the webhook on the second core, and answers its port and how to end it. */
+async function startReceiver(): Promise<{ port: string; stop: () => Promise<void> }> {
+  const [command = "", ...args] = [...onCore(1), ...node, "receiver"];
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+  return {
+    port,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await closed;
+    },
+  };
+}
+
+function figure(name: string, rounds: number[], unit: string): Figure {
+  return {
+    name,
+    value: median(rounds),
+    unit,
+    against: null,
+    ratio: null,
+    rounds,
+  };
+}

@@ -12,49 +12,6 @@ const MAILS = 4000;
 const BATCH = 50;
 const ROUNDS = 3;
 
-const peerFile = (name: string): string => fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url));
-
-/** Delivers mails that all fall due at one instant, and answers how many a second were at their end. */
-const deliver = async (flags: readonly string[]): Promise<number> => {
-  const server = await mailsvc({ flags });
-  try {
-    await call(server, "POST", "/__dev/clock/freeze", {});
-    const { now } = (await call(server, "GET", "/__dev/clock")) as { now: string };
-    const scheduledAt = new Date(Date.parse(now) + 3_600_000).toISOString();
-    for (let i = 0; i < MAILS; i += BATCH) {
-      const to = Array.from({ length: BATCH }, (_, n) => `reader${i + n}@mail.acme.dev`);
-      await call(server, "POST", "/api/v1/send", { ...BODY, to, scheduledAt });
-    }
-    const from = performance.now();
-    await call(server, "POST", "/__dev/clock/advance", { by: "1h" });
-    const took = performance.now() - from;
-    const done = await Promise.all(
-      ["delivered", "sent"].map(async (status) => countOf(await call(server, "GET", `/api/v1/emails?limit=1&status=${status}`))),
-    );
-    if (done[0] !== MAILS && done[1] !== MAILS) throw new Error(`Of ${MAILS} mails ${done.join(" + ")} were delivered.`);
-    return (MAILS * 1000) / took;
-  } finally {
-    await server.stop();
-  }
-};
-
-const countOf = (page: unknown): number => (page as { pagination: { total: number } }).pagination.total;
-
-/** Starts the sink on the second core, and answers its port and how to end it. */
-const startSink = async (): Promise<{ port: string; stop: () => Promise<void> }> => {
-  const [command = "", ...args] = [...onCore(1), process.execPath, peerFile("sink")];
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
-  return {
-    port,
-    stop: async () => {
-      child.kill("SIGKILL");
-      await closed;
-    },
-  };
-};
-
 /** How fast accepted mail leaves. */
 export const drain: Bench = {
   name: "drain",
@@ -105,3 +62,50 @@ export const drain: Bench = {
     ];
   },
 };
+
+function peerFile(name: string): string {
+  return fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url));
+}
+
+/** Delivers mails that all fall due at one instant, and answers how many a second were at their end. */
+async function deliver(flags: readonly string[]): Promise<number> {
+  const server = await mailsvc({ flags });
+  try {
+    await call(server, "POST", "/__dev/clock/freeze", {});
+    const { now } = (await call(server, "GET", "/__dev/clock")) as { now: string };
+    const scheduledAt = new Date(Date.parse(now) + 3_600_000).toISOString();
+    for (let i = 0; i < MAILS; i += BATCH) {
+      const to = Array.from({ length: BATCH }, (_, n) => `reader${i + n}@mail.acme.dev`);
+      await call(server, "POST", "/api/v1/send", { ...BODY, to, scheduledAt });
+    }
+    const from = performance.now();
+    await call(server, "POST", "/__dev/clock/advance", { by: "1h" });
+    const took = performance.now() - from;
+    const done = await Promise.all(
+      ["delivered", "sent"].map(async (status) => countOf(await call(server, "GET", `/api/v1/emails?limit=1&status=${status}`))),
+    );
+    if (done[0] !== MAILS && done[1] !== MAILS) throw new Error(`Of ${MAILS} mails ${done.join(" + ")} were delivered.`);
+    return (MAILS * 1000) / took;
+  } finally {
+    await server.stop();
+  }
+}
+
+function countOf(page: unknown): number {
+  return (page as { pagination: { total: number } }).pagination.total;
+}
+
+/** Starts the sink on the second core, and answers its port and how to end it. */
+async function startSink(): Promise<{ port: string; stop: () => Promise<void> }> {
+  const [command = "", ...args] = [...onCore(1), process.execPath, peerFile("sink")];
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+  return {
+    port,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await closed;
+    },
+  };
+}

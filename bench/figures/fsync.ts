@@ -6,23 +6,39 @@ import { mailsvc, peer } from "../contenders.ts";
 import type { Bench, Figure } from "../figure.ts";
 import { load, sends } from "../load/load.ts";
 
-const hasStrace = (): boolean => {
+/** How often the disk is asked to keep what it has, for each send. */
+export const fsync: Bench = {
+  name: "fsync",
+  meaning:
+    "fsync and fdatasync calls of the whole process for each accepted send at 100 connections, seen from outside by strace; those of background deliveries and checkpoints count as well. " +
+    "A disk that needs 5 ms for each makes this the figure that decides.",
+  run: async () => {
+    if (!hasStrace()) throw new Error("strace is not to be had here, and the calls are counted from outside with it.");
+    return [
+      { ...(await round("fsync.per-send", (before) => mailsvc({ before }))), goal: { op: "<=", than: 1 / 32 } },
+      await round("fsync.naive", (before) => peer("naive", before)),
+    ];
+  },
+};
+
+function hasStrace(): boolean {
   try {
     execFileSync("strace", ["-D", "--seccomp-bpf", "-f", "-o", "/dev/null", "-e", "trace=fsync", "true"], { stdio: "ignore" });
     return true;
   } catch {
     return false;
   }
-};
+}
 
 /** The instants at which a traced process asked the disk to keep what it had, in seconds. */
-const syncs = (file: string): number[] =>
-  readFileSync(file, "utf8")
+function syncs(file: string): number[] {
+  return readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => /\bf(?:data)?sync\(/.test(line))
     .map((line) => Number(/(\d+\.\d+) f(?:data)?sync\(/.exec(line)?.[1]));
+}
 
-const round = async (name: string, start: (trace: string[]) => ReturnType<typeof mailsvc>): Promise<Figure> => {
+async function round(name: string, start: (trace: string[]) => ReturnType<typeof mailsvc>): Promise<Figure> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-trace-"));
   const file = join(folder, "syncs");
   try {
@@ -42,19 +58,4 @@ const round = async (name: string, start: (trace: string[]) => ReturnType<typeof
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-};
-
-/** How often the disk is asked to keep what it has, for each send. */
-export const fsync: Bench = {
-  name: "fsync",
-  meaning:
-    "fsync and fdatasync calls of the whole process for each accepted send at 100 connections, seen from outside by strace; those of background deliveries and checkpoints count as well. " +
-    "A disk that needs 5 ms for each makes this the figure that decides.",
-  run: async () => {
-    if (!hasStrace()) throw new Error("strace is not to be had here, and the calls are counted from outside with it.");
-    return [
-      { ...(await round("fsync.per-send", (before) => mailsvc({ before }))), goal: { op: "<=", than: 1 / 32 } },
-      await round("fsync.naive", (before) => peer("naive", before)),
-    ];
-  },
-};
+}

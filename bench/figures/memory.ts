@@ -6,8 +6,6 @@ import { load, sends } from "../load/load.ts";
 const ROUNDS = 3;
 const SETTLE_MS = 1500;
 
-const residentMb = (pid: number): number => Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
-
 /** What the server holds in memory. */
 export const memory: Bench = {
   name: "memory",
@@ -33,3 +31,7 @@ export const memory: Bench = {
     ];
   },
 };
+
+function residentMb(pid: number): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
+}

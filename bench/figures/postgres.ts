@@ -15,59 +15,7 @@ const JOBS = 30_000;
 const JOBS_WITH_ROW = 6000;
 const AT_A_TIME = 32;
 
-/** Sends a second that `size` server processes on one database accept together. */
-const accept = async (size: number): Promise<number> => {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-  const database = await startPostgres({ durable: true });
-  const flags = [
-    "--dev",
-    "--rate-limit",
-    "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
-    "--database-url",
-    database.url,
-  ];
-  const servers = Array.from({ length: size }, () => startServer({ data: join(folder, "unused"), flags }));
-  try {
-    const ready = await Promise.all(servers.map((server) => server.ready()));
-    const apiKey = ready[0]?.apiKey ?? "";
-    await call({ url: ready[0]?.url ?? "", apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
-    const loads = await Promise.all(
-      ready.map(
-        (one): Promise<Load> =>
-          load({
-            port: Number(new URL(one?.url ?? "").port),
-            requests: sends(apiKey),
-            connections: CONNECTIONS / size,
-            warmupMs: 1000,
-            durationMs: 3000,
-            timeoutMs: 10_000,
-          }),
-      ),
-    );
-    return loads.reduce((sum, { perSecond }) => sum + perSecond, 0);
-  } finally {
-    await Promise.all(servers.map((server) => server.kill("SIGKILL")));
-    await database.dispose();
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
-
 const QUEUE = fileURLToPath(new URL("../peers/queue.ts", import.meta.url));
-
-/** Jobs a second. */
-const work = async (which: "mailsvc" | "graphile", database: PostgresServer, jobs: number, effect: "none" | "row"): Promise<number> =>
-  Number(await outputOf([process.execPath, QUEUE, which, database.url, `${jobs}`, `${AT_A_TIME}`, effect]));
-
-const figure = (name: string, rounds: number[], unit: string): Figure => ({
-  name,
-  value: median(rounds),
-  unit,
-  against: null,
-  ratio: null,
-  rounds,
-});
-
-const ratioOf = (one: readonly number[], other: readonly number[]): number => median(one.map((v, i) => v / (other[i] ?? Number.NaN)));
 
 /** The product on Postgres, whose server runs on the same machine. */
 export const postgres: Bench = {
@@ -112,3 +60,60 @@ export const postgres: Bench = {
     ];
   },
 };
+
+/** Sends a second that `size` server processes on one database accept together. */
+async function accept(size: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
+  const database = await startPostgres({ durable: true });
+  const flags = [
+    "--dev",
+    "--rate-limit",
+    "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
+    "--database-url",
+    database.url,
+  ];
+  const servers = Array.from({ length: size }, () => startServer({ data: join(folder, "unused"), flags }));
+  try {
+    const ready = await Promise.all(servers.map((server) => server.ready()));
+    const apiKey = ready[0]?.apiKey ?? "";
+    await call({ url: ready[0]?.url ?? "", apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
+    const loads = await Promise.all(
+      ready.map(
+        (one): Promise<Load> =>
+          load({
+            port: Number(new URL(one?.url ?? "").port),
+            requests: sends(apiKey),
+            connections: CONNECTIONS / size,
+            warmupMs: 1000,
+            durationMs: 3000,
+            timeoutMs: 10_000,
+          }),
+      ),
+    );
+    return loads.reduce((sum, { perSecond }) => sum + perSecond, 0);
+  } finally {
+    await Promise.all(servers.map((server) => server.kill("SIGKILL")));
+    await database.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Jobs a second. */
+async function work(which: "mailsvc" | "graphile", database: PostgresServer, jobs: number, effect: "none" | "row"): Promise<number> {
+  return Number(await outputOf([process.execPath, QUEUE, which, database.url, `${jobs}`, `${AT_A_TIME}`, effect]));
+}
+
+function figure(name: string, rounds: number[], unit: string): Figure {
+  return {
+    name,
+    value: median(rounds),
+    unit,
+    against: null,
+    ratio: null,
+    rounds,
+  };
+}
+
+function ratioOf(one: readonly number[], other: readonly number[]): number {
+  return median(one.map((v, i) => v / (other[i] ?? Number.NaN)));
+}

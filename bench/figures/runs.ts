@@ -19,20 +19,36 @@ const PATIENCE_MS = 60_000;
 const MARKET = "/api/v1/marketplace";
 const SCOPES = ["agent:write_runs"];
 
-const started = async (data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> => {
+/** How fast runs that have fallen silent are found among those at work. */
+export const runs: Bench = {
+  name: "runs",
+  meaning: `Of ${count(ACTIVATIONS * LIVE_EACH)} runs at work, ${ACTIVATIONS} more fall silent at one instant, and ${count(ACTIVATIONS * MANY_EACH)} a second later. sweep: from the first instant until those have FAILED on disk, each with its run_force_failed in the outbox. fail: how many a second do so of the many, while their events are being delivered.`,
+  run: async () => {
+    const rounds: { sweep: number; many: number }[] = [];
+    for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
+    const sweep = rounds.map((r) => r.sweep);
+    const rate = rounds.map((r) => (ACTIVATIONS * MANY_EACH * 1000) / r.many);
+    return [
+      { name: "runs.sweep", value: median(sweep), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 200 }, rounds: sweep },
+      { name: "runs.fail", value: median(rate), unit: "runs/s", against: null, ratio: null, rounds: rate },
+    ];
+  },
+};
+
+async function started(data: string): Promise<{ at: { url: string; apiKey: string }; stop(): Promise<unknown> }> {
   const server = startServer({ data, flags: ["--dev"], before: onCore(0) });
   const ready: Ready | null = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
   return { at: { url: ready.url, apiKey: ready.apiKey }, stop: () => server.kill("SIGTERM") };
-};
+}
 
-const keyOf = async ({ came }: Hook): Promise<string> => {
+async function keyOf({ came }: Hook): Promise<string> {
   while (came.length === 0) await new Promise((next) => setTimeout(next, 10));
   return came[0]?.event.apiKey ?? "";
-};
+}
 
 /** A database with 100,000 runs at work; of each activation's runs one falls silent at `silentAt`, and ten a second later. */
-const fill = async (data: string, hook: Hook, silentAt: () => number): Promise<void> => {
+async function fill(data: string, hook: Hook, silentAt: () => number): Promise<void> {
   const first = await started(data);
   await call(first.at, "POST", `${MARKET}/listings`, { slug: "agent", name: "Agent", webhookUrl: hook.url, permissions: SCOPES });
   const payment = (await call(first.at, "POST", `${MARKET}/listings/agent/checkout`)) as { id: string };
@@ -51,17 +67,17 @@ const fill = async (data: string, hook: Hook, silentAt: () => number): Promise<v
     return copy <= 1 + MANY_EACH ? silent + 1000 - WINDOW_MS : silent - AHEAD_MS - copy;
   };
   copyRuns(file, LIVE_EACH + 1 + MANY_EACH, heardAt, WINDOW_MS);
-};
+}
 
-const failed = async (at: { url: string; apiKey: string }): Promise<number> => {
+async function failed(at: { url: string; apiKey: string }): Promise<number> {
   const page = (await call(at, "GET", `${MARKET}/listings/agent/deliveries?limit=1&type=run_force_failed`)) as {
     pagination: { total: number };
   };
   return page.pagination.total;
-};
+}
 
 /** Moves time on a second, and answers how long it took, ms, until so many runs had failed. */
-const next = async (at: { url: string; apiKey: string }, expected: number): Promise<number> => {
+async function next(at: { url: string; apiKey: string }, expected: number): Promise<number> {
   const from = performance.now();
   const advanced = call(at, "POST", "/__dev/clock/advance", { by: "1s" });
   while ((await failed(at)) < expected) {
@@ -71,9 +87,9 @@ const next = async (at: { url: string; apiKey: string }, expected: number): Prom
   const took = performance.now() - from;
   await advanced;
   return took;
-};
+}
 
-const round = async (): Promise<{ sweep: number; many: number }> => {
+async function round(): Promise<{ sweep: number; many: number }> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const hook = await startHook();
   try {
@@ -94,22 +110,8 @@ const round = async (): Promise<{ sweep: number; many: number }> => {
     hook.close();
     rmSync(folder, { recursive: true, force: true });
   }
-};
+}
 
-const count = (n: number): string => n.toLocaleString("en-US");
-
-/** How fast runs that have fallen silent are found among those at work. */
-export const runs: Bench = {
-  name: "runs",
-  meaning: `Of ${count(ACTIVATIONS * LIVE_EACH)} runs at work, ${ACTIVATIONS} more fall silent at one instant, and ${count(ACTIVATIONS * MANY_EACH)} a second later. sweep: from the first instant until those have FAILED on disk, each with its run_force_failed in the outbox. fail: how many a second do so of the many, while their events are being delivered.`,
-  run: async () => {
-    const rounds: { sweep: number; many: number }[] = [];
-    for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
-    const sweep = rounds.map((r) => r.sweep);
-    const rate = rounds.map((r) => (ACTIVATIONS * MANY_EACH * 1000) / r.many);
-    return [
-      { name: "runs.sweep", value: median(sweep), unit: "ms", against: null, ratio: null, goal: { op: "<", than: 200 }, rounds: sweep },
-      { name: "runs.fail", value: median(rate), unit: "runs/s", against: null, ratio: null, rounds: rate },
-    ];
-  },
-};
+function count(n: number): string {
+  return n.toLocaleString("en-US");
+}

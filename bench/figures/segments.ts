@@ -10,26 +10,6 @@ const ROUNDS = 3;
 
 type Send = (method: "GET" | "POST", path: string, body?: unknown) => Promise<{ ms: number; answer: unknown }>;
 
-const sending = ({ url, apiKey }: Contender): { send: Send; close(): Promise<void> } => {
-  const client = new Client(url, { bodyTimeout: 0, headersTimeout: 0 });
-  return {
-    send: async (method, path, body) => {
-      const from = performance.now();
-      const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-      const { statusCode, body: text } = await client.request({
-        method,
-        path,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer = JSON.parse(await text.text());
-      if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode} ${JSON.stringify(answer).slice(0, 300)}`);
-      return { ms: performance.now() - from, answer };
-    },
-    close: () => client.close(),
-  };
-};
-
 const vip = { field: "tags", operator: "contains", value: "vip" };
 // One in 4,250, and nothing an index could help with.
 const rare = {
@@ -59,38 +39,6 @@ const QUESTIONS: readonly { name: string; than: number | null; ask(send: Send, p
   },
   { name: "preview.all", than: null, ask: (send) => send("POST", "/api/v1/segments/preview", { rules: rare }) },
 ];
-
-const times = async (send: Send, place: Place): Promise<Map<string, number[]>> => {
-  const found = new Map<string, number[]>();
-  for (let round = 0; round <= ROUNDS; round++)
-    for (const { name, than, ask } of QUESTIONS) {
-      const each: number[] = [];
-      for (let k = 0; k < (than === null ? 2 : REQUESTS); k++) each.push((await ask(send, place)).ms);
-      // The first round warms up.
-      if (round > 0) found.set(name, [...(found.get(name) ?? []), median(each)]);
-    }
-  return found;
-};
-
-/** Imports people, half of them onto the list. */
-const fill = async (send: Send, list: string, from: number, to: number): Promise<void> => {
-  for (let at = from; at < to; at += PERSONS_PER_REQUEST) {
-    const rows = Array.from({ length: Math.min(PERSONS_PER_REQUEST, to - at) }, (_, i) => personAt(at + i));
-    await send("POST", "/api/v1/contacts/import", { rows });
-    if ((at / PERSONS_PER_REQUEST) % 2 === 0) await send("POST", `/api/v1/lists/${list}/contacts`, { contacts: rows.map((r) => r.email) });
-  }
-};
-
-const build = async (send: Send): Promise<{ id: string; ms: number }> => {
-  const from = performance.now();
-  const { answer } = await send("POST", "/api/v1/segments", { name: "vips", rules: vip });
-  const { id } = answer as { id: string };
-  for (;;) {
-    const { answer: now } = await send("GET", `/api/v1/segments/${id}`);
-    if ((now as { state: string }).state === "READY") return { id, ms: performance.now() - from };
-    await new Promise((next) => setTimeout(next, 20));
-  }
-};
 
 /** Lists and segments among a million contacts. */
 export const segments: Bench = {
@@ -130,3 +78,55 @@ export const segments: Bench = {
     }
   },
 };
+
+function sending({ url, apiKey }: Contender): { send: Send; close(): Promise<void> } {
+  const client = new Client(url, { bodyTimeout: 0, headersTimeout: 0 });
+  return {
+    send: async (method, path, body) => {
+      const from = performance.now();
+      const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+      const { statusCode, body: text } = await client.request({
+        method,
+        path,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = JSON.parse(await text.text());
+      if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode} ${JSON.stringify(answer).slice(0, 300)}`);
+      return { ms: performance.now() - from, answer };
+    },
+    close: () => client.close(),
+  };
+}
+
+async function times(send: Send, place: Place): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>();
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const { name, than, ask } of QUESTIONS) {
+      const each: number[] = [];
+      for (let k = 0; k < (than === null ? 2 : REQUESTS); k++) each.push((await ask(send, place)).ms);
+      // The first round warms up.
+      if (round > 0) found.set(name, [...(found.get(name) ?? []), median(each)]);
+    }
+  return found;
+}
+
+/** Imports people, half of them onto the list. */
+async function fill(send: Send, list: string, from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += PERSONS_PER_REQUEST) {
+    const rows = Array.from({ length: Math.min(PERSONS_PER_REQUEST, to - at) }, (_, i) => personAt(at + i));
+    await send("POST", "/api/v1/contacts/import", { rows });
+    if ((at / PERSONS_PER_REQUEST) % 2 === 0) await send("POST", `/api/v1/lists/${list}/contacts`, { contacts: rows.map((r) => r.email) });
+  }
+}
+
+async function build(send: Send): Promise<{ id: string; ms: number }> {
+  const from = performance.now();
+  const { answer } = await send("POST", "/api/v1/segments", { name: "vips", rules: vip });
+  const { id } = answer as { id: string };
+  for (;;) {
+    const { answer: now } = await send("GET", `/api/v1/segments/${id}`);
+    if ((now as { state: string }).state === "READY") return { id, ms: performance.now() - from };
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}

@@ -8,27 +8,6 @@ import { bareNode } from "../runs.ts";
 
 const ROUNDS = 11;
 
-const status = (url: string): Promise<number> =>
-  new Promise((done, failed) => {
-    get(`${url}/readyz`, { agent: false }, (answer) => {
-      answer.resume();
-      done(answer.statusCode ?? 0);
-    }).on("error", failed);
-  });
-
-/** From the start of the process to the first 200, in ms. */
-const firstAnswer = async (data: string): Promise<number> => {
-  const from = performance.now();
-  const server = startServer({ data, flags: ["--dev"] });
-  const ready = await server.ready();
-  if (!ready) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const code = await status(ready.url);
-  const took = performance.now() - from;
-  await server.kill("SIGTERM");
-  if (code !== 200) throw new Error(`/readyz answered ${code}.`);
-  return took;
-};
-
 /** How long a cold start takes. */
 export const start: Bench = {
   name: "start",
@@ -65,3 +44,25 @@ export const start: Bench = {
     ];
   },
 };
+
+function status(url: string): Promise<number> {
+  return new Promise((done, failed) => {
+    get(`${url}/readyz`, { agent: false }, (answer) => {
+      answer.resume();
+      done(answer.statusCode ?? 0);
+    }).on("error", failed);
+  });
+}
+
+/** From the start of the process to the first 200, in ms. */
+async function firstAnswer(data: string): Promise<number> {
+  const from = performance.now();
+  const server = startServer({ data, flags: ["--dev"] });
+  const ready = await server.ready();
+  if (!ready) throw new Error(`The server did not start:\n${server.stderr()}`);
+  const code = await status(ready.url);
+  const took = performance.now() - from;
+  await server.kill("SIGTERM");
+  if (code !== 200) throw new Error(`/readyz answered ${code}.`);
+  return took;
+}

@@ -11,17 +11,6 @@ const SIZE = 20 * 1024;
 
 const filler = "Grüße aus der Werkstatt, wo die Maschine rechnet. ";
 
-/** A mail of 20 KB: 150 values between tags and in attributes, a condition, and a loop over ten lines of two values. */
-const page = (): string => {
-  const rows = Array.from({ length: 75 }, (_, i) => `<tr><td style="padding: 4px" title="{{ title${i % 5} }}">{{ name }}</td></tr>`).join(
-    "\n",
-  );
-  const list = "{{#each lines}}<li>{{ title }}: {{ price }}</li>{{/each}}{{#if vip}}<b>{{ name }}</b>{{else}}-{{/if}}";
-  const rest = Math.max(0, SIZE - rows.length - list.length - 60);
-  const text = filler.repeat(Math.ceil(rest / filler.length)).slice(0, rest);
-  return `<html><body><table>${rows}</table><ul>${list}</ul><p>${text}</p></body></html>`;
-};
-
 const VALUES = {
   name: "Ada <Lovelace>",
   vip: true,
@@ -29,68 +18,7 @@ const VALUES = {
   lines: Array.from({ length: 10 }, (_, i) => ({ title: `Line ${i}`, price: i * 1.5 })),
 };
 
-/** How often a second `work` is done, for a while; what it gives is kept alive. */
-const rate = (work: () => number): number => {
-  const from = performance.now();
-  let done = 0;
-  let kept = 0;
-  for (let now = from; now - from < ROUND_MS; now = performance.now()) {
-    for (let i = 0; i < 50; i += 1) kept += work();
-    done += 50;
-  }
-  if (kept === 0) throw new Error("Nothing was rendered.");
-  return (done * 1000) / (performance.now() - from);
-};
-
 const SEND_ROUNDS = 3;
-
-/** The sends of `sends`, by a template that comes to the same mails. */
-const byTemplate = (apiKey: string): string[] =>
-  Array.from({ length: 97 }, (_, i) => {
-    const body = JSON.stringify({
-      to: `reader${i}@mail.acme.dev`,
-      tags: { kind: "receipt", batch: `${i % 7}` },
-      variables: { what: "a little" },
-    });
-    return (
-      `POST /api/v1/send/receipt HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-    );
-  });
-
-/** Template sends a second, with the direct sends of the same mails beside them on the same server. */
-const sendFigure = async (): Promise<Figure> => {
-  const server = await mailsvc();
-  try {
-    const { subject, from, html, text } = BODY;
-    const source = (written: string): string => written.replaceAll("a little", "{{ what }}");
-    await call(server, "POST", "/api/v1/templates", {
-      name: "Receipt",
-      subject,
-      from,
-      html: source(html),
-      text: source(text),
-      publish: true,
-    });
-    const order = { port: server.port, connections: 100, warmupMs: 1000, durationMs: 3000, timeoutMs: 5000 };
-    const rounds: [number, number][] = [];
-    for (let i = 0; i < SEND_ROUNDS; i += 1) {
-      const direct = await load({ ...order, requests: sends(server.apiKey) });
-      const templated = await load({ ...order, requests: byTemplate(server.apiKey) });
-      rounds.push([templated.perSecond, direct.perSecond]);
-    }
-    return {
-      name: "templates.send",
-      value: median(rounds.map(([ours]) => ours)),
-      unit: "sends/s",
-      against: "direct send",
-      ratio: median(rounds.map(([ours, direct]) => ours / direct)),
-      rounds: rounds.map(([ours]) => ours),
-    };
-  } finally {
-    await server.stop();
-  }
-};
 
 /** Rendering of templates, against Handlebars. */
 export const templates: Bench = {
@@ -126,3 +54,76 @@ export const templates: Bench = {
     return [figure("templates.render", 1, { goal: { op: ">=", than: 0.9 } }), figure("templates.with-text", 2), await sendFigure()];
   },
 };
+
+/** A mail of 20 KB: 150 values between tags and in attributes, a condition, and a loop over ten lines of two values. */
+function page(): string {
+  const rows = Array.from({ length: 75 }, (_, i) => `<tr><td style="padding: 4px" title="{{ title${i % 5} }}">{{ name }}</td></tr>`).join(
+    "\n",
+  );
+  const list = "{{#each lines}}<li>{{ title }}: {{ price }}</li>{{/each}}{{#if vip}}<b>{{ name }}</b>{{else}}-{{/if}}";
+  const rest = Math.max(0, SIZE - rows.length - list.length - 60);
+  const text = filler.repeat(Math.ceil(rest / filler.length)).slice(0, rest);
+  return `<html><body><table>${rows}</table><ul>${list}</ul><p>${text}</p></body></html>`;
+}
+
+/** How often a second `work` is done, for a while; what it gives is kept alive. */
+function rate(work: () => number): number {
+  const from = performance.now();
+  let done = 0;
+  let kept = 0;
+  for (let now = from; now - from < ROUND_MS; now = performance.now()) {
+    for (let i = 0; i < 50; i += 1) kept += work();
+    done += 50;
+  }
+  if (kept === 0) throw new Error("Nothing was rendered.");
+  return (done * 1000) / (performance.now() - from);
+}
+
+/** The sends of `sends`, by a template that comes to the same mails. */
+function byTemplate(apiKey: string): string[] {
+  return Array.from({ length: 97 }, (_, i) => {
+    const body = JSON.stringify({
+      to: `reader${i}@mail.acme.dev`,
+      tags: { kind: "receipt", batch: `${i % 7}` },
+      variables: { what: "a little" },
+    });
+    return (
+      `POST /api/v1/send/receipt HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    );
+  });
+}
+
+/** Template sends a second, with the direct sends of the same mails beside them on the same server. */
+async function sendFigure(): Promise<Figure> {
+  const server = await mailsvc();
+  try {
+    const { subject, from, html, text } = BODY;
+    const source = (written: string): string => written.replaceAll("a little", "{{ what }}");
+    await call(server, "POST", "/api/v1/templates", {
+      name: "Receipt",
+      subject,
+      from,
+      html: source(html),
+      text: source(text),
+      publish: true,
+    });
+    const order = { port: server.port, connections: 100, warmupMs: 1000, durationMs: 3000, timeoutMs: 5000 };
+    const rounds: [number, number][] = [];
+    for (let i = 0; i < SEND_ROUNDS; i += 1) {
+      const direct = await load({ ...order, requests: sends(server.apiKey) });
+      const templated = await load({ ...order, requests: byTemplate(server.apiKey) });
+      rounds.push([templated.perSecond, direct.perSecond]);
+    }
+    return {
+      name: "templates.send",
+      value: median(rounds.map(([ours]) => ours)),
+      unit: "sends/s",
+      against: "direct send",
+      ratio: median(rounds.map(([ours, direct]) => ours / direct)),
+      rounds: rounds.map(([ours]) => ours),
+    };
+  } finally {
+    await server.stop();
+  }
+}

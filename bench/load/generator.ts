@@ -9,8 +9,6 @@ const requests = order.requests.map((text) => Buffer.from(text));
 
 /** Latencies in microseconds, a slot for each up to a minute in steps that grow by a hundredth. */
 const slots = new Uint32Array(1900);
-const slotOf = (us: number): number => Math.min(slots.length - 1, Math.round(Math.log(Math.max(us, 1)) * 100));
-const usOf = (slot: number): number => Math.exp(slot / 100);
 
 let sent = 0;
 let done = 0;
@@ -23,21 +21,6 @@ let sample = "";
 
 const CRLF2 = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
-
-/** Bytes of the answer at the head of `buffer`; 0 while it is not complete. */
-const lengthOfAnswer = (buffer: Buffer): number => {
-  const head = buffer.indexOf(CRLF2);
-  if (head < 0) return 0;
-  const headers = buffer.toString("latin1", 0, head).toLowerCase();
-  const at = headers.indexOf("content-length:");
-  if (at >= 0) {
-    const total = head + 4 + Number.parseInt(headers.slice(at + 15), 10);
-    return buffer.length >= total ? total : 0;
-  }
-  if (!headers.includes("transfer-encoding: chunked")) return head + 4;
-  const end = buffer.indexOf(LAST_CHUNK, head + 4);
-  return end < 0 ? 0 : end + LAST_CHUNK.length;
-};
 
 class Client {
   #socket: Socket | undefined;
@@ -96,26 +79,6 @@ class Client {
   }
 }
 
-const quantile = (part: number): number => {
-  let seen = 0;
-  for (let slot = 0; slot < slots.length; slot++) {
-    seen += slots[slot] ?? 0;
-    if (seen >= done * part && seen > 0) return usOf(slot) / 1000;
-  }
-  return 0;
-};
-
-/** CPU time the process has used so far, in ticks of 10 ms. */
-const cpuTicks = (): number | null => {
-  try {
-    // After the name in brackets: state is the third field, user and system time the 14th and 15th.
-    const fields = readFileSync(`/proc/${order.pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return null;
-  }
-};
-
 const clients = Array.from({ length: order.connections }, () => new Client());
 for (const client of clients) client.open();
 const watch = setInterval(() => {
@@ -150,3 +113,46 @@ const report: Load = {
   sample,
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));
+
+function slotOf(us: number): number {
+  return Math.min(slots.length - 1, Math.round(Math.log(Math.max(us, 1)) * 100));
+}
+
+function usOf(slot: number): number {
+  return Math.exp(slot / 100);
+}
+
+/** Bytes of the answer at the head of `buffer`; 0 while it is not complete. */
+function lengthOfAnswer(buffer: Buffer): number {
+  const head = buffer.indexOf(CRLF2);
+  if (head < 0) return 0;
+  const headers = buffer.toString("latin1", 0, head).toLowerCase();
+  const at = headers.indexOf("content-length:");
+  if (at >= 0) {
+    const total = head + 4 + Number.parseInt(headers.slice(at + 15), 10);
+    return buffer.length >= total ? total : 0;
+  }
+  if (!headers.includes("transfer-encoding: chunked")) return head + 4;
+  const end = buffer.indexOf(LAST_CHUNK, head + 4);
+  return end < 0 ? 0 : end + LAST_CHUNK.length;
+}
+
+function quantile(part: number): number {
+  let seen = 0;
+  for (let slot = 0; slot < slots.length; slot++) {
+    seen += slots[slot] ?? 0;
+    if (seen >= done * part && seen > 0) return usOf(slot) / 1000;
+  }
+  return 0;
+}
+
+/** CPU time the process has used so far, in ticks of 10 ms. */
+function cpuTicks(): number | null {
+  try {
+    // After the name in brackets: state is the third field, user and system time the 14th and 15th.
+    const fields = readFileSync(`/proc/${order.pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return null;
+  }
+}

@@ -42,13 +42,13 @@ export interface Load {
 const GENERATOR = fileURLToPath(new URL("generator.ts", import.meta.url));
 
 /** Puts a server under load from a process on the second core. Throws when it answers anything but success. */
-export const load = async (order: Order): Promise<Load> => {
+export async function load(order: Order): Promise<Load> {
   const [command = "", ...args] = [...onCore(1), process.execPath, GENERATOR, JSON.stringify(order)];
   const { stdout } = await promisify(execFile)(command, args, { maxBuffer: 1 << 20 });
   const report = JSON.parse(stdout) as Load;
   if (report.refused > 0) throw new Error(`The server refused ${report.refused} requests:\n${report.sample}`);
   return report;
-};
+}
 
 /** What a mail of the benchmarks says: about 1 KB as a request. */
 export const BODY = {
@@ -59,11 +59,12 @@ export const BODY = {
 };
 
 /** Sends to many recipients. */
-export const sends = (apiKey: string): string[] =>
-  Array.from({ length: 97 }, (_, i) => {
+export function sends(apiKey: string): string[] {
+  return Array.from({ length: 97 }, (_, i) => {
     const body = JSON.stringify({ ...BODY, to: `reader${i}@mail.acme.dev`, tags: { kind: "receipt", batch: `${i % 7}` } });
     return (
       `POST /api/v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     );
   });
+}

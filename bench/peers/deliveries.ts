@@ -15,12 +15,12 @@ import { Pool } from "undici";
 import { type App, createApp } from "../../packages/server/src/app.ts";
 import { sqliteBackend } from "../../packages/server/src/backend.sqlite.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
-import type { SqliteDb } from "../../packages/server/src/db/sqlite.ts";
+import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
-import { emitAll } from "../../packages/server/src/marketplace/deliveries/emit.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/webhook.ts";
+import { emitAll } from "../../packages/server/src/webhooks/emit.ts";
 
 const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
 const EVENTS = Number(count);
@@ -35,8 +35,20 @@ const WAKEUP = {
   scheduledFor: new Date(1_800_000_000_000).toISOString(),
 };
 
-const bodyOf = (id: string, activationId: string, sequence: number): string =>
-  JSON.stringify({
+const measures: Readonly<Record<string, () => Promise<number>>> = {
+  mailsvc: () => rate(Number(second)),
+  pool,
+  fair: () => fair(EVENTS, Number(second)),
+};
+
+if (which === "receiver") receiver();
+else {
+  process.stdout.write(`${await measures[which ?? ""]?.()}\n`);
+  process.exit(0);
+}
+
+function bodyOf(id: string, activationId: string, sequence: number): string {
+  return JSON.stringify({
     id,
     type: "approval_response",
     activationId,
@@ -48,17 +60,18 @@ const bodyOf = (id: string, activationId: string, sequence: number): string =>
     comment: "Looks good to me; please send it on Monday morning, not before nine.",
     answeredAt: new Date(1_800_000_000_000).toISOString(),
   });
+}
 
-const receiver = (): void => {
+function receiver(): void {
   const server = createServer((request, response) => {
     request.resume();
     request.on("end", () => response.writeHead(200, { "content-length": "0" }).end());
   });
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
-};
+}
 
-const start = async (): Promise<{ app: App; listing(url: string): Promise<string>; stop(): Promise<void> }> => {
+async function start(): Promise<{ app: App; listing(url: string): Promise<string>; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const app = await createApp({
     config: readConfig({ flags: { data: folder }, env: {}, dev: true }),
@@ -98,10 +111,10 @@ const start = async (): Promise<{ app: App; listing(url: string): Promise<string
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
+}
 
 /** Events in the outbox, as they would be after they were emitted. */
-const fill = async ({ deps }: App, listingId: string, events: number, dueAt: number): Promise<void> => {
+async function fill({ deps }: App, listingId: string, events: number, dueAt: number): Promise<void> {
   for (let i = 0; i < events; i += 1000)
     await deps.db.tx(async (tx) => {
       const activations = Array.from({ length: Math.min(1000, events - i) / PER_ACTIVATION }, () => deps.ids("act"));
@@ -123,10 +136,10 @@ const fill = async ({ deps }: App, listingId: string, events: number, dueAt: num
         ),
       );
     });
-};
+}
 
 /** Activations that are on. */
-const activate = async ({ deps }: App, listingId: string, n: number): Promise<string[]> => {
+async function activate({ deps }: App, listingId: string, n: number): Promise<string[]> {
   const now = deps.clock.now();
   const rows = Array.from({ length: n }, () => {
     const id = deps.ids("act");
@@ -153,10 +166,10 @@ const activate = async ({ deps }: App, listingId: string, n: number): Promise<st
   });
   for (let i = 0; i < n; i += 500) await deps.db.tx((tx) => tx.insertAll(tx.t.activations, rows.slice(i, i + 500)));
   return rows.map(({ id }) => id);
-};
+}
 
 /** Events a second, while `others` wait for their time. */
-const rate = async (others: number): Promise<number> => {
+async function rate(others: number): Promise<number> {
   const { app, listing, stop } = await start();
   const { deps } = app;
   const now = deps.clock.now();
@@ -174,10 +187,10 @@ const rate = async (others: number): Promise<number> => {
   if (arrived !== EVENTS) throw new Error(`Of ${EVENTS} events ${arrived} arrived.`);
   await stop();
   return (EVENTS * 1000) / took;
-};
+}
 
 /** The 99th percentile of the time from an event's commit to its arrival, ms, beside webhooks that hang with so many events each. */
-const fair = async (hanging: number, each: number): Promise<number> => {
+async function fair(hanging: number, each: number): Promise<number> {
   const { app, listing, stop } = await start();
   const { deps } = app;
   let heard = (): void => {};
@@ -211,10 +224,10 @@ const fair = async (hanging: number, each: number): Promise<number> => {
   bad.closeAllConnections();
   await stop();
   return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? Number.NaN;
-};
+}
 
 /** Requests a second. */
-const pool = async (): Promise<number> => {
+async function pool(): Promise<number> {
   const atATime = Number(second);
   const origin = new Pool(`http://127.0.0.1:${port}`, { connections: atATime });
   const bodies = Array.from({ length: EVENTS }, (_, n) => bodyOf("evt_01kdvdna00bktj2mqmcfs0rmrb", "act_01kdvdna00bktj2mqmcfs0rmrb", n));
@@ -232,16 +245,4 @@ const pool = async (): Promise<number> => {
   const took = performance.now() - from;
   await origin.close();
   return (EVENTS * 1000) / took;
-};
-
-const measures: Readonly<Record<string, () => Promise<number>>> = {
-  mailsvc: () => rate(Number(second)),
-  pool,
-  fair: () => fair(EVENTS, Number(second)),
-};
-
-if (which === "receiver") receiver();
-else {
-  process.stdout.write(`${await measures[which ?? ""]?.()}\n`);
-  process.exit(0);
 }

@@ -6,8 +6,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { migratePostgres } from "../../packages/server/src/db/migrate.pg.ts";
-import { migrateSqlite } from "../../packages/server/src/db/migrate.sqlite.ts";
+import { migratePostgres } from "../../packages/server/src/db/postgres/migrate.ts";
+import { migrateSqlite } from "../../packages/server/src/db/sqlite/migrate.ts";
 import { personAt } from "../load/persons.ts";
 
 const [target = "", group = "1000", count = "0"] = process.argv.slice(2);
@@ -26,8 +26,23 @@ const COLUMNS = {
 type Table = keyof typeof COLUMNS;
 type Value = string | number | null;
 
+const tables = Object.keys(COLUMNS) as Table[];
+
+const TYPES: Readonly<Record<string, string>> = {
+  seq: "bigint",
+  contact_seq: "bigint",
+  created_at: "bigint",
+  updated_at: "bigint",
+  at: "bigint",
+  block: "int",
+  delta: "int",
+};
+const JSON_COLUMNS = new Set(["tags", "custom_fields", "data"]);
+
+process.stdout.write(`${await (/^postgres/.test(target) ? onPostgres() : onSqlite())}`);
+
 /** The rows of people from number `from` on, by table. */
-const rowsOf = (from: number, n: number): Record<Table, Value[][]> => {
+function rowsOf(from: number, n: number): Record<Table, Value[][]> {
   const rows: Record<Table, Value[][]> = { contacts: [], contact_tags: [], events: [], contact_counts: [] };
   const counts = new Map<string, number>();
   for (let i = from; i < from + n; i += 1) {
@@ -63,19 +78,17 @@ const rowsOf = (from: number, n: number): Record<Table, Value[][]> => {
     rows.contact_counts.push([WORKSPACE, key, "SUBSCRIBED", Number(block), delta]);
   }
   return rows;
-};
+}
 
-const perSecond = async (write: (rows: Record<Table, Value[][]>) => Promise<void> | void): Promise<number> => {
+async function perSecond(write: (rows: Record<Table, Value[][]>) => Promise<void> | void): Promise<number> {
   // Making them is not what is measured.
   const groups = Array.from({ length: Math.ceil(COUNT / GROUP) }, (_, i) => rowsOf(i * GROUP, Math.min(GROUP, COUNT - i * GROUP)));
   const from = performance.now();
   for (const rows of groups) await write(rows);
   return (COUNT / (performance.now() - from)) * 1000;
-};
+}
 
-const tables = Object.keys(COLUMNS) as Table[];
-
-const onSqlite = async (): Promise<number> => {
+async function onSqlite(): Promise<number> {
   mkdirSync(target, { recursive: true });
   const db = new Database(join(target, "mailsvc.db"));
   for (const pragma of [
@@ -98,20 +111,9 @@ const onSqlite = async (): Promise<number> => {
   } finally {
     db.close();
   }
-};
+}
 
-const TYPES: Readonly<Record<string, string>> = {
-  seq: "bigint",
-  contact_seq: "bigint",
-  created_at: "bigint",
-  updated_at: "bigint",
-  at: "bigint",
-  block: "int",
-  delta: "int",
-};
-const JSON_COLUMNS = new Set(["tags", "custom_fields", "data"]);
-
-const onPostgres = async (): Promise<number> => {
+async function onPostgres(): Promise<number> {
   await migratePostgres({ connectionString: target });
   const client = new pg.Client({ connectionString: target });
   await client.connect();
@@ -141,6 +143,4 @@ const onPostgres = async (): Promise<number> => {
   } finally {
     await client.end();
   }
-};
-
-process.stdout.write(`${await (/^postgres/.test(target) ? onPostgres() : onSqlite())}`);
+}

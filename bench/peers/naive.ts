@@ -78,7 +78,6 @@ connection.exec(`
   CREATE INDEX jobs_due ON jobs (state, runAt);
 `);
 const db = drizzle(connection);
-const sha256 = (value: string): string => createHash("sha256").update(value).digest("hex");
 db.insert(keys)
   .values({ id: randomUUID(), hash: sha256(apiKey), workspaceId: "ws_1" })
   .run();
@@ -134,3 +133,7 @@ const app = new H3().post("/api/v1/send", async (event) => {
 
 const server = createServer(toNodeHandler(app.fetch) as RequestListener);
 server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+
+function sha256(value: string): string {
+  return createHash("sha256").update(value).digest("hex");
+}

@@ -11,10 +11,12 @@ const transport = createTransport({
   maxConnections: Number(connections),
   maxMessages: Number.POSITIVE_INFINITY,
 });
-const send = (i: number): Promise<unknown> =>
-  transport.sendMail({ from, to: `reader${i}@mail.acme.dev`, subject: `Your receipt ${i}`, html, text });
 
 await Promise.all(Array.from({ length: 50 }, (_, i) => send(i)));
 const from_ = performance.now();
 await Promise.all(Array.from({ length: Number(count) }, (_, i) => send(i)));
 process.stdout.write(`${(Number(count) * 1000) / (performance.now() - from_)}\n`, () => process.exit(0));
+
+function send(i: number): Promise<unknown> {
+  return transport.sendMail({ from, to: `reader${i}@mail.acme.dev`, subject: `Your receipt ${i}`, html, text });
+}

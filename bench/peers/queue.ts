@@ -4,7 +4,7 @@
 //   node queue.ts <mailsvc|graphile> <postgres url> <jobs> <jobs at a time> <none|row>
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import pg from "pg";
-import { openPostgres } from "../../packages/server/src/db/postgres.ts";
+import { openPostgres } from "../../packages/server/src/db/postgres/database.ts";
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
@@ -23,12 +23,17 @@ let finish = (): void => {};
 const all = new Promise<void>((resolve) => {
   finish = resolve;
 });
-const count1 = (): void => {
+
+const took = await (which === "mailsvc" ? ours() : graphile());
+process.stdout.write(`${(JOBS * 1000) / took}\n`);
+process.exit(0);
+
+function count1(): void {
   done += 1;
   if (done === JOBS) finish();
-};
+}
 
-const ours = async (): Promise<number> => {
+async function ours(): Promise<number> {
   const db = await openPostgres(url, { connections: CONNECTIONS, also: migrateQueue });
   const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog });
   await db.read.raw("create table if not exists bench_effects (n int)");
@@ -53,9 +58,9 @@ const ours = async (): Promise<number> => {
   await queue.stop();
   await db.close();
   return took;
-};
+}
 
-const graphile = async (): Promise<number> => {
+async function graphile(): Promise<number> {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS + 2 });
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
@@ -91,8 +96,4 @@ const graphile = async (): Promise<number> => {
   await utils.release();
   await pool.end();
   return took;
-};
-
-const took = await (which === "mailsvc" ? ours() : graphile());
-process.stdout.write(`${(JOBS * 1000) / took}\n`);
-process.exit(0);
+}

@@ -5,7 +5,7 @@ export interface Api {
 }
 
 /** One call. Throws with status and answer unless it succeeds. */
-export const call = async <T>({ url, apiKey }: Api, method: string, path: string, body?: unknown): Promise<T> => {
+export async function call<T>({ url, apiKey }: Api, method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
@@ -14,7 +14,7 @@ export const call = async <T>({ url, apiKey }: Api, method: string, path: string
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as T;
-};
+}
 
 interface Page<T> {
   data: T[];
@@ -22,13 +22,13 @@ interface Page<T> {
 }
 
 /** How many items a list has. */
-export const total = async (api: Api, path: string): Promise<number> => {
+export async function total(api: Api, path: string): Promise<number> {
   const { pagination } = await call<Page<unknown>>(api, "GET", `${path}${path.includes("?") ? "&" : "?"}limit=1`);
   return pagination.total;
-};
+}
 
 /** All items of a list, page by page. */
-export const all = async <T>(api: Api, path: string): Promise<T[]> => {
+export async function all<T>(api: Api, path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
   do {
@@ -38,13 +38,13 @@ export const all = async <T>(api: Api, path: string): Promise<T[]> => {
     cursor = page.pagination.nextCursor;
   } while (cursor !== null);
   return items;
-};
+}
 
 /** Waits until `check` answers true, looking every 20 ms. Throws after `seconds` with what `describe` says then. */
-export const until = async (seconds: number, check: () => Promise<boolean>, describe: () => Promise<string>): Promise<void> => {
+export async function until(seconds: number, check: () => Promise<boolean>, describe: () => Promise<string>): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await check())) {
     if (performance.now() > end) throw new Error(`After ${seconds} s: ${await describe()}`);
     await new Promise((next) => setTimeout(next, 20));
   }
-};
+}

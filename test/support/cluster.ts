@@ -23,14 +23,8 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-const readyOrThrow = async (process: ServerProcess): Promise<Ready> => {
-  const ready = await process.ready();
-  if (!ready) throw new Error(`A server did not start:\n${process.stderr()}`);
-  return ready;
-};
-
 /** Starts `size` processes at once on an empty database, with `flags` each. Throws unless exactly one of them shows a key. */
-export const startCluster = async (size: number, flags: readonly string[]): Promise<Cluster> => {
+export async function startCluster(size: number, flags: readonly string[]): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-cluster-"));
   const database = await startPostgres({ durable: true });
   const start = (): ServerProcess => startServer({ data: join(folder, "unused"), flags: ["--database-url", database.url, ...flags] });
@@ -75,4 +69,10 @@ export const startCluster = async (size: number, flags: readonly string[]): Prom
     },
     stop,
   };
-};
+}
+
+async function readyOrThrow(process: ServerProcess): Promise<Ready> {
+  const ready = await process.ready();
+  if (!ready) throw new Error(`A server did not start:\n${process.stderr()}`);
+  return ready;
+}

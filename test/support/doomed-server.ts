@@ -28,7 +28,7 @@ export interface DoomedProgram {
 }
 
 /** Builds it: about a second. */
-export const buildDoomed = async (): Promise<DoomedProgram> => {
+export async function buildDoomed(): Promise<DoomedProgram> {
   // Below the repository, so that what stays outside is found.
   const folder = mkdtempSync(join(root, "node_modules/.cache/doomed-"));
   await build({
@@ -46,7 +46,7 @@ export const buildDoomed = async (): Promise<DoomedProgram> => {
   });
   cpSync(join(root, "packages/server/migrations"), join(folder, "migrations"), { recursive: true });
   return { program: join(folder, "doomed.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
-};
+}
 
 /** A server that can be ordered to die. */
 export interface DoomedServer {
@@ -57,8 +57,12 @@ export interface DoomedServer {
 }
 
 /** The death just before, or after, the nth COMMIT of a transaction with such a statement. */
-export const beforeCommit = (having: string, nth = 1): Order => ({ at: "before commit", having: [having], nth });
-export const afterCommit = (having: string, nth = 1): Order => ({ at: "after commit", having: [having], nth });
+export function beforeCommit(having: string, nth = 1): Order {
+  return { at: "before commit", having: [having], nth };
+}
+export function afterCommit(having: string, nth = 1): Order {
+  return { at: "after commit", having: [having], nth };
+}
 
 export interface DoomedOptions {
   program: string;
@@ -72,7 +76,7 @@ export interface DoomedOptions {
 let orders = 0;
 
 /** Starts one without an order. Throws with what it said when it does not start. */
-export const startDoomed = async ({ program, folder, flags, apiKey }: DoomedOptions): Promise<DoomedServer> => {
+export async function startDoomed({ program, folder, flags, apiKey }: DoomedOptions): Promise<DoomedServer> {
   const file = join(folder, `order-${orders++}.json`);
   const process = startServer({ program, data: join(folder, "data"), flags: [...flags, "--orders", file] });
   const ready = await process.ready();
@@ -87,4 +91,4 @@ export const startDoomed = async ({ program, folder, flags, apiKey }: DoomedOpti
       renameSync(`${file}.new`, file);
     },
   };
-};
+}

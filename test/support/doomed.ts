@@ -12,21 +12,32 @@ import type { Order } from "./doomed-server.ts";
 const at = process.argv.indexOf("--orders");
 const [, file = ""] = process.argv.splice(at, 2);
 
+let counted = "";
+let times = 0;
+
+/** The statements of the open transaction of each connection. */
+const open = new WeakMap<object, string[]>();
+
+type Call = (...params: unknown[]) => unknown;
+
+watchSqlite();
+if (process.argv.includes("--database-url")) await watchPostgres();
+watchRequests();
+watchAnswers();
+await import("../../packages/server/src/main.ts");
+
 /** The order that stands now: a step that is reached later is judged by what was ordered last. */
-const standing = (): { order: Order; text: string } | null => {
+function standing(): { order: Order; text: string } | null {
   try {
     const text = readFileSync(file, "utf8");
     return { order: JSON.parse(text) as Order, text };
   } catch {
     return null;
   }
-};
-
-let counted = "";
-let times = 0;
+}
 
 /** True once what is ordered to be met has been met as often as the order says. */
-const met = (step: Order["at"], texts: readonly string[]): boolean => {
+function met(step: Order["at"], texts: readonly string[]): boolean {
   const now = standing();
   if (now === null || now.order.at !== step) return false;
   if (!now.order.having.every((part) => texts.some((text) => new RegExp(part).test(text)))) return false;
@@ -34,35 +45,30 @@ const met = (step: Order["at"], texts: readonly string[]): boolean => {
   counted = now.text;
   times += 1;
   return times >= (now.order.nth ?? 1);
-};
+}
 
-const dieAt = (step: Order["at"], texts: readonly string[]): void => {
+function dieAt(step: Order["at"], texts: readonly string[]): void {
   if (met(step, texts)) process.kill(process.pid, "SIGKILL");
-};
+}
 
-/** The statements of the open transaction of each connection. */
-const open = new WeakMap<object, string[]>();
-
-const note = (connection: object, sql: string): void => {
+function note(connection: object, sql: string): void {
   if (/^(?:begin|rollback$)/i.test(sql)) open.delete(connection);
   else open.set(connection, [...(open.get(connection) ?? []), sql]);
   dieAt("statement", [sql]);
-};
+}
 
-const before = (connection: object): boolean => {
+function before(connection: object): boolean {
   const texts = open.get(connection) ?? [];
   dieAt("before commit", texts);
   return met("after commit", texts);
-};
+}
 
-const after = (connection: object, doomed: boolean): void => {
+function after(connection: object, doomed: boolean): void {
   open.delete(connection);
   if (doomed) process.kill(process.pid, "SIGKILL");
-};
+}
 
-type Call = (...params: unknown[]) => unknown;
-
-const watchSqlite = (): void => {
+function watchSqlite(): void {
   const { prepare } = Database.prototype;
   Database.prototype.prepare = function (this: Database.Database, sql: string) {
     const statement = prepare.call(this, sql);
@@ -83,9 +89,9 @@ const watchSqlite = (): void => {
     for (const method of ["run", "all", "get"] as const) own[method] = watched(own[method].bind(statement));
     return statement;
   } as typeof prepare;
-};
+}
 
-const watchPostgres = async (): Promise<void> => {
+async function watchPostgres(): Promise<void> {
   const { default: pg } = await import("pg");
   const prototype = pg.Client.prototype as unknown as { query: (...params: unknown[]) => unknown };
   const { query } = prototype;
@@ -102,10 +108,10 @@ const watchPostgres = async (): Promise<void> => {
       return result;
     });
   };
-};
+}
 
 /** What is sent to webhooks is one piece of bytes. */
-const watchRequests = (): void => {
+function watchRequests(): void {
   const sockets = Socket.prototype as unknown as Record<"write", (...params: unknown[]) => unknown>;
   const { write } = sockets;
   sockets.write = function (this: Socket, ...params) {
@@ -113,10 +119,10 @@ const watchRequests = (): void => {
     if (bytes instanceof Buffer && bytes.subarray(0, 6).toString() === "POST /") dieAt("request", [bytes.toString()]);
     return write.apply(this, params);
   };
-};
+}
 
 /** Answers leave by the runtime's HTTP server, or straight by the connection on which a plain request came. */
-const watchAnswers = (): void => {
+function watchAnswers(): void {
   const prototype = ServerResponse.prototype as unknown as { end: (...params: unknown[]) => unknown };
   const { end } = prototype;
   prototype.end = function (this: ServerResponse, ...params) {
@@ -137,10 +143,4 @@ const watchAnswers = (): void => {
     if (line !== undefined && typeof params[0] === "string" && params[0].startsWith("HTTP/1.1 ")) dieAt("answer", [line]);
     return write.apply(this, params);
   };
-};
-
-watchSqlite();
-if (process.argv.includes("--database-url")) await watchPostgres();
-watchRequests();
-watchAnswers();
-await import("../../packages/server/src/main.ts");
+}

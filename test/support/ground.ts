@@ -19,7 +19,41 @@ export interface Ground {
   clear(): Promise<void>;
 }
 
-const onSqlite = async (): Promise<Ground> => {
+const TABLES = `select format('%I.%I', schemaname, tablename) as name from pg_tables
+  where schemaname not in ('pg_catalog', 'information_schema')`;
+
+/** Grounds by the name of their database. */
+export const grounds: Readonly<Record<string, () => Promise<Ground>>> = { sqlite: onSqlite, postgres: onPostgres };
+
+/** Whether bytes hold a text as it is, in hexadecimal digits or in base 64. */
+export function holds(bytes: Buffer, text: string): boolean {
+  const plain = Buffer.from(text);
+  // In base 64 a text looks different at each of three places; what its neighbours share in is cut off.
+  const coded = [0, 1, 2].map((shift) => {
+    const code = Buffer.concat([Buffer.alloc(shift), plain]).toString("base64");
+    return code.slice(shift === 0 ? 0 : 4, -4);
+  });
+  return [text, plain.toString("hex"), ...coded].some((form) => bytes.includes(form));
+}
+
+/** SQL that copies an activation `n` times, each copy for a brand of its own: no endpoint makes so many brands. */
+export function copiesOf(columns: readonly string[], activationId: string, n: number): string[] {
+  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${n})`;
+  const changed: Record<string, string> = {
+    id: "substr(a.id, 1, 24) || (100000 + n)",
+    workspace_id: "substr(a.id, 1, 24) || (100000 + n)",
+    key_hash: "a.id || n",
+    sequence: "0",
+  };
+  const picked = columns.map((name) => changed[name] ?? `a.${name}`).join(", ");
+  return [
+    `${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM activations a, numbers
+      WHERE a.id = '${activationId}'`,
+    `${numbers} INSERT INTO activations (${columns.join(", ")}) SELECT ${picked} FROM activations a, numbers WHERE a.id = '${activationId}'`,
+  ];
+}
+
+async function onSqlite(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-ground-"));
   const data = join(folder, "data");
   return {
@@ -44,12 +78,9 @@ const onSqlite = async (): Promise<Ground> => {
     },
     clear: async () => rmSync(folder, { recursive: true, force: true }),
   };
-};
+}
 
-const TABLES = `select format('%I.%I', schemaname, tablename) as name from pg_tables
-  where schemaname not in ('pg_catalog', 'information_schema')`;
-
-const onPostgres = async (): Promise<Ground> => {
+async function onPostgres(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-ground-"));
   const { url, drop } = await createDatabase();
   const connected = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
@@ -80,35 +111,4 @@ const onPostgres = async (): Promise<Ground> => {
       await drop();
     },
   };
-};
-
-/** Grounds by the name of their database. */
-export const grounds: Readonly<Record<string, () => Promise<Ground>>> = { sqlite: onSqlite, postgres: onPostgres };
-
-/** Whether bytes hold a text as it is, in hexadecimal digits or in base 64. */
-export const holds = (bytes: Buffer, text: string): boolean => {
-  const plain = Buffer.from(text);
-  // In base 64 a text looks different at each of three places; what its neighbours share in is cut off.
-  const coded = [0, 1, 2].map((shift) => {
-    const code = Buffer.concat([Buffer.alloc(shift), plain]).toString("base64");
-    return code.slice(shift === 0 ? 0 : 4, -4);
-  });
-  return [text, plain.toString("hex"), ...coded].some((form) => bytes.includes(form));
-};
-
-/** SQL that copies an activation `n` times, each copy for a brand of its own: no endpoint makes so many brands. */
-export const copiesOf = (columns: readonly string[], activationId: string, n: number): string[] => {
-  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${n})`;
-  const changed: Record<string, string> = {
-    id: "substr(a.id, 1, 24) || (100000 + n)",
-    workspace_id: "substr(a.id, 1, 24) || (100000 + n)",
-    key_hash: "a.id || n",
-    sequence: "0",
-  };
-  const picked = columns.map((name) => changed[name] ?? `a.${name}`).join(", ");
-  return [
-    `${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM activations a, numbers
-      WHERE a.id = '${activationId}'`,
-    `${numbers} INSERT INTO activations (${columns.join(", ")}) SELECT ${picked} FROM activations a, numbers WHERE a.id = '${activationId}'`,
-  ];
-};
+}

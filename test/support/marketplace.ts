@@ -19,7 +19,7 @@ export interface Hook {
 }
 
 /** A builder's webhook on this machine, which keeps all that comes. */
-export const startHook = async (): Promise<Hook> => {
+export async function startHook(): Promise<Hook> {
   const hook: { came: Came[]; answer: Hook["answer"] } = { came: [], answer: (response) => void response.writeHead(200).end() };
   const server = createServer((request, response) => {
     let body = "";
@@ -40,13 +40,13 @@ export const startHook = async (): Promise<Hook> => {
       server.close();
     },
   });
-};
+}
 
 /**
  * Copies an activation, each copy for a brand of its own, into the database of a server that does not run: no endpoint makes
  * so many brands. Answers nothing; there are `n` more activations then.
  */
-export const copyActivation = (file: string, pattern: string, n: number): void => {
+export function copyActivation(file: string, pattern: string, n: number): void {
   const db = new Database(file);
   const columns = (db.pragma("table_info(activations)") as { name: string }[]).map(({ name }) => name);
   const changed: Record<string, string> = {
@@ -60,13 +60,13 @@ export const copyActivation = (file: string, pattern: string, n: number): void =
   db.exec(`${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM numbers`);
   db.prepare(`INSERT INTO activations (${named}) ${numbers} SELECT ${picked} FROM activations, numbers WHERE id = ?`).run(pattern);
   db.close();
-};
+}
 
 /**
  * Copies the newest run of each activation in the database of a server that does not run: `n` more for each, started and last
  * heard of at an instant (ms) of the copy's own.
  */
-export const copyRuns = (file: string, n: number, heardAt: (copy: number) => number, windowMs: number): void => {
+export function copyRuns(file: string, n: number, heardAt: (copy: number) => number, windowMs: number): void {
   const db = new Database(file);
   db.function("heard_at", { deterministic: true }, (copy) => heardAt(Number(copy)));
   const columns = (db.pragma("table_info(runs)") as { name: string }[]).map(({ name }) => name);
@@ -86,4 +86,4 @@ export const copyRuns = (file: string, n: number, heardAt: (copy: number) => num
      INSERT INTO runs (${named}) SELECT ${picked} FROM activations a, numbers, (SELECT * FROM runs LIMIT 1) r`,
   );
   db.close();
-};
+}

@@ -43,7 +43,7 @@ export interface StartOptions {
 }
 
 /** Starts the built server on a port of its own choice. It does not wait for it. */
-export const startServer = ({ data, flags = [], before = [], program = SERVER }: StartOptions): ServerProcess => {
+export function startServer({ data, flags = [], before = [], program = SERVER }: StartOptions): ServerProcess {
   const readyFile = join(data, "..", `ready-${process.pid}-${nextFile++}.json`);
   rmSync(readyFile, { force: true });
   const [command = "", ...args] = [...before, "node", program, "--port", "0", "--data", data, "--ready-file", readyFile, ...flags];
@@ -81,6 +81,6 @@ export const startServer = ({ data, flags = [], before = [], program = SERVER }:
       return ended;
     },
   };
-};
+}
 
 let nextFile = 0;

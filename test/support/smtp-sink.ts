@@ -10,7 +10,7 @@ export interface SmtpSink {
 }
 
 /** A mail server that notes the Message-ID of what it takes. `delay` says how long it thinks about each message, in ms. */
-export const smtpSink = async (delay: () => number): Promise<SmtpSink> => {
+export async function smtpSink(delay: () => number): Promise<SmtpSink> {
   const taken = new Map<string, number>();
   const server = new SMTPServer({
     authOptional: true,
@@ -39,4 +39,4 @@ export const smtpSink = async (delay: () => number): Promise<SmtpSink> => {
     taken,
     close: () => new Promise((done) => server.close(() => done())),
   };
-};
+}

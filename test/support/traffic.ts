@@ -26,7 +26,9 @@ export interface Ledger {
   replayed: number;
 }
 
-export const newLedger = (): Ledger => ({ wishes: [], lost: [], refused: [], contradictions: [], replayed: 0 });
+export function newLedger(): Ledger {
+  return { wishes: [], lost: [], refused: [], contradictions: [], replayed: 0 };
+}
 
 export interface Traffic {
   /** Begins no further request, and settles when each one under way was answered or lost. */
@@ -46,76 +48,8 @@ interface Answer {
   text: string;
 }
 
-const post = (agent: Agent, { url, apiKey }: Api, { body, idempotencyKey }: Wish): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${apiKey}`,
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-      ...(idempotencyKey !== null && { "idempotency-key": idempotencyKey }),
-    };
-    const request = httpRequest(`${url}/api/v1/send`, { method: "POST", agent, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("error", reject);
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, replayed: response.headers["idempotency-replayed"] === "true", text }),
-      );
-    });
-    request.on("error", reject);
-    request.end(body);
-  });
-
-const newWish = (ledger: Ledger, random: () => number): Wish => {
-  const tag = `wish-${ledger.wishes.length}`;
-  const recipients = random() < 0.2 ? 3 : 1;
-  const to = Array.from({ length: recipients }, (_, i) => `${tag}-${i}@crash.example`);
-  const wish: Wish = {
-    tag,
-    recipients,
-    idempotencyKey: random() < 0.4 ? `key-${tag}` : null,
-    body: JSON.stringify({
-      from: "Crash <crash@sender.test>",
-      to: recipients === 1 ? to[0] : to,
-      subject: tag,
-      text: "x".repeat(600),
-      tags: { wish: tag },
-    }),
-    promised: null,
-    answer: null,
-  };
-  ledger.wishes.push(wish);
-  return wish;
-};
-
-/** The next request of a connection: one whose answer was lost, now and then one that was answered already, else a new one. */
-const nextWish = (ledger: Ledger, random: () => number): Wish => {
-  const lost = ledger.lost.pop();
-  if (lost) return lost;
-  if (random() < 0.05) {
-    const earlier = ledger.wishes[Math.floor(random() * ledger.wishes.length)];
-    if (earlier?.answer && earlier.idempotencyKey) return earlier;
-  }
-  return newWish(ledger, random);
-};
-
-const note = (ledger: Ledger, wish: Wish, { status, replayed, text }: Answer): void => {
-  if (status !== 200) {
-    ledger.refused.push(`${wish.tag}: ${status} ${text}`);
-    return;
-  }
-  if (replayed) ledger.replayed += 1;
-  if (wish.answer !== null && (wish.answer !== text || !replayed)) ledger.contradictions.push(`${wish.tag}: ${wish.answer} then ${text}`);
-  const { id, ids } = JSON.parse(text) as { id?: string; ids?: string[] };
-  wish.answer ??= text;
-  wish.promised ??= ids ?? [id ?? ""];
-};
-
 /** Puts a server under the load of some connections that each send, wait for the answer, and go on. */
-export const startTraffic = (api: Api, ledger: Ledger, { connections, pause, random }: TrafficOptions): Traffic => {
+export function startTraffic(api: Api, ledger: Ledger, { connections, pause, random }: TrafficOptions): Traffic {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let over = false;
   const client = async (): Promise<void> => {
@@ -138,4 +72,73 @@ export const startTraffic = (api: Api, ledger: Ledger, { connections, pause, ran
       agent.destroy();
     },
   };
-};
+}
+
+function post(agent: Agent, { url, apiKey }: Api, { body, idempotencyKey }: Wish): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      ...(idempotencyKey !== null && { "idempotency-key": idempotencyKey }),
+    };
+    const request = httpRequest(`${url}/api/v1/send`, { method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, replayed: response.headers["idempotency-replayed"] === "true", text }),
+      );
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+function newWish(ledger: Ledger, random: () => number): Wish {
+  const tag = `wish-${ledger.wishes.length}`;
+  const recipients = random() < 0.2 ? 3 : 1;
+  const to = Array.from({ length: recipients }, (_, i) => `${tag}-${i}@crash.example`);
+  const wish: Wish = {
+    tag,
+    recipients,
+    idempotencyKey: random() < 0.4 ? `key-${tag}` : null,
+    body: JSON.stringify({
+      from: "Crash <crash@sender.test>",
+      to: recipients === 1 ? to[0] : to,
+      subject: tag,
+      text: "x".repeat(600),
+      tags: { wish: tag },
+    }),
+    promised: null,
+    answer: null,
+  };
+  ledger.wishes.push(wish);
+  return wish;
+}
+
+/** The next request of a connection: one whose answer was lost, now and then one that was answered already, else a new one. */
+function nextWish(ledger: Ledger, random: () => number): Wish {
+  const lost = ledger.lost.pop();
+  if (lost) return lost;
+  if (random() < 0.05) {
+    const earlier = ledger.wishes[Math.floor(random() * ledger.wishes.length)];
+    if (earlier?.answer && earlier.idempotencyKey) return earlier;
+  }
+  return newWish(ledger, random);
+}
+
+function note(ledger: Ledger, wish: Wish, { status, replayed, text }: Answer): void {
+  if (status !== 200) {
+    ledger.refused.push(`${wish.tag}: ${status} ${text}`);
+    return;
+  }
+  if (replayed) ledger.replayed += 1;
+  if (wish.answer !== null && (wish.answer !== text || !replayed)) ledger.contradictions.push(`${wish.tag}: ${wish.answer} then ${text}`);
+  const { id, ids } = JSON.parse(text) as { id?: string; ids?: string[] };
+  wish.answer ??= text;
+  wish.promised ??= ids ?? [id ?? ""];
+}

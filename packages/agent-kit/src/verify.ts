@@ -24,7 +24,7 @@ const HEX_DIGEST = /^[0-9a-f]{64}$/i;
  * Throws TypeError when there is no secret to check with, or an empty one, or when the body is not raw: these are
  * mistakes of the receiver, and must not look like a forged delivery.
  */
-export const verifySignature = ({ body, signature, secrets }: SignedDelivery): number | null => {
+export function verifySignature({ body, signature, secrets }: SignedDelivery): number | null {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (list.length === 0) throw new TypeError("secrets is empty: there is nothing to verify with.");
   list.forEach((secret, i) => {
@@ -41,4 +41,4 @@ export const verifySignature = ({ body, signature, secrets }: SignedDelivery): n
     if (equal && match === null) match = i;
   });
   return match;
-};
+}

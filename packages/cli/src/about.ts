@@ -22,22 +22,28 @@ const choices = new WeakMap<Argument, readonly string[]>();
 const commands = new WeakMap<Command, CommandFacts>();
 
 /** Notes facts about a flag; answers the flag. */
-export const noteOption = (option: Option, facts: OptionFacts): Option => {
+export function noteOption(option: Option, facts: OptionFacts): Option {
   options.set(option, facts);
   return option;
-};
-export const factsOfOption = (option: Option): OptionFacts | undefined => options.get(option);
+}
+export function factsOfOption(option: Option): OptionFacts | undefined {
+  return options.get(option);
+}
 
 /** Notes the words an argument may be; answers the argument. */
-export const noteChoices = (argument: Argument, words: readonly string[] | undefined): Argument => {
+export function noteChoices(argument: Argument, words: readonly string[] | undefined): Argument {
   if (words) choices.set(argument, words);
   return argument;
-};
-export const choicesOfArgument = (argument: Argument): readonly string[] | undefined => choices.get(argument);
+}
+export function choicesOfArgument(argument: Argument): readonly string[] | undefined {
+  return choices.get(argument);
+}
 
 /** Notes the endpoint behind a command; answers the command. */
-export const noteCommand = (command: Command, facts: CommandFacts): Command => {
+export function noteCommand(command: Command, facts: CommandFacts): Command {
   commands.set(command, facts);
   return command;
-};
-export const factsOfCommand = (command: Command): CommandFacts | undefined => commands.get(command);
+}
+export function factsOfCommand(command: Command): CommandFacts | undefined {
+  return commands.get(command);
+}

@@ -17,10 +17,10 @@ export type Flags = Readonly<Record<string, unknown>>;
 export type Action = (session: Session, args: readonly (string | undefined)[], flags: Flags) => Promise<Exit | undefined>;
 
 /** Gives a finished command its global flags and its work. */
-export const act = (command: Command, run: Run, scope: GlobalScope, action: Action): Command => {
+export function act(command: Command, run: Run, scope: GlobalScope, action: Action): Command {
   addGlobals(command, scope);
   return command.action(async () => {
     const session = run.open(globalsOf(command));
     run.exit = (await action(session, command.processedArgs as (string | undefined)[], command.opts())) ?? EXIT.ok;
   });
-};
+}

@@ -3,17 +3,55 @@ import type { Failure } from "./errors.ts";
 import { argumentsOf, type Placed, paramsIn, placed } from "./places.ts";
 import { type Call, quote } from "./request.ts";
 
-const addressOf = (call: Call | undefined): string | undefined => {
+/** Sharpens a failure's advice by what was being done: the sender to verify, the list to look into. */
+export function advise(failure: Failure, place: Placed | undefined, call: Call | undefined): Failure {
+  const agents = place && isForAgents(place.endpoint.access) ? forAgents(failure, place) : undefined;
+  if (agents) return agents;
+  if (failure.code === "sender_not_verified") {
+    const address = addressOf(call);
+    return address ? { ...failure, next: `mailsvc senders create --email ${quote(address)}` } : failure;
+  }
+  if (failure.code === "not_found" && place) {
+    // Nothing was named, so nothing was named wrongly: a wait that ended, say.
+    if (!place.endpoint.path.includes(":")) return { ...failure, hint: undefined, next: undefined };
+    const [noun] = place.words;
+    // Of a list below an activation or a listing it is that which was named wrongly.
+    const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(place.endpoint.path)?.[1];
+    return place.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
+  }
+  // Yes and no are none of its options; those stand in the message.
+  if (failure.code === "validation_error" && place?.id === "messages.answer" && place.fixed) {
+    const { id = "<id>" } = paramsIn(place.endpoint, call);
+    return { ...failure, hint: undefined, next: `mailsvc messages answer ${quote(id)} <decision>` };
+  }
+  if (failure.code === "conflict" && place?.id === "activations.create") {
+    const on = failure.details?.find(({ path }) => path === "agentSlug")?.message;
+    return {
+      ...failure,
+      details: [],
+      hint: undefined,
+      next: on?.startsWith("act_") ? `mailsvc activations get ${on}` : "mailsvc activations list",
+    };
+  }
+  if ((failure.code === "invalid_state" || failure.code === "conflict") && place) {
+    const next = lookAgain(place, call);
+    return next === undefined ? failure : { ...failure, hint: undefined, next };
+  }
+  if (failure.code === "validation_error" && place && !failure.next) return { ...failure, next: `mailsvc ${place.words.join(" ")} --help` };
+  return failure;
+}
+
+function addressOf(call: Call | undefined): string | undefined {
   const from = (call?.body as { from?: unknown } | undefined)?.from;
   try {
     return typeof from === "string" ? parseMailbox(from).address : undefined;
   } catch {
     return undefined;
   }
-};
+}
 
 /** The command that shows what a call was about: `mailsvc messages get msg_…` after `mailsvc approvals reject msg_…`. */
-const lookAgain = (place: Placed, call: Call | undefined): string | undefined => {
+function lookAgain(place: Placed, call: Call | undefined): string | undefined {
   const group = place.id.split(".").slice(0, -1).join(".");
   const shown = placed().find(({ id }) => id === `${group}.get`);
   if (!shown) return undefined;
@@ -22,10 +60,10 @@ const lookAgain = (place: Placed, call: Call | undefined): string | undefined =>
   return ids.length > 0 && ids.every((id): id is string => typeof id === "string")
     ? ["mailsvc", ...shown.words, ...ids.map(quote)].join(" ")
     : undefined;
-};
+}
 
 // What an agent's key is told is written for its program; at a prompt there is a builder, or a brand that tries it out.
-const forAgents = (failure: Failure, place: Placed): Failure | undefined => {
+function forAgents(failure: Failure, place: Placed): Failure | undefined {
   switch (failure.code) {
     case "forbidden":
       return {
@@ -62,42 +100,4 @@ const forAgents = (failure: Failure, place: Placed): Failure | undefined => {
     default:
       return undefined;
   }
-};
-
-/** Sharpens a failure's advice by what was being done: the sender to verify, the list to look into. */
-export const advise = (failure: Failure, place: Placed | undefined, call: Call | undefined): Failure => {
-  const agents = place && isForAgents(place.endpoint.access) ? forAgents(failure, place) : undefined;
-  if (agents) return agents;
-  if (failure.code === "sender_not_verified") {
-    const address = addressOf(call);
-    return address ? { ...failure, next: `mailsvc senders create --email ${quote(address)}` } : failure;
-  }
-  if (failure.code === "not_found" && place) {
-    // Nothing was named, so nothing was named wrongly: a wait that ended, say.
-    if (!place.endpoint.path.includes(":")) return { ...failure, hint: undefined, next: undefined };
-    const [noun] = place.words;
-    // Of a list below an activation or a listing it is that which was named wrongly.
-    const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(place.endpoint.path)?.[1];
-    return place.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
-  }
-  // Yes and no are none of its options; those stand in the message.
-  if (failure.code === "validation_error" && place?.id === "messages.answer" && place.fixed) {
-    const { id = "<id>" } = paramsIn(place.endpoint, call);
-    return { ...failure, hint: undefined, next: `mailsvc messages answer ${quote(id)} <decision>` };
-  }
-  if (failure.code === "conflict" && place?.id === "activations.create") {
-    const on = failure.details?.find(({ path }) => path === "agentSlug")?.message;
-    return {
-      ...failure,
-      details: [],
-      hint: undefined,
-      next: on?.startsWith("act_") ? `mailsvc activations get ${on}` : "mailsvc activations list",
-    };
-  }
-  if ((failure.code === "invalid_state" || failure.code === "conflict") && place) {
-    const next = lookAgain(place, call);
-    return next === undefined ? failure : { ...failure, hint: undefined, next };
-  }
-  if (failure.code === "validation_error" && place && !failure.next) return { ...failure, next: `mailsvc ${place.words.join(" ")} --help` };
-  return failure;
-};
+}

@@ -15,63 +15,45 @@ interface Issue {
 }
 
 /** A path as the API writes it: `to[3]`, `headers.X-Id`. */
-export const pathText = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>(
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
     (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`),
     "",
   );
-
-// Of the branches of a union the one that got furthest is what was meant: the one that does not fail at its very type.
-const flatten = (issue: Issue): Issue[] => {
-  if (issue.code !== "invalid_union" || !issue.errors) return [issue];
-  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
-  return branch.flatMap(flatten).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
-};
-
-const faultsOf = (issue: Issue): { path: string; code: string; message: string }[] => {
-  if (issue.code === "unrecognized_keys")
-    return (issue.keys ?? []).map((key) => ({
-      path: pathText([...issue.path, key]),
-      code: "unknown_field",
-      message: "There is no such field.",
-    }));
-  const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
-  const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
-  return [{ path: pathText(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
-};
+}
 
 interface Checks {
   safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
 }
 
 /** What is wrong with a value by its schema, each fault with its path as the API writes it. */
-export const faultsIn = (schema: Checks, value: unknown): { path: string; code: string; message: string }[] => {
+export function faultsIn(schema: Checks, value: unknown): { path: string; code: string; message: string }[] {
   const { error } = schema.safeParse(value);
   return error ? (error.issues as readonly Issue[]).flatMap(flatten).flatMap(faultsOf) : [];
-};
+}
 
 /** Names the flags of the fields. `to[2]` is `--to (3rd)`, `headers.X-Id` is `--header X-Id`. */
-export const flagOfFields =
-  (fields: readonly Field[], where?: Field["where"]): FlagOf =>
-  (path) => {
+export function flagOfFields(fields: readonly Field[], where?: Field["where"]): FlagOf {
+  return (path) => {
     const [, name, index, key] = /^([A-Za-z0-9_]+)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(path) ?? [];
     const field = fields.find((f) => f.name === name && (where === undefined || f.where === where));
     if (!field) return undefined;
     const place = index === undefined ? "" : ` #${Number(index) + 1}`;
     return `--${field.flag}${place}${key ? ` ${key}` : ""}`;
   };
+}
 
 /** What is wrong with the value of one field by itself, in a sentence. */
-export const faultOf = (endpoint: Endpoint, field: Field, value: unknown): string | undefined => {
+export function faultOf(endpoint: Endpoint, field: Field, value: unknown): string | undefined {
   const schema = (
     endpoint[field.where]?.shape as Record<string, { safeParse(value: unknown): { error?: { issues: readonly Issue[] } } }> | undefined
   )?.[field.name];
   const [issue] = (schema?.safeParse(value).error?.issues ?? []).flatMap(flatten);
   return issue && faultsOf(issue)[0]?.message;
-};
+}
 
 /** Checks query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
-export const checkInput = (endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void => {
+export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void {
   const faults: Fault[] = [];
   for (const [schema, value] of [
     [endpoint.query, query],
@@ -88,4 +70,23 @@ export const checkInput = (endpoint: Endpoint, query: Record<string, unknown>, b
   }
   if (faults.length > 0)
     throw invalidInput(faults.length === 1 ? "The input is not valid." : `The input has ${faults.length} faults.`, faults);
-};
+}
+
+// Of the branches of a union the one that got furthest is what was meant: the one that does not fail at its very type.
+function flatten(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union" || !issue.errors) return [issue];
+  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
+  return branch.flatMap(flatten).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+function faultsOf(issue: Issue): { path: string; code: string; message: string }[] {
+  if (issue.code === "unrecognized_keys")
+    return (issue.keys ?? []).map((key) => ({
+      path: pathText([...issue.path, key]),
+      code: "unknown_field",
+      message: "There is no such field.",
+    }));
+  const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
+  const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
+  return [{ path: pathText(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
+}

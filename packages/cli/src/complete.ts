@@ -28,10 +28,36 @@ interface Place {
   open: OptionNode | undefined;
 }
 
-const findFlag = (options: readonly OptionNode[], word: string): OptionNode | undefined =>
-  options.find((o) => o.flag === word || o.short === word);
+/** What may stand in place of the last word. `words` are those after `mailsvc`, the last being the one under the cursor. */
+export function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Completion {
+  const current = words.at(-1) ?? "";
+  const place = walk(root, words.slice(0, -1));
+  const fitting = (suggestions: Suggestion[]): Completion => ({
+    files: false,
+    suggestions: suggestions.filter((s) => s.value.startsWith(current)),
+  });
+  if (place.open) {
+    const values = valuesOf(place.open, lookups);
+    return values.files ? values : fitting(values.suggestions);
+  }
+  if (current.startsWith("--") && current.includes("=")) {
+    const flag = current.slice(0, current.indexOf("="));
+    const option = findFlag(place.options, flag);
+    const values = option ? valuesOf(option, lookups) : { files: false as const, suggestions: [] };
+    return values.files ? values : fitting(values.suggestions.map((s) => ({ ...s, value: `${flag}=${s.value}` })));
+  }
+  const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
+  if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
+  const commands = place.given === 0 ? place.node.commands.map((c) => ({ value: c.name, about: c.summary })) : [];
+  const words_ = [...commands, ...argumentsOf(place, lookups)];
+  return words_.length > 0 ? fitting(words_) : fitting(place.node.commands.length === 0 ? flags : []);
+}
 
-const walk = (root: CommandNode, words: readonly string[]): Place => {
+function findFlag(options: readonly OptionNode[], word: string): OptionNode | undefined {
+  return options.find((o) => o.flag === word || o.short === word);
+}
+
+function walk(root: CommandNode, words: readonly string[]): Place {
   const place: Place = { node: root, options: [...root.options], used: new Set(), given: 0, open: undefined };
   for (const word of words) {
     if (place.open) {
@@ -54,43 +80,18 @@ const walk = (root: CommandNode, words: readonly string[]): Place => {
     place.given = 0;
   }
   return place;
-};
+}
 
-const valuesOf = (option: OptionNode, lookups: Lookups): Completion => {
+function valuesOf(option: OptionNode, lookups: Lookups): Completion {
   if (option.flag === "--profile") return { files: false, suggestions: lookups.profiles().map((value) => ({ value, about: "profile" })) };
   if (FILE_FLAGS.has(option.flag) || option.type === "file") return { files: true };
   return { files: false, suggestions: (option.choices ?? []).map((value) => ({ value, about: "" })) };
-};
+}
 
-const argumentsOf = (place: Place, lookups: Lookups): Suggestion[] => {
+function argumentsOf(place: Place, lookups: Lookups): Suggestion[] {
   const argument = place.node.arguments[place.given];
   if (!argument) return [];
   if (argument.name === "key" && place.node.command.includes(" config "))
     return lookups.configKeys.map((value) => ({ value, about: "setting" }));
   return (argument.choices ?? []).map((value) => ({ value, about: argument.name }));
-};
-
-/** What may stand in place of the last word. `words` are those after `mailsvc`, the last being the one under the cursor. */
-export const complete = (root: CommandNode, words: readonly string[], lookups: Lookups): Completion => {
-  const current = words.at(-1) ?? "";
-  const place = walk(root, words.slice(0, -1));
-  const fitting = (suggestions: Suggestion[]): Completion => ({
-    files: false,
-    suggestions: suggestions.filter((s) => s.value.startsWith(current)),
-  });
-  if (place.open) {
-    const values = valuesOf(place.open, lookups);
-    return values.files ? values : fitting(values.suggestions);
-  }
-  if (current.startsWith("--") && current.includes("=")) {
-    const flag = current.slice(0, current.indexOf("="));
-    const option = findFlag(place.options, flag);
-    const values = option ? valuesOf(option, lookups) : { files: false as const, suggestions: [] };
-    return values.files ? values : fitting(values.suggestions.map((s) => ({ ...s, value: `${flag}=${s.value}` })));
-  }
-  const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
-  if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
-  const commands = place.given === 0 ? place.node.commands.map((c) => ({ value: c.name, about: c.summary })) : [];
-  const words_ = [...commands, ...argumentsOf(place, lookups)];
-  return words_.length > 0 ? fitting(words_) : fitting(place.node.commands.length === 0 ? flags : []);
-};
+}

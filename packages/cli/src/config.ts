@@ -18,32 +18,76 @@ export const DEFAULT_PROFILE = "default";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /** Refuses a profile name that could not be typed again safely. */
-export const profileName = (name: string): string => {
+export function profileName(name: string): string {
   if (!NAME.test(name) || name === "__proto__")
     throw usageError(`"${name}" is no profile name: 1 to 64 letters, digits, and _ . - are allowed.`);
   return name;
-};
+}
 
 /** Where the file is: MAILSVC_CONFIG, else %APPDATA% on Windows, else XDG_CONFIG_HOME or ~/.config. */
-export const configPath = (host: Pick<Host, "env" | "platform" | "home">): string => {
+export function configPath(host: Pick<Host, "env" | "platform" | "home">): string {
   const { env, platform, home } = host;
   if (env["MAILSVC_CONFIG"]) return env["MAILSVC_CONFIG"];
   if (platform === "win32") return win32.join(env["APPDATA"] || win32.join(home, "AppData", "Roaming"), "mailsvc", "config.json");
   const xdg = env["XDG_CONFIG_HOME"];
   // The XDG rule: a relative path there is to be ignored.
   return posix.join(xdg && posix.isAbsolute(xdg) ? xdg : posix.join(home, ".config"), "mailsvc", "config.json");
-};
+}
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+/** Reads the file; an absent one is empty. Throws CliError when it cannot be read or understood. */
+export function readConfigFile(path: string): ConfigFile {
+  try {
+    return parse(path, readFileSync(path, "utf8"));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return { profile: DEFAULT_PROFILE, profiles: {} };
+    if (codeOf(error) !== undefined) throw broken(path, `${codeOf(error)}.`);
+    throw error;
+  }
+}
 
-const broken = (path: string, why: string) =>
-  usageError(`The config file ${path} cannot be used: ${why}`, {
+/** Writes the file whole or not at all; only its owner may read it (file 0600, directory 0700). */
+export function writeConfigFile(path: string, config: ConfigFile): void {
+  const dir = dirname(path);
+  let beside: string | undefined;
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    beside = mkdtempSync(join(dir, ".config-"));
+    const temporary = join(beside, "config.json");
+    writeFileSync(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    throw usageError(`The config file ${path} cannot be written (${codeOf(error) ?? "failed"}).`, {
+      code: "config_unwritable",
+      hint: "Give another place with MAILSVC_CONFIG.",
+    });
+  } finally {
+    if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
+  }
+}
+
+/** True when others on this machine may read the file, and so its keys. Windows has other rules, and is not looked at. */
+export function isExposed(path: string, platform: NodeJS.Platform): boolean {
+  if (platform === "win32") return false;
+  try {
+    return (statSync(path).mode & 0o077) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function broken(path: string, why: string) {
+  return usageError(`The config file ${path} cannot be used: ${why}`, {
     code: "config_invalid",
     hint: "Correct it, or remove it and log in again.",
     next: "mailsvc login",
   });
+}
 
-const parse = (path: string, text: string): ConfigFile => {
+function parse(path: string, text: string): ConfigFile {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -64,47 +108,8 @@ const parse = (path: string, text: string): ConfigFile => {
     profiles[name] = profile;
   }
   return { profile: typeof value["profile"] === "string" ? value["profile"] : DEFAULT_PROFILE, profiles };
-};
+}
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
-/** Reads the file; an absent one is empty. Throws CliError when it cannot be read or understood. */
-export const readConfigFile = (path: string): ConfigFile => {
-  try {
-    return parse(path, readFileSync(path, "utf8"));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return { profile: DEFAULT_PROFILE, profiles: {} };
-    if (codeOf(error) !== undefined) throw broken(path, `${codeOf(error)}.`);
-    throw error;
-  }
-};
-
-/** Writes the file whole or not at all; only its owner may read it (file 0600, directory 0700). */
-export const writeConfigFile = (path: string, config: ConfigFile): void => {
-  const dir = dirname(path);
-  let beside: string | undefined;
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    beside = mkdtempSync(join(dir, ".config-"));
-    const temporary = join(beside, "config.json");
-    writeFileSync(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    renameSync(temporary, path);
-  } catch (error) {
-    throw usageError(`The config file ${path} cannot be written (${codeOf(error) ?? "failed"}).`, {
-      code: "config_unwritable",
-      hint: "Give another place with MAILSVC_CONFIG.",
-    });
-  } finally {
-    if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
-  }
-};
-
-/** True when others on this machine may read the file, and so its keys. Windows has other rules, and is not looked at. */
-export const isExposed = (path: string, platform: NodeJS.Platform): boolean => {
-  if (platform === "win32") return false;
-  try {
-    return (statSync(path).mode & 0o077) !== 0;
-  } catch {
-    return false;
-  }
-};
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

@@ -35,14 +35,18 @@ export class CliError extends Error {
 }
 
 /** Wrong usage: exit code 2. */
-export const usageError = (message: string, more: Partial<Failure> = {}): CliError =>
-  new CliError({ code: "usage", message, exit: EXIT.usage, ...more });
+export function usageError(message: string, more: Partial<Failure> = {}): CliError {
+  return new CliError({ code: "usage", message, exit: EXIT.usage, ...more });
+}
 
 /** Input that was refused before it was sent: exit code 3. */
-export const invalidInput = (message: string, details: Fault[] = [], more: Partial<Failure> = {}): CliError =>
-  new CliError({ code: "validation_error", message, exit: EXIT.validation, details, ...more });
+export function invalidInput(message: string, details: Fault[] = [], more: Partial<Failure> = {}): CliError {
+  return new CliError({ code: "validation_error", message, exit: EXIT.validation, details, ...more });
+}
 
-export const cancelled = (): CliError => new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
+export function cancelled(): CliError {
+  return new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
+}
 
 // The API speaks to programmers of HTTP; at a prompt the same advice is a flag or a command.
 const HINTS: Partial<Record<ErrorCode, { hint: string; next?: string }>> = {
@@ -70,39 +74,16 @@ interface ApiLike extends Error {
   retryAfterMs?: number | null;
 }
 
-// By name and not by class: importing the client's classes would load the client for every command.
-const isApi = (error: unknown): error is ApiLike => error instanceof Error && error.name === "ApiError" && "status" in error;
-const named = (error: unknown, name: string): error is Error => error instanceof Error && error.name === name;
-
-const known = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
-
-const fromApi = (error: ApiLike, flagOf: FlagOf): Failure => {
-  const advice = known(error.code) ? HINTS[error.code] : undefined;
-  const hint = advice?.hint ?? error.hint ?? undefined;
-  return {
-    code: error.code,
-    message: error.message,
-    exit: exitOfStatus(error.status),
-    status: error.status,
-    ...(error.requestId ? { requestId: error.requestId } : {}),
-    details: (error.details ?? []).map((d) => withFlag(d, flagOf)),
-    ...(hint ? { hint } : {}),
-    ...(advice?.next ? { next: advice.next } : {}),
-    retryable: error.status === 429 || error.status >= 500 || error.code === "idempotency_in_progress",
-    ...(typeof error.retryAfterMs === "number" ? { retryAfterMs: error.retryAfterMs } : {}),
-  };
-};
-
 /** Names the flag behind a path of the request (`to[3]`), or nothing when there is none. */
 export type FlagOf = (path: string) => string | undefined;
 
-export const withFlag = (fault: { path: string; code: string; message: string }, flagOf: FlagOf): Fault => {
+export function withFlag(fault: { path: string; code: string; message: string }, flagOf: FlagOf): Fault {
   const flag = flagOf(fault.path);
   return { path: fault.path, ...(flag ? { flag } : {}), code: fault.code, message: fault.message };
-};
+}
 
 /** Any error as a Failure. `url` is the server that was asked. */
-export const failureOf = (error: unknown, flagOf: FlagOf = () => undefined, url?: string): Failure => {
+export function failureOf(error: unknown, flagOf: FlagOf = () => undefined, url?: string): Failure {
   if (error instanceof CliError) return error.failure;
   if (isApi(error)) return fromApi(error, flagOf);
   if (named(error, "TimeoutError"))
@@ -131,4 +112,34 @@ export const failureOf = (error: unknown, flagOf: FlagOf = () => undefined, url?
     exit: EXIT.server,
     hint: "Run it again with --verbose to see where.",
   };
-};
+}
+
+// By name and not by class: importing the client's classes would load the client for every command.
+function isApi(error: unknown): error is ApiLike {
+  return error instanceof Error && error.name === "ApiError" && "status" in error;
+}
+
+function named(error: unknown, name: string): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+function known(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function fromApi(error: ApiLike, flagOf: FlagOf): Failure {
+  const advice = known(error.code) ? HINTS[error.code] : undefined;
+  const hint = advice?.hint ?? error.hint ?? undefined;
+  return {
+    code: error.code,
+    message: error.message,
+    exit: exitOfStatus(error.status),
+    status: error.status,
+    ...(error.requestId ? { requestId: error.requestId } : {}),
+    details: (error.details ?? []).map((d) => withFlag(d, flagOf)),
+    ...(hint ? { hint } : {}),
+    ...(advice?.next ? { next: advice.next } : {}),
+    retryable: error.status === 429 || error.status >= 500 || error.code === "idempotency_in_progress",
+    ...(typeof error.retryAfterMs === "number" ? { retryAfterMs: error.retryAfterMs } : {}),
+  };
+}

@@ -36,14 +36,16 @@ export const EXIT_MEANING: Record<Exit, string> = {
 };
 
 /** The exit code of an HTTP status that is not a success. */
-export const exitOfStatus = (status: number): Exit => {
+export function exitOfStatus(status: number): Exit {
   if (status === 401) return EXIT.auth;
   if (status === 402 || status === 403) return EXIT.forbidden;
   if (status === 404 || status === 405) return EXIT.notFound;
   if (status === 409 || status === 412) return EXIT.conflict;
   if (status === 429) return EXIT.rateLimit;
   return status >= 500 ? EXIT.server : EXIT.validation;
-};
+}
 
 /** The exit code of an error code of the API. */
-export const exitOfCode = (code: ErrorCode): Exit => exitOfStatus(ERRORS[code].status);
+export function exitOfCode(code: ErrorCode): Exit {
+  return exitOfStatus(ERRORS[code].status);
+}

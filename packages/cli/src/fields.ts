@@ -49,68 +49,17 @@ interface Peeled {
   description: string | undefined;
 }
 
-// optional(default(string)) -> string, remembering what the wrappers said.
-const peel = (schema: Schema): Peeled => {
-  const { def } = schema;
-  const rest = { required: true, nullable: false, default: undefined, description: schema.description };
-  if (def.type === "pipe" && def.out) return { ...peel(def.out), description: schema.description };
-  if (!def.innerType) return { core: schema, ...rest };
-  const inner = peel(def.innerType);
-  const description = schema.description ?? inner.description;
-  if (def.type === "default" || def.type === "prefault") return { ...inner, required: false, default: def.defaultValue, description };
-  if (def.type === "optional") return { ...inner, required: false, description };
-  return { ...inner, nullable: inner.nullable || def.type === "nullable", description };
-};
-
 const SCALARS: Readonly<Record<string, FieldKind>> = { string: "text", number: "number", int: "number", boolean: "boolean", enum: "enum" };
 
-const kindOf = (schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> => {
-  const { def } = schema;
-  const one = { choices: undefined, oneOrMany: false };
-  if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
-  if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
-  const scalar = SCALARS[def.type];
-  if (scalar) return { kind: scalar, ...one };
-  // Texts by name, or values of any type.
-  if (def.type === "record") return { kind: def.valueType && peel(def.valueType).core.def.type === "string" ? "map" : "values", ...one };
-  if (def.type === "array" && def.element) {
-    const item = kindOf(peel(def.element).core);
-    return item.kind === "text" || item.kind === "enum"
-      ? { kind: "list", choices: item.choices, oneOrMany: false }
-      : { kind: "json", ...one };
-  }
-  if (def.type === "union" && def.options) {
-    const kinds = def.options.map((option) => kindOf(peel(option).core));
-    const list = kinds.find((k) => k.kind === "list");
-    if (list && kinds.some((k) => k.kind === "text")) return { ...list, oneOrMany: true };
-  }
-  return { kind: "json", ...one };
-};
-
 /** `scheduledAt` -> `scheduled-at`. */
-export const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
-
-const singular = (word: string): string => (/[^s]s$/.test(word) ? word.replace(/ies$/, "y").replace(/s$/, "") : word);
-
-const shapeOf = (schema: Endpoint["query"]): [string, Schema][] => Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+}
 
 /** Kinds whose flag may be given again for one more. */
-export const isRepeatable = (kind: FieldKind): boolean => kind === "list" || kind === "map" || kind === "values";
-
-/** The file of an upload. */
-const fileField = (file: FileRules): Field => ({
-  name: "file",
-  flag: "file",
-  where: "body",
-  kind: "file",
-  required: true,
-  nullable: false,
-  default: undefined,
-  description: `The file to upload, up to ${file.maxBytes / 1024 / 1024} MB, or - for stdin`,
-  choices: undefined,
-  oneOrMany: false,
-  file,
-});
+export function isRepeatable(kind: FieldKind): boolean {
+  return kind === "list" || kind === "map" || kind === "values";
+}
 
 /** What a file says by itself need not be said, though it may. */
 const BESIDE_FILE: Readonly<Record<string, string>> = {
@@ -120,7 +69,7 @@ const BESIDE_FILE: Readonly<Record<string, string>> = {
 };
 
 /** Every field of an endpoint, query first, in the order of the contract; an upload has its file before the rest. */
-export const fieldsOf = (endpoint: Endpoint): Field[] => {
+export function fieldsOf(endpoint: Endpoint): Field[] {
   const of = (where: Field["where"]): Field[] =>
     shapeOf(endpoint[where]).map(([name, schema]) => {
       const { core, ...rest } = peel(schema);
@@ -142,17 +91,88 @@ export const fieldsOf = (endpoint: Endpoint): Field[] => {
     return description === undefined ? field : { ...field, required: false, description };
   });
   return [...of("query"), fileField(file), ...body];
-};
+}
 
 /** True when an endpoint answers in pages. */
-export const isList = (endpoint: Endpoint): boolean => {
+export function isList(endpoint: Endpoint): boolean {
   const shape = endpoint.query?.shape ?? {};
   return endpoint.method === "GET" && "page" in shape && "cursor" in shape;
-};
+}
 
 const ADDRESSES: ReadonlySet<string> = new Set(["to", "from", "email", "reply-to"]);
 
-const placeholder = (field: Field): string => {
+/** The flag a person types, with what it takes: `--tag <name=value>`. */
+export function flagSyntax(field: Field): string {
+  return field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
+}
+
+/** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
+export function showsChoices(field: Field): boolean {
+  return field.choices !== undefined && field.choices.length < ERROR_CODES.length;
+}
+
+// optional(default(string)) -> string, remembering what the wrappers said.
+function peel(schema: Schema): Peeled {
+  const { def } = schema;
+  const rest = { required: true, nullable: false, default: undefined, description: schema.description };
+  if (def.type === "pipe" && def.out) return { ...peel(def.out), description: schema.description };
+  if (!def.innerType) return { core: schema, ...rest };
+  const inner = peel(def.innerType);
+  const description = schema.description ?? inner.description;
+  if (def.type === "default" || def.type === "prefault") return { ...inner, required: false, default: def.defaultValue, description };
+  if (def.type === "optional") return { ...inner, required: false, description };
+  return { ...inner, nullable: inner.nullable || def.type === "nullable", description };
+}
+
+function kindOf(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> {
+  const { def } = schema;
+  const one = { choices: undefined, oneOrMany: false };
+  if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
+  if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
+  const scalar = SCALARS[def.type];
+  if (scalar) return { kind: scalar, ...one };
+  // Texts by name, or values of any type.
+  if (def.type === "record") return { kind: def.valueType && peel(def.valueType).core.def.type === "string" ? "map" : "values", ...one };
+  if (def.type === "array" && def.element) {
+    const item = kindOf(peel(def.element).core);
+    return item.kind === "text" || item.kind === "enum"
+      ? { kind: "list", choices: item.choices, oneOrMany: false }
+      : { kind: "json", ...one };
+  }
+  if (def.type === "union" && def.options) {
+    const kinds = def.options.map((option) => kindOf(peel(option).core));
+    const list = kinds.find((k) => k.kind === "list");
+    if (list && kinds.some((k) => k.kind === "text")) return { ...list, oneOrMany: true };
+  }
+  return { kind: "json", ...one };
+}
+
+function singular(word: string): string {
+  return /[^s]s$/.test(word) ? word.replace(/ies$/, "y").replace(/s$/, "") : word;
+}
+
+function shapeOf(schema: Endpoint["query"]): [string, Schema][] {
+  return Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
+}
+
+/** The file of an upload. */
+function fileField(file: FileRules): Field {
+  return {
+    name: "file",
+    flag: "file",
+    where: "body",
+    kind: "file",
+    required: true,
+    nullable: false,
+    default: undefined,
+    description: `The file to upload, up to ${file.maxBytes / 1024 / 1024} MB, or - for stdin`,
+    choices: undefined,
+    oneOrMany: false,
+    file,
+  };
+}
+
+function placeholder(field: Field): string {
   if (field.kind === "number") return "n";
   if (field.kind === "instant") return "time";
   if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
@@ -160,11 +180,4 @@ const placeholder = (field: Field): string => {
   if (field.kind === "json") return "json";
   if (field.kind === "file") return "path";
   return ADDRESSES.has(field.flag) ? "address" : (field.flag.split("-").at(-1) ?? "text");
-};
-
-/** The flag a person types, with what it takes: `--tag <name=value>`. */
-export const flagSyntax = (field: Field): string =>
-  field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
-
-/** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
-export const showsChoices = (field: Field): boolean => field.choices !== undefined && field.choices.length < ERROR_CODES.length;
+}

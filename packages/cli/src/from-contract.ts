@@ -19,21 +19,15 @@ import { showAll } from "./views/show.ts";
 
 const ABOUT: Readonly<Record<string, string>> = { activationId: "The agent at work: mailsvc activations list" };
 
-const activationOf = ({ host }: Session, flags: Flags): string => {
-  const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
-  if (typeof activation === "string" && activation !== "") return activation;
-  throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
-};
-
 /**
  * Builds the command of one endpoint: its arguments, flags and work, all from the contract. `before` may add to what was
  * gathered, before anything is asked or checked.
  */
-export const commandOf = (
+export function commandOf(
   place: Placed,
   run: Run,
   before?: (session: Session, gathered: Gathered, flags: Flags) => Promise<void>,
-): Command => {
+): Command {
   const { endpoint, words } = place;
   const fields = fieldsOf(endpoint).filter(({ name }) => place.fixed?.[name] === undefined);
   const command = noteCommand(new Command(words.at(-1)), place)
@@ -82,4 +76,10 @@ export const commandOf = (
     if (list && flags["all"] === true && !session.globals.dryRun) return showAll(session, place, call);
     return perform(session, place, call);
   });
-};
+}
+
+function activationOf({ host }: Session, flags: Flags): string {
+  const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
+  if (typeof activation === "string" && activation !== "") return activation;
+  throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
+}

@@ -17,7 +17,7 @@ export interface Gathered {
 }
 
 /** Reads --data and the flags of the fields, flags over --data. Throws CliError. */
-export const gather = async (session: Session, endpoint: Endpoint, fields: readonly Field[], flags: Flags): Promise<Gathered> => {
+export async function gather(session: Session, endpoint: Endpoint, fields: readonly Field[], flags: Flags): Promise<Gathered> {
   const data = flags["data"] === undefined ? {} : await session.input.json(String(flags["data"]), "--data");
   if (!isRow(data)) throw usageError("--data: a JSON object is needed, { … }.");
   const gathered: Gathered = { query: {}, body: endpoint.body ? { ...data } : undefined };
@@ -29,10 +29,10 @@ export const gather = async (session: Session, endpoint: Endpoint, fields: reado
     target[field.name] = await readValue(field, raw, reading);
   }
   return gathered;
-};
+}
 
 /** Asks for required fields that are missing; without a terminal they are listed, exit 2. */
-export const fillMissing = async (session: Session, endpoint: Endpoint, fields: readonly Field[], gathered: Gathered): Promise<void> => {
+export async function fillMissing(session: Session, endpoint: Endpoint, fields: readonly Field[], gathered: Gathered): Promise<void> {
   const sideOf = (field: Field): Record<string, unknown> => (field.where === "query" ? gathered.query : (gathered.body ?? {}));
   const missing = fields.filter((f) => f.required && sideOf(f)[f.name] === undefined);
   if (missing.length === 0) return;
@@ -58,10 +58,10 @@ export const fillMissing = async (session: Session, endpoint: Endpoint, fields: 
     await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}${about === "" ? "" : ` (${about})`}:`, problem);
     sideOf(field)[field.name] = value;
   }
-};
+}
 
 /** The flags with the arguments among them that stand for fields. Throws CliError when one is given both ways. */
-export const applyPositional = (place: Placed, fields: readonly Field[], args: readonly (string | undefined)[], flags: Flags): Flags => {
+export function applyPositional(place: Placed, fields: readonly Field[], args: readonly (string | undefined)[], flags: Flags): Flags {
   const merged: Record<string, unknown> = { ...flags };
   place.positional.forEach(({ field: name, fallback }, i) => {
     const field = fields.find((f) => f.name === name);
@@ -74,4 +74,4 @@ export const applyPositional = (place: Placed, fields: readonly Field[], args: r
     merged[attribute] ??= given ?? (merged["data"] === undefined ? fallback : undefined);
   });
   return merged;
-};
+}

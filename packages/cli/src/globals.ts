@@ -15,52 +15,20 @@ export interface Globals {
   idempotencyKey?: string;
 }
 
-const duration = (text: string): string => {
-  try {
-    readDuration(text, "--timeout");
-  } catch {
-    throw new InvalidArgumentError("Write 500ms, 30s, 15m or 2h.");
-  }
-  return text;
-};
-
-const idempotencyKey = (text: string): string => {
-  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("1 to 255 printable ASCII characters without spaces are needed.");
-  return text;
-};
-
 /** Which of the global flags make sense at a command: it stays on this machine, talks to a server, sends a request, changes something. */
 export type GlobalScope = "local" | "connect" | "read" | "write";
-
-const local = (): Option[] => [
-  new Option("--json", "JSON on stdout, and errors as JSON on stderr"),
-  new Option("-q, --quiet", "No remarks, no progress"),
-];
-
-const remote = (): Option[] => [
-  new Option("--url <url>", "The server (MAILSVC_URL)"),
-  new Option("--api-key <key>", "The key (MAILSVC_API_KEY)"),
-  new Option("--profile <name>", "Settings to use (MAILSVC_PROFILE)"),
-  new Option("--timeout <time>", "How long to wait for an answer (default 30s)").argParser(duration),
-  new Option("-v, --verbose", "Show requests and answers on stderr"),
-];
-
-const requesting = (): Option[] => [new Option("--dry-run", "Print the request and send nothing")];
-
-const writing = (): Option[] => [
-  new Option("-y, --yes", "Do not ask"),
-  new Option("--idempotency-key <key>", "Repeat safely: the same key never acts twice").argParser(idempotencyKey),
-];
 
 /** The heading of the flags that all commands share. */
 export const GLOBAL_GROUP = "Global options:";
 // Marks our own options: a field of the contract may share a name (`inbox wait --timeout`), and then means something else.
 const ours = new WeakSet<Option>();
 
-export const isGlobal = (option: Option): boolean => ours.has(option);
+export function isGlobal(option: Option): boolean {
+  return ours.has(option);
+}
 
 /** Adds the global flags to a command, except those whose name it uses itself. */
-export const addGlobals = (command: Command, scope: GlobalScope, hidden = false): Command => {
+export function addGlobals(command: Command, scope: GlobalScope, hidden = false): Command {
   const options = [
     ...local(),
     ...(scope === "local" ? [] : remote()),
@@ -75,10 +43,10 @@ export const addGlobals = (command: Command, scope: GlobalScope, hidden = false)
     command.addOption((hidden ? option.hideHelp() : option).helpGroup(GLOBAL_GROUP));
   }
   return command;
-};
+}
 
 /** The global flags as given anywhere along the command line; the innermost counts. */
-export const globalsOf = (command: Command): Globals => {
+export function globalsOf(command: Command): Globals {
   const found: Record<string, unknown> = {};
   for (let c: Command | null = command; c; c = c.parent) {
     for (const option of c.options) {
@@ -88,4 +56,43 @@ export const globalsOf = (command: Command): Globals => {
     }
   }
   return { json: false, quiet: false, verbose: false, yes: false, dryRun: false, ...found };
-};
+}
+
+function duration(text: string): string {
+  try {
+    readDuration(text, "--timeout");
+  } catch {
+    throw new InvalidArgumentError("Write 500ms, 30s, 15m or 2h.");
+  }
+  return text;
+}
+
+function idempotencyKey(text: string): string {
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("1 to 255 printable ASCII characters without spaces are needed.");
+  return text;
+}
+
+function local(): Option[] {
+  return [new Option("--json", "JSON on stdout, and errors as JSON on stderr"), new Option("-q, --quiet", "No remarks, no progress")];
+}
+
+function remote(): Option[] {
+  return [
+    new Option("--url <url>", "The server (MAILSVC_URL)"),
+    new Option("--api-key <key>", "The key (MAILSVC_API_KEY)"),
+    new Option("--profile <name>", "Settings to use (MAILSVC_PROFILE)"),
+    new Option("--timeout <time>", "How long to wait for an answer (default 30s)").argParser(duration),
+    new Option("-v, --verbose", "Show requests and answers on stderr"),
+  ];
+}
+
+function requesting(): Option[] {
+  return [new Option("--dry-run", "Print the request and send nothing")];
+}
+
+function writing(): Option[] {
+  return [
+    new Option("-y, --yes", "Do not ask"),
+    new Option("--idempotency-key <key>", "Repeat safely: the same key never acts twice").argParser(idempotencyKey),
+  ];
+}

@@ -1,15 +1,8 @@
 import type { Command, Help, Option } from "commander";
 import { GLOBAL_GROUP } from "./globals.ts";
 
-const grouped = <T extends Command | Option>(helper: Help, all: readonly T[], visible: readonly T[], heading: string): Map<string, T[]> =>
-  helper.groupItems(
-    [...all],
-    [...visible],
-    (item) => ("helpGroupHeading" in item ? item.helpGroupHeading : (item as Command).helpGroup()) || heading,
-  );
-
 /** The help of a command: what it is, its commands, its arguments and flags, and last the flags that all commands share. */
-export const formatHelp = (command: Command, helper: Help): string => {
+export function formatHelp(command: Command, helper: Help): string {
   const width = helper.padWidth(command, helper);
   const item = (term: string, about: string): string => helper.formatItem(term, width, about, helper);
   const lines = [`${helper.styleTitle("Usage:")} ${helper.styleUsage(helper.commandUsage(command))}`, ""];
@@ -39,4 +32,12 @@ export const formatHelp = (command: Command, helper: Help): string => {
       list.map((o) => item(helper.styleOptionTerm(helper.optionTerm(o)), helper.styleOptionDescription(helper.optionDescription(o)))),
     );
   return lines.join("\n");
-};
+}
+
+function grouped<T extends Command | Option>(helper: Help, all: readonly T[], visible: readonly T[], heading: string): Map<string, T[]> {
+  return helper.groupItems(
+    [...all],
+    [...visible],
+    (item) => ("helpGroupHeading" in item ? item.helpGroupHeading : (item as Command).helpGroup()) || heading,
+  );
+}

@@ -31,5 +31,6 @@ export interface Host {
 }
 
 /** Both ends of a conversation with a person: someone types, and someone reads stderr. */
-export const isInteractive = (host: Host): boolean =>
-  host.stdin.isTTY === true && host.stderr.isTTY === true && !host.env["CI"] && host.env["TERM"] !== "dumb";
+export function isInteractive(host: Host): boolean {
+  return host.stdin.isTTY === true && host.stderr.isTTY === true && !host.env["CI"] && host.env["TERM"] !== "dumb";
+}

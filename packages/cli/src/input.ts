@@ -17,53 +17,7 @@ export interface Input {
   json(source: string, flag: string): Promise<unknown>;
 }
 
-const why = (error: unknown): string => {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES") return "it may not be read";
-  if (code === "EISDIR") return "it is a directory";
-  return code ?? "it cannot be read";
-};
-
-const mb = (n: number): string => `${(n / MB).toFixed(n % MB === 0 ? 0 : 1)} MB`;
-
-/** Exit 2 beyond what this program reads, 3 beyond what an endpoint takes. */
-const tooLarge = (flag: string, name: string, max: number): Error => {
-  const message = `${name} is larger than ${mb(max)}`;
-  if (max === MAX_BYTES) return usageError(`${flag}: ${message}.`);
-  return invalidInput(`${flag}: ${message}, which is all that is taken here.`, [
-    { path: "file", flag, code: "too_big", message: `${message}.` },
-  ]);
-};
-
-const fromFile = (path: string, name: string, flag: string, max: number): Buffer => {
-  try {
-    if (statSync(path).size > max) throw tooLarge(flag, name, max);
-    const content = readFileSync(path);
-    // A pipe has no size before it is read.
-    if (content.length > max) throw tooLarge(flag, name, max);
-    return content;
-  } catch (error) {
-    if ((error as Error).name === "CliError") throw error;
-    throw usageError(`${flag}: ${name}: ${why(error)}.`);
-  }
-};
-
-const fromStdin = async (host: Host, flag: string, max: number): Promise<Buffer> => {
-  if (host.stdin.isTTY === true)
-    throw usageError(`${flag} reads from stdin, but nothing is piped into it.`, { hint: `Write: … | mailsvc … ${flag} -` });
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of host.stdin) {
-    const bytes = Buffer.from(part as Uint8Array);
-    size += bytes.length;
-    if (size > max) throw tooLarge(flag, "stdin", max);
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
-};
-
-export const inputOf = (host: Host): Input => {
+export function inputOf(host: Host): Input {
   let reader: string | undefined;
   const bytes = async (source: string, flag: string, max = MAX_BYTES): Promise<Buffer> => {
     if (source !== "-") return fromFile(resolve(host.cwd, source), source, flag, max);
@@ -91,4 +45,52 @@ export const inputOf = (host: Host): Input => {
       }
     },
   };
-};
+}
+
+function why(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES") return "it may not be read";
+  if (code === "EISDIR") return "it is a directory";
+  return code ?? "it cannot be read";
+}
+
+function mb(n: number): string {
+  return `${(n / MB).toFixed(n % MB === 0 ? 0 : 1)} MB`;
+}
+
+/** Exit 2 beyond what this program reads, 3 beyond what an endpoint takes. */
+function tooLarge(flag: string, name: string, max: number): Error {
+  const message = `${name} is larger than ${mb(max)}`;
+  if (max === MAX_BYTES) return usageError(`${flag}: ${message}.`);
+  return invalidInput(`${flag}: ${message}, which is all that is taken here.`, [
+    { path: "file", flag, code: "too_big", message: `${message}.` },
+  ]);
+}
+
+function fromFile(path: string, name: string, flag: string, max: number): Buffer {
+  try {
+    if (statSync(path).size > max) throw tooLarge(flag, name, max);
+    const content = readFileSync(path);
+    // A pipe has no size before it is read.
+    if (content.length > max) throw tooLarge(flag, name, max);
+    return content;
+  } catch (error) {
+    if ((error as Error).name === "CliError") throw error;
+    throw usageError(`${flag}: ${name}: ${why(error)}.`);
+  }
+}
+
+async function fromStdin(host: Host, flag: string, max: number): Promise<Buffer> {
+  if (host.stdin.isTTY === true)
+    throw usageError(`${flag} reads from stdin, but nothing is piped into it.`, { hint: `Write: … | mailsvc … ${flag} -` });
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of host.stdin) {
+    const bytes = Buffer.from(part as Uint8Array);
+    size += bytes.length;
+    if (size > max) throw tooLarge(flag, "stdin", max);
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}

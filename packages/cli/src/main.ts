@@ -4,18 +4,6 @@ import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import type { Host } from "./host.ts";
 
-const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal?.aborted) return done();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end);
-  });
-
 const host: Host = {
   argv: process.argv.slice(2),
   env: process.env,
@@ -52,4 +40,17 @@ if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === 
   module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal?.aborted) return done();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      done();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
 }

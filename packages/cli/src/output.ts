@@ -29,19 +29,8 @@ export interface Output {
   fail(failure: Failure, asJson: boolean): void;
 }
 
-const writeAll = (stream: Out, text: string): Promise<void> =>
-  new Promise((done, failed) => {
-    if (stream.destroyed || stream.writableEnded) return failed(new ReaderGone());
-    stream.write(text, (error) => {
-      if (!error) return done();
-      failed((error as NodeJS.ErrnoException).code === "EPIPE" ? new ReaderGone() : error);
-    });
-  });
-
-const seconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
-
 /** A failure in lines for people. */
-export const renderFailure = (failure: Failure, style: Style): string => {
+export function renderFailure(failure: Failure, style: Style): string {
   const { details = [] } = failure;
   const [only] = details;
   // One fault that says the same as the whole is named and not repeated.
@@ -57,9 +46,9 @@ export const renderFailure = (failure: Failure, style: Style): string => {
   if (failure.next) lines.push(`${style.dim("try")} ${style.cyan(safeText(failure.next))}`);
   if (failure.requestId) lines.push(style.dim(`code ${safeText(failure.code)}, request ${safeText(failure.requestId)}`));
   return `${lines.join("\n")}\n`;
-};
+}
 
-export const outputOf = (host: Host, term: Terminal, flags: { json: boolean; quiet: boolean }): Output => {
+export function outputOf(host: Host, term: Terminal, flags: { json: boolean; quiet: boolean }): Output {
   const json = flags.json || !term.stdoutTTY;
   const indent = term.stdoutTTY ? 2 : 0;
   const ending = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
@@ -77,4 +66,18 @@ export const outputOf = (host: Host, term: Terminal, flags: { json: boolean; qui
     say,
     fail: (failure, asJson) => say(asJson ? safeJson({ error: failure }) : renderFailure(failure, term.err)),
   };
-};
+}
+
+function writeAll(stream: Out, text: string): Promise<void> {
+  return new Promise((done, failed) => {
+    if (stream.destroyed || stream.writableEnded) return failed(new ReaderGone());
+    stream.write(text, (error) => {
+      if (!error) return done();
+      failed((error as NodeJS.ErrnoException).code === "EPIPE" ? new ReaderGone() : error);
+    });
+  });
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.ceil(ms / 1000))} s`;
+}

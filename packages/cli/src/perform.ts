@@ -10,33 +10,40 @@ import { isRow } from "./views/generic.ts";
 import { show } from "./views/show.ts";
 
 /** Asks before something is gone for good; without a terminal --yes is needed. */
-export const assertSure = async (session: Session, words: string, target: string): Promise<void> => {
+export async function assertSure(session: Session, words: string, target: string): Promise<void> {
   const { globals, term } = session;
   if (globals.yes || globals.dryRun) return;
   const what = `${words}${target === "" ? "" : ` ${target}`}`;
   if (!term.interactive || globals.json)
     throw usageError(`mailsvc ${what} cannot be undone; add --yes to do it without being asked.`, { code: "confirmation_needed" });
   if (!(await confirm(session.host, term, `mailsvc ${what} cannot be undone. Go on?`))) throw cancelled();
-};
+}
 
 /** Adds the --idempotency-key. */
-export const withIdempotency = (session: Session, call: Call): Call =>
-  session.globals.idempotencyKey ? { ...call, headers: { ...call.headers, "Idempotency-Key": session.globals.idempotencyKey } } : call;
+export function withIdempotency(session: Session, call: Call): Call {
+  return session.globals.idempotencyKey
+    ? { ...call, headers: { ...call.headers, "Idempotency-Key": session.globals.idempotencyKey } }
+    : call;
+}
 
 // A long poll is answered when its own time is over; the request must outlive it.
 const SLACK_MS = 10_000;
 
 /** Gives a long poll of so many seconds the time it needs. */
-export const withPollTime = (session: Session, call: Call, seconds: number): Call => ({
-  ...call,
-  timeoutMs: Math.max(session.settings().timeoutMs, seconds * 1000 + SLACK_MS),
-});
+export function withPollTime(session: Session, call: Call, seconds: number): Call {
+  return {
+    ...call,
+    timeoutMs: Math.max(session.settings().timeoutMs, seconds * 1000 + SLACK_MS),
+  };
+}
 
 /** True for endpoints that hold their answer back until something happens. */
-export const isLongPoll = (endpoint: Endpoint): boolean => endpoint.method === "GET" && "timeout" in (endpoint.query?.shape ?? {});
+export function isLongPoll(endpoint: Endpoint): boolean {
+  return endpoint.method === "GET" && "timeout" in (endpoint.query?.shape ?? {});
+}
 
 /** Exit 11 when an answer says that some of it failed, with those named on stderr. */
-export const partialExit = (session: Session, data: unknown): Exit => {
+export function partialExit(session: Session, data: unknown): Exit {
   const failed: unknown = isRow(data) ? data["failed"] : undefined;
   if (!Array.isArray(failed) || failed.length === 0) return EXIT.ok;
   const { err } = session.term;
@@ -46,9 +53,7 @@ export const partialExit = (session: Session, data: unknown): Exit => {
       `  ${err.bold(safeText(String(one["to"] ?? one["email"] ?? one["contact"] ?? one["entry"] ?? "")))}  ${safeText(String(one["message"] ?? one["code"] ?? ""))}`,
     );
   return EXIT.partial;
-};
-
-const arrived = (attempt: unknown): boolean => !isRow(attempt) || attempt["class"] === "ok";
+}
 
 // Calls that are answered 200 and may still have come to nothing.
 const WORKED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
@@ -57,7 +62,7 @@ const WORKED: Readonly<Record<string, (answer: { [name: string]: unknown }) => b
 };
 
 /** Sends a call and prints its answer, or prints the call with --dry-run. */
-export const perform = async (session: Session, place: Placed, call: Call): Promise<Exit> => {
+export async function perform(session: Session, place: Placed, call: Call): Promise<Exit> {
   if (session.globals.dryRun) {
     await session.printDryRun(call);
     return EXIT.ok;
@@ -71,4 +76,8 @@ export const perform = async (session: Session, place: Placed, call: Call): Prom
   await show(session, place, answer.data);
   if (isRow(answer.data) && WORKED[place.id]?.(answer.data) === false) return EXIT.partial;
   return partialExit(session, answer.data);
-};
+}
+
+function arrived(attempt: unknown): boolean {
+  return !isRow(attempt) || attempt["class"] === "ok";
+}

@@ -48,33 +48,28 @@ export interface Placed {
   fixed?: Readonly<Record<string, unknown>>;
 }
 
-const placesOf = (groups: Contract, before: readonly string[]): Placed[] =>
-  Object.entries(groups).flatMap(([group, operations]) =>
-    Object.entries(operations).map(([verb, endpoint]) => {
-      const id = [...before, group, verb].join(".");
-      const place = PLACES[id] ?? {};
-      return { id, endpoint, words: place.words ?? [...before, kebab(group), kebab(verb)], positional: place.positional ?? [] };
-    }),
-  );
-
 /** The path parameters a command takes as arguments: an agent names its activation once, by flag or environment. */
-export const argumentsOf = ({ path, access }: Endpoint): string[] => paramNames(path).slice(isForAgents(access) ? 1 : 0);
+export function argumentsOf({ path, access }: Endpoint): string[] {
+  return paramNames(path).slice(isForAgents(access) ? 1 : 0);
+}
 
 /** What an argument is called: an id by what it is an id of, where that is not the command's own noun. */
-export const argumentTitle = ({ id, endpoint }: Placed, name: string): string => {
+export function argumentTitle({ id, endpoint }: Placed, name: string): string {
   const owner = new RegExp(`([a-z-]+)s/:${name}(?:/|$)`).exec(endpoint.path)?.[1];
   return name !== "id" || owner === undefined || `${owner}s` === kebab(id.split(".").at(-2) ?? "") ? name : `${owner}Id`;
-};
+}
 
 /** The values of a path's parameters in a call, by name; empty where the call is none of this endpoint. */
-export const paramsIn = ({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> => {
+export function paramsIn({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> {
   const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
   const values = pattern.exec(call?.path ?? "")?.slice(1) ?? [];
   return Object.fromEntries(values.map((value, i) => [paramNames(path)[i] ?? "", decodeURIComponent(value)]));
-};
+}
 
 /** Every endpoint of the contract, with its command. What agents call stands under `agent`. */
-export const placed = (): Placed[] => [...placesOf(contract, []), ...placesOf(agentContract, ["agent"])];
+export function placed(): Placed[] {
+  return [...placesOf(contract, []), ...placesOf(agentContract, ["agent"])];
+}
 
 /** One line about each noun, and the heading it stands under in help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
@@ -125,4 +120,16 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
 };
 
 /** The heading a top-level command stands under. */
-export const groupOf = (word: string): string => NOUNS[word]?.group ?? "Commands:";
+export function groupOf(word: string): string {
+  return NOUNS[word]?.group ?? "Commands:";
+}
+
+function placesOf(groups: Contract, before: readonly string[]): Placed[] {
+  return Object.entries(groups).flatMap(([group, operations]) =>
+    Object.entries(operations).map(([verb, endpoint]) => {
+      const id = [...before, group, verb].join(".");
+      const place = PLACES[id] ?? {};
+      return { id, endpoint, words: place.words ?? [...before, kebab(group), kebab(verb)], positional: place.positional ?? [] };
+    }),
+  );
+}

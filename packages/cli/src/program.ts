@@ -53,10 +53,40 @@ const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
 };
 
 /**
+ * The program: the contract's commands, as far as the command line asks for them, and those around them. `run` learns what the chosen command came to;
+ * `write` takes what help and version print.
+ */
+export async function createProgram(host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> {
+  const program = new Command("mailsvc")
+    .description("Send email, and run the whole service on your own machine")
+    .version(host.version, "-V, --version", "The version");
+  const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
+  for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
+  program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
+  fromContract(program, run, askedBy(host.argv));
+  for (const command of [
+    loginCommand(run),
+    logoutCommand(run),
+    profilesCommand(run),
+    configCommand(run),
+    doctorCommand(run),
+    migrateCommand(run),
+  ])
+    program.addCommand(command.helpGroup("Setup:"));
+  for (const command of [apiCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
+    program.addCommand(command.helpGroup("More:"));
+  program.addCommand(completeCommand(run, program), { hidden: true });
+  addGlobals(program, "write");
+  program.addHelpText("after", EXAMPLES);
+  settle(program, host, term, write);
+  return program;
+}
+
+/**
  * The commands of the contract. Of nouns only those are filled that `isAsked` says yes to: to make all commands takes as long as
  * all else of a start.
  */
-const fromContract = (program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void => {
+function fromContract(program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void {
   const nouns = new Map<string, Command>();
   /** The command of a noun, `emails` or `agent runs`, made with those above it when first asked for. */
   const nounOf = (words: readonly string[]): Command => {
@@ -81,10 +111,10 @@ const fromContract = (program: Command, run: Run, isAsked: (noun: readonly strin
   const beside = { templates: templateCommands, approvals: approvalCommands };
   for (const [noun, commands] of Object.entries(beside))
     if (isAsked([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
-};
+}
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.
-const settle = (command: Command, host: Host, term: Terminal, write: (text: string) => void): void => {
+function settle(command: Command, host: Host, term: Terminal, write: (text: string) => void): void {
   command.exitOverride().helpCommand(false).helpOption("-h, --help", "Help for this command").showSuggestionAfterError(true);
   if (command.commands.length > 0) command.enablePositionalOptions();
   command.configureOutput({
@@ -113,40 +143,9 @@ const settle = (command: Command, host: Host, term: Terminal, write: (text: stri
     if (child.commands.length > 0) addGlobals(child, "write", true);
     settle(child, host, term, write);
   }
-};
+}
 
 // Whoever lists all commands needs them all; a command that is called, helped with or completed has its noun among the words.
-const askedBy =
-  (argv: readonly string[]) =>
-  (noun: readonly string[]): boolean =>
-    argv.includes("commands") || noun.every((word) => argv.includes(word));
-
-/**
- * The program: the contract's commands, as far as the command line asks for them, and those around them. `run` learns what the chosen command came to;
- * `write` takes what help and version print.
- */
-export const createProgram = async (host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> => {
-  const program = new Command("mailsvc")
-    .description("Send email, and run the whole service on your own machine")
-    .version(host.version, "-V, --version", "The version");
-  const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
-  for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
-  program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
-  fromContract(program, run, askedBy(host.argv));
-  for (const command of [
-    loginCommand(run),
-    logoutCommand(run),
-    profilesCommand(run),
-    configCommand(run),
-    doctorCommand(run),
-    migrateCommand(run),
-  ])
-    program.addCommand(command.helpGroup("Setup:"));
-  for (const command of [apiCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
-    program.addCommand(command.helpGroup("More:"));
-  program.addCommand(completeCommand(run, program), { hidden: true });
-  addGlobals(program, "write");
-  program.addHelpText("after", EXAMPLES);
-  settle(program, host, term, write);
-  return program;
-};
+function askedBy(argv: readonly string[]) {
+  return (noun: readonly string[]): boolean => argv.includes("commands") || noun.every((word) => argv.includes(word));
+}

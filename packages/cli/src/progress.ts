@@ -14,7 +14,7 @@ export interface Progress {
 }
 
 /** A spinner on stderr, from 0.4 s on; nothing at all where stderr is no terminal, or with --quiet. */
-export const startProgress = (host: Host, term: Terminal, quiet: boolean, label: string): Progress => {
+export function startProgress(host: Host, term: Terminal, quiet: boolean, label: string): Progress {
   if (quiet || !term.stderrTTY || host.env["TERM"] === "dumb" || host.env["CI"]) return { say: () => {}, stop: () => {} };
   let text = label;
   let frame = 0;
@@ -39,4 +39,4 @@ export const startProgress = (host: Host, term: Terminal, quiet: boolean, label:
       if (shown) host.stderr.write("\r\u001b[2K");
     },
   };
-};
+}

@@ -25,7 +25,7 @@ export interface Call {
 }
 
 /** Fills the parameters of a path in order, percent-encoded. Throws CliError for what would name another path. */
-export const fillPath = (path: string, values: readonly string[]): string => {
+export function fillPath(path: string, values: readonly string[]): string {
   const names = paramNames(path);
   return names.reduce((filled, name, i) => {
     const value = values[i] ?? "";
@@ -33,54 +33,49 @@ export const fillPath = (path: string, values: readonly string[]): string => {
     if (!value.isWellFormed()) throw usageError(`<${name}> is not valid text.`);
     return filled.replace(`:${name}`, () => encodeURIComponent(value));
   }, path);
-};
+}
 
 /** The call of an endpoint of the contract. */
-export const callOf = (endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call => ({
-  method: endpoint.method,
-  path: fillPath(endpoint.path, params),
-  query: query as Call["query"],
-  ...(body === undefined ? {} : { body }),
-  headers: {},
-  withKey: endpoint.access !== "public" && endpoint.access !== "dev",
-  ...(isForAgents(endpoint.access) && { forAgent: true }),
-});
+export function callOf(endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call {
+  return {
+    method: endpoint.method,
+    path: fillPath(endpoint.path, params),
+    query: query as Call["query"],
+    ...(body === undefined ? {} : { body }),
+    headers: {},
+    withKey: endpoint.access !== "public" && endpoint.access !== "dev",
+    ...(isForAgents(endpoint.access) && { forAgent: true }),
+  };
+}
 
 /** True when a call changes something. */
-export const isWrite = (method: string): boolean => method !== "GET" && method !== "HEAD";
+export function isWrite(method: string): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
 
 /** Whether what it does cannot be taken back. */
-export const isDestructive = ({ method, irreversible }: Endpoint): boolean => method === "DELETE" || irreversible === true;
+export function isDestructive({ method, irreversible }: Endpoint): boolean {
+  return method === "DELETE" || irreversible === true;
+}
 
 /** The whole address of a call. */
-export const fullUrl = (base: string, call: Pick<Call, "path" | "query">): string => {
+export function fullUrl(base: string, call: Pick<Call, "path" | "query">): string {
   const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, String(value)])).toString();
   return `${base}${call.path}${query === "" ? "" : `${call.path.includes("?") ? "&" : "?"}${query}`}`;
-};
+}
 
 /** A key by its ends only. */
-export const maskKey = (key: string): string => (key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`);
+export function maskKey(key: string): string {
+  return key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`;
+}
 
 /** A text as one word of a POSIX shell. */
-export const quote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
-const headersOf = (call: Call): Record<string, string> => ({
-  ...call.headers,
-  ...(call.body === undefined ? {} : { "Content-Type": call.file ? "multipart/form-data" : "application/json" }),
-});
-
-const curlForm = ({ path, name, type }: LocalFile, body: unknown): string[] => [
-  "-F",
-  quote(
-    `file=@"${path.replaceAll(/["\\]/g, "\\$&")}";filename="${name.replaceAll(/["\\]/g, "\\$&")}"${type === undefined ? "" : `;type=${type}`}`,
-  ),
-  ...Object.entries(besideFile(body)).flatMap(([field, value]) =>
-    (Array.isArray(value) ? value : [value]).flatMap((one) => ["--form-string", quote(`${field}=${String(one)}`)]),
-  ),
-];
+export function quote(text: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
 
 /** The same request for curl; the key is left to the environment. */
-export const curlOf = (base: string, call: Call): string => {
+export function curlOf(base: string, call: Call): string {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), quote(fullUrl(base, call))];
   if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
   // Of a form curl makes the content type itself: it names the boundary.
@@ -88,20 +83,41 @@ export const curlOf = (base: string, call: Call): string => {
   if (call.file) parts.push(...curlForm(call.file, call.body));
   else if (call.body !== undefined) parts.push("--data-raw", quote(JSON.stringify(call.body)));
   return parts.join(" ");
-};
+}
 
 /** What --dry-run prints: the request, the key masked. */
-export const dryRunOf = (base: string, call: Call, apiKey: string | undefined) => ({
-  dryRun: true,
-  request: {
-    method: call.method,
-    url: fullUrl(base, call),
-    headers: { ...(call.withKey ? { Authorization: `Bearer ${apiKey ? maskKey(apiKey) : "(no key)"}` } : {}), ...headersOf(call) },
-    ...(call.file
-      ? { form: { file: fileShown(call.file), ...besideFile(call.body) } }
-      : call.body === undefined
-        ? {}
-        : { body: call.body }),
-  },
-  curl: curlOf(base, call),
-});
+export function dryRunOf(base: string, call: Call, apiKey: string | undefined) {
+  return {
+    dryRun: true,
+    request: {
+      method: call.method,
+      url: fullUrl(base, call),
+      headers: { ...(call.withKey ? { Authorization: `Bearer ${apiKey ? maskKey(apiKey) : "(no key)"}` } : {}), ...headersOf(call) },
+      ...(call.file
+        ? { form: { file: fileShown(call.file), ...besideFile(call.body) } }
+        : call.body === undefined
+          ? {}
+          : { body: call.body }),
+    },
+    curl: curlOf(base, call),
+  };
+}
+
+function headersOf(call: Call): Record<string, string> {
+  return {
+    ...call.headers,
+    ...(call.body === undefined ? {} : { "Content-Type": call.file ? "multipart/form-data" : "application/json" }),
+  };
+}
+
+function curlForm({ path, name, type }: LocalFile, body: unknown): string[] {
+  return [
+    "-F",
+    quote(
+      `file=@"${path.replaceAll(/["\\]/g, "\\$&")}";filename="${name.replaceAll(/["\\]/g, "\\$&")}"${type === undefined ? "" : `;type=${type}`}`,
+    ),
+    ...Object.entries(besideFile(body)).flatMap(([field, value]) =>
+      (Array.isArray(value) ? value : [value]).flatMap((one) => ["--form-string", quote(`${field}=${String(one)}`)]),
+    ),
+  ];
+}

@@ -9,43 +9,11 @@ import { createProgram } from "./program.ts";
 import { type Session, sessionOf } from "./session.ts";
 import { terminalOf } from "./tty.ts";
 
-// Commander writes "error: unknown option '--foo'\n(Did you mean --for?)".
-const usageOf = (error: CommanderError): Failure => {
-  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
-  const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
-  const hint = rest.join(" ").replace(/^\(|\)$/g, "");
-  return usageError(message, hint === "" ? {} : { hint }).failure;
-};
-
-/** The command that was meant, as far as the words lead, and those words. */
-const meant = (argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } => {
-  const words = ["mailsvc"];
-  let command = program;
-  for (const word of argv) {
-    if (word.startsWith("-")) continue;
-    const below = command?.commands.find((c) => c.name() === word);
-    if (!below) break;
-    words.push(word);
-    command = below;
-  }
-  return { words: words.join(" "), command };
-};
-
-// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
-const advised = (error: CommanderError, argv: readonly string[], program: Command | undefined): Failure => {
-  const failure = usageOf(error);
-  const { words, command } = meant(argv, program);
-  const next = `${words} --help`;
-  if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
-  const isActivation = error.message.includes("'activationId'");
-  return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
-};
-
 /**
  * Runs one command line and answers its exit code. Never ends the process and never throws: what goes wrong is
  * explained on stderr. When the reader of stdout is gone the program just stops.
  */
-export const run = async (host: Host): Promise<Exit> => {
+export async function run(host: Host): Promise<Exit> {
   const term = terminalOf(host);
   const stop = new AbortController();
   let session: Session | undefined;
@@ -97,12 +65,44 @@ export const run = async (host: Host): Promise<Exit> => {
     host.stdout.off("error", ignore);
     host.stderr.off("error", ignore);
   }
-};
+}
 
-const urlOf = (session: Session | undefined): string | undefined => {
+// Commander writes "error: unknown option '--foo'\n(Did you mean --for?)".
+function usageOf(error: CommanderError): Failure {
+  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
+  const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
+  const hint = rest.join(" ").replace(/^\(|\)$/g, "");
+  return usageError(message, hint === "" ? {} : { hint }).failure;
+}
+
+/** The command that was meant, as far as the words lead, and those words. */
+function meant(argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } {
+  const words = ["mailsvc"];
+  let command = program;
+  for (const word of argv) {
+    if (word.startsWith("-")) continue;
+    const below = command?.commands.find((c) => c.name() === word);
+    if (!below) break;
+    words.push(word);
+    command = below;
+  }
+  return { words: words.join(" "), command };
+}
+
+// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
+function advised(error: CommanderError, argv: readonly string[], program: Command | undefined): Failure {
+  const failure = usageOf(error);
+  const { words, command } = meant(argv, program);
+  const next = `${words} --help`;
+  if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
+  const isActivation = error.message.includes("'activationId'");
+  return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
+}
+
+function urlOf(session: Session | undefined): string | undefined {
   try {
     return session?.settings().url;
   } catch {
     return undefined;
   }
-};
+}

@@ -8,15 +8,20 @@ const CONTROLS = /[^\P{Cc}\n\t]/gu;
 const INVISIBLE = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text from elsewhere, made safe for a terminal; line breaks and tabs stay. */
-export const safeLines = (text: string): string =>
-  text.toWellFormed().replaceAll("\r\n", "\n").replace(SEQUENCES, "").replace(CONTROLS, "").replace(INVISIBLE, "");
+export function safeLines(text: string): string {
+  return text.toWellFormed().replaceAll("\r\n", "\n").replace(SEQUENCES, "").replace(CONTROLS, "").replace(INVISIBLE, "");
+}
 
 /** Text from elsewhere on one line of a terminal. */
-export const safeText = (text: string): string => safeLines(text).replace(/[\n\t]+/g, " ");
-
-const escaped = (c: string): string =>
-  [...c].flatMap((p) => p.split("").map((u) => `\\u${u.charCodeAt(0).toString(16).padStart(4, "0")}`)).join("");
+export function safeText(text: string): string {
+  return safeLines(text).replace(/[\n\t]+/g, " ");
+}
 
 /** JSON of a value in which such characters are written as `\u` escapes: the same value, harmless on a terminal. */
-export const safeJson = (value: unknown, indent = 0): string =>
-  (JSON.stringify(value, null, indent) ?? "null").replace(/[\u007f-\u009f]/g, escaped).replace(INVISIBLE, escaped);
+export function safeJson(value: unknown, indent = 0): string {
+  return (JSON.stringify(value, null, indent) ?? "null").replace(/[\u007f-\u009f]/g, escaped).replace(INVISIBLE, escaped);
+}
+
+function escaped(c: string): string {
+  return [...c].flatMap((p) => p.split("").map((u) => `\\u${u.charCodeAt(0).toString(16).padStart(4, "0")}`)).join("");
+}

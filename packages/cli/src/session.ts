@@ -39,29 +39,7 @@ export interface Session {
   serverNow(dev: boolean): Promise<number>;
 }
 
-const noKey = (settings: Settings): CliError =>
-  new CliError({
-    code: "unauthorized",
-    message: settings.keyWithheld ?? "No API key is given.",
-    exit: EXIT.auth,
-    hint: "Log in, set MAILSVC_API_KEY or give --api-key. A local server prints a key when it first starts.",
-    next: settings.profile === "default" ? "mailsvc login" : `mailsvc login --profile ${settings.profile}`,
-  });
-
-const noAgentKey = (): CliError =>
-  new CliError({
-    code: "unauthorized",
-    message: "No key of an activation is given.",
-    exit: EXIT.auth,
-    hint: "It came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
-  });
-
-const timeIn = (data: unknown): number => {
-  const body = data as { now?: unknown; server?: { now?: unknown } } | null;
-  return Date.parse(String(body?.now ?? body?.server?.now));
-};
-
-export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Session => {
+export function sessionOf(host: Host, globals: Globals, signal: AbortSignal): Session {
   const term = terminalOf(host);
   const out = outputOf(host, term, globals);
   let settings: Settings | undefined;
@@ -119,4 +97,28 @@ export const sessionOf = (host: Host, globals: Globals, signal: AbortSignal): Se
     },
   };
   return session;
-};
+}
+
+function noKey(settings: Settings): CliError {
+  return new CliError({
+    code: "unauthorized",
+    message: settings.keyWithheld ?? "No API key is given.",
+    exit: EXIT.auth,
+    hint: "Log in, set MAILSVC_API_KEY or give --api-key. A local server prints a key when it first starts.",
+    next: settings.profile === "default" ? "mailsvc login" : `mailsvc login --profile ${settings.profile}`,
+  });
+}
+
+function noAgentKey(): CliError {
+  return new CliError({
+    code: "unauthorized",
+    message: "No key of an activation is given.",
+    exit: EXIT.auth,
+    hint: "It came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
+  });
+}
+
+function timeIn(data: unknown): number {
+  const body = data as { now?: unknown; server?: { now?: unknown } } | null;
+  return Date.parse(String(body?.now ?? body?.server?.now));
+}

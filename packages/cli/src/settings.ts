@@ -38,64 +38,35 @@ export interface Settings {
   keyWithheld: string | undefined;
 }
 
-const storedProfile = (file: ConfigFile): string | undefined => (Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined);
-
-const chain = (key: SettingKey | "profile", host: Host, flags: SettingFlags, path: string, file: ConfigFile, profile: string): Origin[] => {
-  const flag = flags[key];
-  const env = host.env[ENV_NAMES[key]];
-  const stored = key === "profile" ? storedProfile(file) : file.profiles[profile]?.[key];
-  const fallback = DEFAULTS[key];
-  return [
-    ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
-    ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
-    ...(stored !== undefined
-      ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }]
-      : []),
-    ...(fallback !== undefined ? [{ source: "default" as const, name: "", value: fallback }] : []),
-  ];
-};
-
 /** Every place that gives a value for `key`, the one that counts first. Throws CliError for an unknown profile. */
-export const originsOf = (key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] => {
+export function originsOf(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {
   const path = configPath(host);
   const file = readConfigFile(path);
   return chain(key, host, flags, path, file, chosenProfile(host, flags, path, file));
-};
-
-const chosenProfile = (host: Host, flags: SettingFlags, path: string, file: ConfigFile): string =>
-  profileName(chain("profile", host, flags, path, file, "")[0]?.value ?? DEFAULT_PROFILE);
+}
 
 /** A server's address, checked. Throws CliError. */
-export const serverUrl = (text: string, from: string): string => {
+export function serverUrl(text: string, from: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
     throw usageError(`${from}: "${text}" is no server address.`, { hint: "Write it whole: http://127.0.0.1:2526" });
   if (url.username || url.password) throw usageError(`${from}: an address holds no user name or password; the key goes into --api-key.`);
   if (url.search || url.hash) throw usageError(`${from}: the address of a server ends before ? and #.`);
   return url.href.replace(/\/+$/, "");
-};
+}
 
 /** A duration such as `30s`, or plain seconds, in milliseconds. Throws CliError. */
-export const readDuration = (text: string, from: string): number => {
+export function readDuration(text: string, from: string): number {
   const whole = /^\d{1,9}$/.test(text) ? `${text}s` : text;
   if (!Duration.safeParse(whole).success) throw usageError(`${from}: "${text}" is no duration. Write 500ms, 30s, 15m or 2h.`);
   return durationMs(whole);
-};
-
-/** A key, checked for what no key has: it would end in a header. Throws CliError. */
-const checkedKey = (key: string, from: string): string => {
-  const text = key.trim();
-  if (!/^[\x21-\x7e]{1,500}$/.test(text)) throw usageError(`${from}: this is no API key; one is letters, digits and _ only.`);
-  return text;
-};
-
-const label = (origin: Origin | undefined): string => (origin?.source === "profile" ? `profile ${origin.name}` : origin?.name || "default");
+}
 
 /**
  * What holds for this run: flag > environment > profile > default. The key of a profile is for the profile's server
  * alone: pointed at another origin with --url, it stays where it is. With `newProfile` the profile need not exist yet.
  */
-export const resolveSettings = (host: Host, flags: SettingFlags, newProfile = false): Settings => {
+export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
   const path = configPath(host);
   const file = readConfigFile(path);
   const profile = chosenProfile(host, flags, path, file);
@@ -123,4 +94,38 @@ export const resolveSettings = (host: Host, flags: SettingFlags, newProfile = fa
     timeoutMs: readDuration(timeoutFrom?.value ?? "30s", label(timeoutFrom)),
     keyWithheld: foreign ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.` : undefined,
   };
-};
+}
+
+function storedProfile(file: ConfigFile): string | undefined {
+  return Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined;
+}
+
+function chain(key: SettingKey | "profile", host: Host, flags: SettingFlags, path: string, file: ConfigFile, profile: string): Origin[] {
+  const flag = flags[key];
+  const env = host.env[ENV_NAMES[key]];
+  const stored = key === "profile" ? storedProfile(file) : file.profiles[profile]?.[key];
+  const fallback = DEFAULTS[key];
+  return [
+    ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
+    ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
+    ...(stored !== undefined
+      ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }]
+      : []),
+    ...(fallback !== undefined ? [{ source: "default" as const, name: "", value: fallback }] : []),
+  ];
+}
+
+function chosenProfile(host: Host, flags: SettingFlags, path: string, file: ConfigFile): string {
+  return profileName(chain("profile", host, flags, path, file, "")[0]?.value ?? DEFAULT_PROFILE);
+}
+
+/** A key, checked for what no key has: it would end in a header. Throws CliError. */
+function checkedKey(key: string, from: string): string {
+  const text = key.trim();
+  if (!/^[\x21-\x7e]{1,500}$/.test(text)) throw usageError(`${from}: this is no API key; one is letters, digits and _ only.`);
+  return text;
+}
+
+function label(origin: Origin | undefined): string {
+  return origin?.source === "profile" ? `profile ${origin.name}` : origin?.name || "default";
+}

@@ -20,7 +20,7 @@ export type Transport = (call: Call) => Promise<Answer>;
 const MIN_ATTEMPT_MS = 15_000;
 
 /** The way to the server, over the SDK's client. The client is loaded here, so that help and completion do without. */
-export const transportOf = async (session: Session): Promise<Transport> => {
+export async function transportOf(session: Session): Promise<Transport> {
   const { Mailsvc } = await import("@mailsvc/sdk");
   const { host, globals, out, term, signal } = session;
   const settings = session.settings();
@@ -58,4 +58,4 @@ export const transportOf = async (session: Session): Promise<Transport> => {
       throw error;
     }
   };
-};
+}

@@ -39,31 +39,13 @@ export interface CommandNode {
   commands: CommandNode[];
 }
 
-const optionNode = (option: Option): OptionNode => {
-  const facts = factsOfOption(option);
-  return {
-    flag: option.long ?? option.flags,
-    ...(option.short ? { short: option.short } : {}),
-    type: facts?.type ?? (option.required || option.optional ? "text" : "boolean"),
-    required: facts?.required ?? false,
-    repeatable: facts?.repeatable ?? false,
-    ...(facts?.choices ? { choices: facts.choices } : {}),
-    ...(facts?.default === undefined ? {} : { default: facts.default }),
-    description: option.description,
-    global: isGlobal(option),
-  };
-};
-
-const argumentNode = (argument: Argument): ArgumentNode => {
-  const choices = choicesOfArgument(argument);
-  return { name: argument.name(), required: argument.required, description: argument.description, ...(choices ? { choices } : {}) };
-};
-
 /** Hidden commands and flags are left out everywhere. Commander keeps this mark to itself. */
-export const isHidden = (command: Command): boolean => (command as unknown as { _hidden?: boolean })._hidden === true;
+export function isHidden(command: Command): boolean {
+  return (command as unknown as { _hidden?: boolean })._hidden === true;
+}
 
 /** The tree below a live command. */
-export const treeOf = (command: Command, before = ""): CommandNode => {
+export function treeOf(command: Command, before = ""): CommandNode {
   const whole = `${before}${before === "" ? "" : " "}${command.name()}`;
   const facts = factsOfCommand(command);
   return {
@@ -86,4 +68,24 @@ export const treeOf = (command: Command, before = ""): CommandNode => {
       : {}),
     commands: command.commands.filter((c) => !isHidden(c)).map((c) => treeOf(c, whole)),
   };
-};
+}
+
+function optionNode(option: Option): OptionNode {
+  const facts = factsOfOption(option);
+  return {
+    flag: option.long ?? option.flags,
+    ...(option.short ? { short: option.short } : {}),
+    type: facts?.type ?? (option.required || option.optional ? "text" : "boolean"),
+    required: facts?.required ?? false,
+    repeatable: facts?.repeatable ?? false,
+    ...(facts?.choices ? { choices: facts.choices } : {}),
+    ...(facts?.default === undefined ? {} : { default: facts.default }),
+    description: option.description,
+    global: isGlobal(option),
+  };
+}
+
+function argumentNode(argument: Argument): ArgumentNode {
+  const choices = choicesOfArgument(argument);
+  return { name: argument.name(), required: argument.required, description: argument.description, ...(choices ? { choices } : {}) };
+}

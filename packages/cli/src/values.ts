@@ -14,55 +14,15 @@ export interface Reading {
   serverNow(): Promise<number>;
 }
 
-const nearest = (word: string, choices: readonly string[]): string | undefined =>
-  choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
-
 /** Refuses a word that is not among the choices, and says which is near. */
-export const checkChoice = (flag: string, word: string, choices: readonly string[]): string => {
+export function checkChoice(flag: string, word: string, choices: readonly string[]): string {
   if (choices.includes(word)) return word;
   const near = nearest(word, choices);
   throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
-};
-
-// `a@x.example,b@x.example` is two; a name in quotes or brackets may hold a comma of its own.
-const splitList = (text: string): string[] =>
-  (/["<]/.test(text) ? [text] : text.split(",").map((part) => part.trim())).filter((part) => part !== "");
-
-// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may hold a colon.
-const splitPair = (field: Field, text: string): [string, string] => {
-  const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
-  const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
-  if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
-  return [text.slice(0, at).trim(), field.name === "headers" ? text.slice(at + 1).trim() : text.slice(at + 1)];
-};
-
-const readMap = (field: Field, texts: readonly string[]): Record<string, string> => {
-  const pairs = texts.map((text) => splitPair(field, text));
-  const map: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of pairs) {
-    if (Object.hasOwn(map, name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
-    map[name] = value;
-  }
-  return Object.fromEntries(Object.entries(map));
-};
-
-// `name=Ada` is a text; `items:=[1, 2]` is what the JSON says, and `items:=@file` what the JSON in a file says.
-const readAny = async (field: Field, texts: readonly string[], input: Input): Promise<Record<string, unknown>> => {
-  const entries = new Map<string, unknown>();
-  for (const text of texts) {
-    const at = text.indexOf("=");
-    if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
-    const typed = text[at - 1] === ":" && at > 1;
-    const name = text.slice(0, typed ? at - 1 : at).trim();
-    if (entries.has(name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
-    const value = text.slice(at + 1);
-    entries.set(name, typed ? await input.json(value, `--${field.flag} ${name}`) : value);
-  }
-  return Object.fromEntries(entries);
-};
+}
 
 /** An instant as ISO 8601: given so, as a date, or as `in 10m` counted from the server's time. */
-export const readInstant = async (flag: string, text: string, serverNow: () => Promise<number>): Promise<string> => {
+export async function readInstant(flag: string, text: string, serverNow: () => Promise<number>): Promise<string> {
   const word = text.trim();
   if (word === "now") return new Date(await serverNow()).toISOString();
   const ahead = /^(?:in\s+|\+)((?:\d{1,9}(?:ms|s|m|h|d)\s*)+)$/.exec(word)?.[1];
@@ -76,17 +36,10 @@ export const readInstant = async (flag: string, text: string, serverNow: () => P
   throw usageError(`--${flag}: "${text}" is no instant.`, {
     hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, or "in 10m".',
   });
-};
-
-const readNumber = (field: Field, text: string): number | null => {
-  if (field.nullable && text.trim() === "null") return null;
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
-  return value;
-};
+}
 
 /** The wire value of a flag. Throws CliError, exit 2, when it cannot be one at all; limits are the schema's to check. */
-export const readValue = async (field: Field, raw: Raw, reading: Reading): Promise<unknown> => {
+export async function readValue(field: Field, raw: Raw, reading: Reading): Promise<unknown> {
   if (field.kind === "boolean") return field.where === "query" ? String(raw === true) : raw === true;
   const texts = Array.isArray(raw) ? (raw as readonly string[]) : [String(raw)];
   const last = texts.at(-1) ?? "";
@@ -114,4 +67,53 @@ export const readValue = async (field: Field, raw: Raw, reading: Reading): Promi
     default:
       return last;
   }
-};
+}
+
+function nearest(word: string, choices: readonly string[]): string | undefined {
+  return choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
+}
+
+// `a@x.example,b@x.example` is two; a name in quotes or brackets may hold a comma of its own.
+function splitList(text: string): string[] {
+  return (/["<]/.test(text) ? [text] : text.split(",").map((part) => part.trim())).filter((part) => part !== "");
+}
+
+// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may hold a colon.
+function splitPair(field: Field, text: string): [string, string] {
+  const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
+  const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
+  if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
+  return [text.slice(0, at).trim(), field.name === "headers" ? text.slice(at + 1).trim() : text.slice(at + 1)];
+}
+
+function readMap(field: Field, texts: readonly string[]): Record<string, string> {
+  const pairs = texts.map((text) => splitPair(field, text));
+  const map: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of pairs) {
+    if (Object.hasOwn(map, name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    map[name] = value;
+  }
+  return Object.fromEntries(Object.entries(map));
+}
+
+// `name=Ada` is a text; `items:=[1, 2]` is what the JSON says, and `items:=@file` what the JSON in a file says.
+async function readAny(field: Field, texts: readonly string[], input: Input): Promise<Record<string, unknown>> {
+  const entries = new Map<string, unknown>();
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
+    const typed = text[at - 1] === ":" && at > 1;
+    const name = text.slice(0, typed ? at - 1 : at).trim();
+    if (entries.has(name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    const value = text.slice(at + 1);
+    entries.set(name, typed ? await input.json(value, `--${field.flag} ${name}`) : value);
+  }
+  return Object.fromEntries(entries);
+}
+
+function readNumber(field: Field, text: string): number | null {
+  if (field.nullable && text.trim() === "null") return null;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
+  return value;
+}

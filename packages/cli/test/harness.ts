@@ -37,27 +37,15 @@ export interface Result {
   lines: any[];
 }
 
-const sink = (isTTY: boolean, columns: number, heard: (text: string) => void): { stream: Out; text: () => string } => {
-  let all = "";
-  const stream = new Writable({
-    write: (chunk, _encoding, next) => {
-      all += String(chunk);
-      heard(String(chunk));
-      next();
-    },
-  });
-  return { stream: Object.assign(stream, { isTTY, columns }), text: () => all };
-};
-
 /** A folder of its own, gone after the test. */
-export const folder = (): string => {
+export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "mailsvc-cli-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
-};
+}
 
 /** Runs the program with the given arguments, as a shell would, but inside this process. */
-export const cli = async (argv: readonly string[], setup: Setup = {}): Promise<Result> => {
+export async function cli(argv: readonly string[], setup: Setup = {}): Promise<Result> {
   const stdin = new PassThrough() as PassThrough & { isTTY?: boolean };
   const home = setup.home ?? folder();
   if (setup.tty?.stdin) stdin.isTTY = true;
@@ -112,7 +100,19 @@ export const cli = async (argv: readonly string[], setup: Setup = {}): Promise<R
         .map((line) => JSON.parse(line));
     },
   };
-};
+}
 
 /** All streams are terminals. */
 export const TERMINAL = { stdin: true, stdout: true, stderr: true } as const;
+
+function sink(isTTY: boolean, columns: number, heard: (text: string) => void): { stream: Out; text: () => string } {
+  let all = "";
+  const stream = new Writable({
+    write: (chunk, _encoding, next) => {
+      all += String(chunk);
+      heard(String(chunk));
+      next();
+    },
+  });
+  return { stream: Object.assign(stream, { isTTY, columns }), text: () => all };
+}

@@ -10,7 +10,7 @@ export interface Beside {
 }
 
 /** A server in this process, and the program pointed at it. */
-export const besideServer = async (options: WorldOptions = {}): Promise<Beside> => {
+export async function besideServer(options: WorldOptions = {}): Promise<Beside> {
   const world = await createWorld(options);
   onTestFinished(() => world.dispose());
   return {
@@ -22,4 +22,4 @@ export const besideServer = async (options: WorldOptions = {}): Promise<Beside> 
         env: { MAILSVC_URL: world.url, MAILSVC_API_KEY: world.apiKey, ...setup.env },
       }),
   };
-};
+}

@@ -16,42 +16,33 @@ export interface AttemptContext {
 }
 
 /** A request in the words of an error. */
-export const summaryOf = ({ method, path, idempotencyKey }: PreparedRequest, attempts: number): RequestSummary => ({
-  method,
-  path,
-  attempts,
-  idempotencyKey,
-});
+export function summaryOf({ method, path, idempotencyKey }: PreparedRequest, attempts: number): RequestSummary {
+  return {
+    method,
+    path,
+    attempts,
+    idempotencyKey,
+  };
+}
 
 /** The error of a call whose signal fired. */
-export const abortErrorOf = (request: PreparedRequest, attempts: number): AbortError =>
-  new AbortError({
+export function abortErrorOf(request: PreparedRequest, attempts: number): AbortError {
+  return new AbortError({
     message: `${request.method} ${request.path} was called off.`,
     request: summaryOf(request, attempts),
     cause: request.signal?.reason,
   });
-
-const timeoutErrorOf = (request: PreparedRequest, { number, before }: AttemptContext, scope: "attempt" | "total"): TimeoutError => {
-  const timeoutMs = scope === "attempt" ? request.attemptTimeoutMs : request.timeoutMs;
-  const counted = scope === "attempt" ? `attempt ${number}` : `in all, attempts: ${number}`;
-  return new TimeoutError({
-    message: `${request.method} ${request.path} took longer than ${timeoutMs} ms (${counted}).`,
-    request: summaryOf(request, number),
-    scope,
-    timeoutMs,
-    cause: before,
-  });
-};
+}
 
 /**
  * Sends a request once and reads the whole answer. An answer that is not 2xx comes back with its ApiError beside it.
  * Throws ConnectionError, TimeoutError, AbortError, UsageError for a key that cannot stand in a header, and whatever the `apiKey` function throws.
  */
-export const attempt = async (
+export async function attempt(
   request: PreparedRequest,
   settings: Settings,
   context: AttemptContext,
-): Promise<{ answer: Incoming; failure: MailsvcError | undefined }> => {
+): Promise<{ answer: Incoming; failure: MailsvcError | undefined }> {
   const { runtime, transport } = settings;
   const left = context.deadline - runtime.now();
   const scope = request.attemptTimeoutMs < left ? "attempt" : "total";
@@ -79,4 +70,16 @@ export const attempt = async (
   const answer = ending.value;
   const ok = answer.status >= 200 && answer.status < 300;
   return { answer, failure: ok ? undefined : apiErrorOf(answer, summary, redact, runtime.now()) };
-};
+}
+
+function timeoutErrorOf(request: PreparedRequest, { number, before }: AttemptContext, scope: "attempt" | "total"): TimeoutError {
+  const timeoutMs = scope === "attempt" ? request.attemptTimeoutMs : request.timeoutMs;
+  const counted = scope === "attempt" ? `attempt ${number}` : `in all, attempts: ${number}`;
+  return new TimeoutError({
+    message: `${request.method} ${request.path} took longer than ${timeoutMs} ms (${counted}).`,
+    request: summaryOf(request, number),
+    scope,
+    timeoutMs,
+    cause: before,
+  });
+}

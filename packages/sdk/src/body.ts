@@ -5,29 +5,31 @@ import type { ValidateMode } from "./options.ts";
 import type { Incoming } from "./transport.ts";
 
 /** The body as text. */
-export const readText = (answer: Incoming): string => new TextDecoder().decode(answer.bytes);
+export function readText(answer: Incoming): string {
+  return new TextDecoder().decode(answer.bytes);
+}
 
 /** The body as JSON; undefined for a 204. Throws ConnectionError when it is not valid JSON. */
-export const readJson = (answer: Incoming, request: RequestSummary): unknown => {
+export function readJson(answer: Incoming, request: RequestSummary): unknown {
   if (answer.status === 204) return undefined;
   try {
     return JSON.parse(readText(answer));
   } catch {
     throw brokenBodyOf(answer, request);
   }
-};
+}
 
 /**
  * Holds data against what the contract promises. `strict` throws ResponseValidationError, `warn` reports. The data
  * itself is never changed: fields newer than this package stay in it.
  */
-export const checkData = (
+export function checkData(
   endpoint: Endpoint,
   data: unknown,
   request: RequestSummary,
   mode: ValidateMode,
   warn: (message: string) => void,
-): void => {
+): void {
   if (mode === "off") return;
   const result = endpoint.output.safeParse(data);
   if (result.success) return;
@@ -40,4 +42,4 @@ export const checkData = (
   const message = `The answer to ${request.method} ${request.path} does not fit the contract: ${faults}`;
   if (mode === "warn") warn(message);
   else throw new ResponseValidationError({ message, request, details, hint: "The server and this package are of different versions." });
-};
+}

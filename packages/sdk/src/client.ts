@@ -48,4 +48,6 @@ class Client implements ClientBase {
 export const Mailsvc = Client as unknown as new (options?: MailsvcOptions) => Mailsvc;
 
 /** The same without `new`. */
-export const createClient = (options?: MailsvcOptions): Mailsvc => new Mailsvc(options);
+export function createClient(options?: MailsvcOptions): Mailsvc {
+  return new Mailsvc(options);
+}

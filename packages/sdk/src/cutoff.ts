@@ -7,12 +7,12 @@ export type Ending<T> = { readonly value: T } | { readonly cut: "time" | "abort"
  * Does a piece of work within `ms` and only as long as `outer` does not abort. The work gets a signal to stop by, but
  * is not waited for: a transport that ignores signals cannot hold a caller beyond the limit. Its own failure rejects.
  */
-export const within = <T>(
+export function within<T>(
   ms: number,
   outer: AbortSignal | undefined,
   after: Runtime["after"],
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<Ending<T>> => {
+): Promise<Ending<T>> {
   if (outer?.aborted) return Promise.resolve({ cut: "abort" });
   const inner = new AbortController();
   return new Promise((resolve, reject) => {
@@ -33,4 +33,4 @@ export const within = <T>(
       (error) => settle(() => reject(error)),
     );
   });
-};
+}

@@ -34,12 +34,6 @@ export interface Runtime {
 // setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const after = (ms: number, fire: () => void): (() => void) => {
-  if (ms > MAX_TIMER_MS) return () => {};
-  const timer = setTimeout(fire, ms);
-  return () => clearTimeout(timer);
-};
-
 /** The machine's own time and chance. Works on Node and on runtimes without a `process`. */
 export const systemRuntime: Runtime = {
   now: () => performance.timeOrigin + performance.now(),
@@ -62,9 +56,17 @@ export const systemRuntime: Runtime = {
 };
 
 /** A variable of the environment; undefined when it is unset, empty, or there is no environment. */
-export const environment = (name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY"): string | undefined =>
-  (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
+export function environment(name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY"): string | undefined {
+  return (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
+}
 
 /** What this program runs on, for the User-Agent: `node/24.1.0`; undefined where that cannot be told. */
-export const platform = (): string | undefined =>
-  typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;
+export function platform(): string | undefined {
+  return typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;
+}
+
+function after(ms: number, fire: () => void): () => void {
+  if (ms > MAX_TIMER_MS) return () => {};
+  const timer = setTimeout(fire, ms);
+  return () => clearTimeout(timer);
+}

@@ -130,14 +130,19 @@ export class ResponseValidationError extends MailsvcError {
 }
 
 /** Whether a caught value comes from this package. */
-export const isMailsvcError = (error: unknown): error is MailsvcError => error instanceof Error && MARK in error;
+export function isMailsvcError(error: unknown): error is MailsvcError {
+  return error instanceof Error && MARK in error;
+}
 
 /**
  * Whether a caught value is an answer of the API, and one of the given codes when codes are given:
  * `if (isApiError(e, "recipient_suppressed")) …`.
  */
-export const isApiError = <C extends ErrorCode | "unexpected_answer" = never>(
+export function isApiError<C extends ErrorCode | "unexpected_answer" = never>(
   error: unknown,
   ...codes: C[]
-): error is [C] extends [never] ? ApiError : ApiError<C> =>
-  isMailsvcError(error) && error.name === "ApiError" && (codes.length === 0 || codes.some((code) => code === (error as ApiError).code));
+): error is [C] extends [never] ? ApiError : ApiError<C> {
+  return (
+    isMailsvcError(error) && error.name === "ApiError" && (codes.length === 0 || codes.some((code) => code === (error as ApiError).code))
+  );
+}

@@ -19,7 +19,7 @@ export interface Call<T> extends CallRequest {
 export type Exchange = <T>(call: Call<T>) => Promise<Answer<T>>;
 
 /** Builds the function that makes a client's calls. */
-export const createExchange = (settings: Settings): Exchange => {
+export function createExchange(settings: Settings): Exchange {
   const { runtime } = settings;
   return async <T>(call: Call<T>): Promise<Answer<T>> => {
     const request = prepare(call, settings);
@@ -60,4 +60,4 @@ export const createExchange = (settings: Settings): Exchange => {
       await within(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(wait, signal));
     }
   };
-};
+}

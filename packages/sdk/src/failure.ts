@@ -5,35 +5,8 @@ import type { Incoming } from "./transport.ts";
 
 type Redact = (text: string) => string;
 
-const record = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
-
-const parse = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
-};
-
-const detailsOf = (value: unknown, redact: Redact): ErrorDetail[] =>
-  (Array.isArray(value) ? value : []).map(record).map((detail) => ({
-    path: redact(text(detail.path) ?? ""),
-    code: text(detail.code) ?? "invalid",
-    message: redact(text(detail.message) ?? ""),
-    ...(typeof detail.line === "number" && { line: detail.line }),
-    ...(typeof detail.column === "number" && { column: detail.column }),
-  }));
-
-/** What a person can do when the answer did not come from mailsvc. */
-const strangerHint = (status: number): string =>
-  status >= 300 && status < 400
-    ? "Redirects are not followed, because the key would go along. Set baseUrl to the final address."
-    : "Something other than mailsvc answered. Check baseUrl, and any proxy in between.";
-
 /** Makes an ApiError of an answer that is not 2xx, whoever wrote it: the service (SPEC 7), a proxy, another server. */
-export const apiErrorOf = (answer: Incoming, request: RequestSummary, redact: Redact, now: number): ApiError => {
+export function apiErrorOf(answer: Incoming, request: RequestSummary, redact: Redact, now: number): ApiError {
   const { status, headers } = answer;
   const body = record(record(parse(answer.bytes)).error);
   const code = text(body.code);
@@ -61,19 +34,7 @@ export const apiErrorOf = (answer: Incoming, request: RequestSummary, redact: Re
     details: detailsOf(body.details, redact),
     hint: redact(text(body.hint) ?? known),
   });
-};
-
-/** The first system code in an error, its causes, or the errors it gathers. */
-const codeOf = (error: unknown, depth = 0): string | null => {
-  const { code, cause, errors } = record(error);
-  if (typeof code === "string") return code;
-  if (depth === 5) return null;
-  for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])]) {
-    const found = inner === undefined ? null : codeOf(inner, depth + 1);
-    if (found !== null) return found;
-  }
-  return null;
-};
+}
 
 // Faults that stand until somebody changes something: names, certificates, arguments.
 const LASTING = /^(?:ENOTFOUND|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_INVALID_|ERR_INVALID_)/;
@@ -89,18 +50,8 @@ const WORDS: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: "cannot be reached in time",
 };
 
-/** Errors of a transport may quote headers. If one does, only a cleaned message of it is kept. */
-const cleanCause = (error: unknown, redact: Redact, depth = 0): unknown => {
-  if (!(error instanceof Error)) return typeof error === "string" ? redact(error) : undefined;
-  const { message, stack = "", cause } = error;
-  const inner = cause === undefined || depth === 5 ? undefined : cleanCause(cause, redact, depth + 1);
-  const parts = error instanceof AggregateError ? error.errors.map(String).join() : "";
-  if (redact(message + stack + parts) === message + stack + parts && inner === cause) return error;
-  return Object.assign(new Error(redact(message), { cause: inner }), { stack: redact(stack) });
-};
-
 /** Makes a ConnectionError of whatever a transport threw. */
-export const connectionErrorOf = (cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError => {
+export function connectionErrorOf(cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError {
   const code = codeOf(cause);
   const words = WORDS[code ?? ""] ?? `could not be asked: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
   return new ConnectionError({
@@ -111,10 +62,10 @@ export const connectionErrorOf = (cause: unknown, request: RequestSummary, baseU
     code,
     transient: !LASTING.test(code ?? ""),
   });
-};
+}
 
 /** The ConnectionError of a 2xx answer whose body is not the JSON it should be: cut off, or not from mailsvc. */
-export const brokenBodyOf = (answer: Incoming, request: RequestSummary): ConnectionError => {
+export function brokenBodyOf(answer: Incoming, request: RequestSummary): ConnectionError {
   const type = answer.headers["content-type"]?.split(";")[0] ?? "no content type";
   const json = type.includes("json");
   return new ConnectionError({
@@ -124,4 +75,59 @@ export const brokenBodyOf = (answer: Incoming, request: RequestSummary): Connect
     code: null,
     transient: json,
   });
-};
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function detailsOf(value: unknown, redact: Redact): ErrorDetail[] {
+  return (Array.isArray(value) ? value : []).map(record).map((detail) => ({
+    path: redact(text(detail.path) ?? ""),
+    code: text(detail.code) ?? "invalid",
+    message: redact(text(detail.message) ?? ""),
+    ...(typeof detail.line === "number" && { line: detail.line }),
+    ...(typeof detail.column === "number" && { column: detail.column }),
+  }));
+}
+
+/** What a person can do when the answer did not come from mailsvc. */
+function strangerHint(status: number): string {
+  return status >= 300 && status < 400
+    ? "Redirects are not followed, because the key would go along. Set baseUrl to the final address."
+    : "Something other than mailsvc answered. Check baseUrl, and any proxy in between.";
+}
+
+/** The first system code in an error, its causes, or the errors it gathers. */
+function codeOf(error: unknown, depth = 0): string | null {
+  const { code, cause, errors } = record(error);
+  if (typeof code === "string") return code;
+  if (depth === 5) return null;
+  for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])]) {
+    const found = inner === undefined ? null : codeOf(inner, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Errors of a transport may quote headers. If one does, only a cleaned message of it is kept. */
+function cleanCause(error: unknown, redact: Redact, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === "string" ? redact(error) : undefined;
+  const { message, stack = "", cause } = error;
+  const inner = cause === undefined || depth === 5 ? undefined : cleanCause(cause, redact, depth + 1);
+  const parts = error instanceof AggregateError ? error.errors.map(String).join() : "";
+  if (redact(message + stack + parts) === message + stack + parts && inner === cause) return error;
+  return Object.assign(new Error(redact(message), { cause: inner }), { stack: redact(stack) });
+}

@@ -11,16 +11,35 @@ import { bringsFile, type EncodedForm, encodeForm, formOf } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isPage = ({ output }: Endpoint): boolean => "shape" in output && (output.shape as Fields).pagination === Pagination;
+/** Builds the methods of a contract over an exchange. The first parameters of every path are `bound` already. */
+export function groupsOf<C extends Contract>(
+  contract: C,
+  exchange: Exchange,
+  settings: Settings,
+  bound: readonly string[] = [],
+): Methods<C> {
+  const groups = Object.entries(contract).map(([noun, endpoints]) => {
+    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [
+      verb,
+      methodOf(endpoint, `${noun}.${verb}`, exchange, settings, bound),
+    ]);
+    return [noun, Object.freeze(Object.fromEntries(methods))];
+  });
+  return Object.fromEntries(groups) as Methods<C>;
+}
+
+function isPage({ output }: Endpoint): boolean {
+  return "shape" in output && (output.shape as Fields).pagination === Pagination;
+}
 
 /** A query field `timeout` is, across the contract, how many seconds the server may hold the answer back. */
-const holdMs = ({ query }: Endpoint, input: Fields): number => {
+function holdMs({ query }: Endpoint, input: Fields): number {
   const seconds = query?.shape.timeout?.safeParse(input.timeout);
   return seconds?.success && typeof seconds.data === "number" ? seconds.data * 1000 : 0;
-};
+}
 
 /** Parts the input into query and body: the query of a GET, the body otherwise; fields of a declared query go there. */
-const parted = ({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } => {
+function parted({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } {
   if (method === "GET" || !body) return { query: input, body: undefined };
   const inQuery = (name: string): boolean => Object.hasOwn(query?.shape ?? {}, name);
   const entries = Object.entries(input);
@@ -28,23 +47,23 @@ const parted = ({ method, query, body }: Endpoint, input: Fields): { query: Fiel
     query: Object.fromEntries(entries.filter(([name]) => inQuery(name))),
     body: Object.fromEntries(entries.filter(([name]) => !inQuery(name))),
   };
-};
+}
 
-const optionsOf = (value: unknown, label: string): CallOptions => {
+function optionsOf(value: unknown, label: string): CallOptions {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null) throw new UsageError({ message: `${label}: the options must be an object.` });
   return value;
-};
+}
 
-const inputOf = (value: unknown, label: string): Fields => {
+function inputOf(value: unknown, label: string): Fields {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError({ message: `${label}: the input must be an object.` });
   }
   return value as Fields;
-};
+}
 
-const callOf = (
+function callOf(
   endpoint: Endpoint,
   label: string,
   params: readonly unknown[],
@@ -52,7 +71,7 @@ const callOf = (
   options: CallOptions,
   settings: Settings,
   form: EncodedForm | undefined,
-) => {
+) {
   const { method, access, produces } = endpoint;
   const open = access === "public" || access === "dev";
   const { query, body } = parted(endpoint, input);
@@ -73,9 +92,9 @@ const callOf = (
     },
   };
   return call;
-};
+}
 
-const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings, bound: readonly string[]) => {
+function methodOf(endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings, bound: readonly string[]) {
   const count = paramNames(endpoint.path).length - bound.length;
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
   const paged = isPage(endpoint);
@@ -94,21 +113,4 @@ const methodOf = (endpoint: Endpoint, label: string, exchange: Exchange, setting
     const page = send as (more: Fields) => ReturnType<typeof exchange<Page<unknown>>>;
     return new PagePromise(page({}), (cursor) => page({ page: undefined, cursor }));
   };
-};
-
-/** Builds the methods of a contract over an exchange. The first parameters of every path are `bound` already. */
-export const groupsOf = <C extends Contract>(
-  contract: C,
-  exchange: Exchange,
-  settings: Settings,
-  bound: readonly string[] = [],
-): Methods<C> => {
-  const groups = Object.entries(contract).map(([noun, endpoints]) => {
-    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [
-      verb,
-      methodOf(endpoint, `${noun}.${verb}`, exchange, settings, bound),
-    ]);
-    return [noun, Object.freeze(Object.fromEntries(methods))];
-  });
-  return Object.fromEntries(groups) as Methods<C>;
-};
+}

@@ -9,15 +9,15 @@ const VALUE = /^[\t\x20-\x7e]*$/;
 const SENSITIVE = /^(?:authorization|proxy-authorization|cookie|x-api-key)$/;
 
 /** Checks one header; `label` names it in the message, the value never appears. Throws UsageError. */
-export const checkHeader = (name: string, value: unknown, label = `The header ${name}`): void => {
+export function checkHeader(name: string, value: unknown, label = `The header ${name}`): void {
   if (!NAME.test(name)) throw new UsageError({ message: "A header name may hold letters, digits and dashes only." });
   if (typeof value !== "string" || !VALUE.test(value)) {
     throw new UsageError({ message: `${label} must be a text of plain ASCII without line breaks.` });
   }
-};
+}
 
 /** Lays headers over each other, later ones winning, names in lower case. Throws UsageError. */
-export const mergeHeaders = (...layers: (HeaderInput | undefined)[]): Record<string, string> => {
+export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<string, string> {
   const merged: Record<string, string> = {};
   for (const layer of layers) {
     for (const [name, value] of Object.entries(layer ?? {})) {
@@ -29,17 +29,17 @@ export const mergeHeaders = (...layers: (HeaderInput | undefined)[]): Record<str
     }
   }
   return merged;
-};
+}
 
 /** The values among headers that must never be shown, the key behind `Bearer ` included. */
-export const secretsOf = (headers: Readonly<Record<string, string>>): string[] =>
-  Object.entries(headers)
+export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
     .filter(([name]) => SENSITIVE.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, "")])
     .filter((secret) => secret.length >= 4);
+}
 
 /** A function that blacks secrets out of a text. */
-export const redactor =
-  (secrets: readonly string[]) =>
-  (text: string): string =>
-    secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
+export function redactor(secrets: readonly string[]) {
+  return (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
+}

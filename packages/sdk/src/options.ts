@@ -84,42 +84,20 @@ export interface Settings {
   readonly transport: Transport;
 }
 
-const baseUrlOf = (text: string): string => {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new UsageError({ message: "baseUrl is not a URL.", hint: `Write it whole, such as ${DEFAULT_URL}` });
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new UsageError({ message: "baseUrl must begin with http:// or https://." });
-  if (url.username !== "" || url.password !== "") throw new UsageError({ message: "baseUrl must not hold a user name or password." });
-  if (url.search !== "" || url.hash !== "") throw new UsageError({ message: "baseUrl must not hold a query or fragment." });
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-};
-
 /** Checks a time limit in milliseconds. Throws UsageError. */
-export const limitOf = (name: string, value: number): number => {
+export function limitOf(name: string, value: number): number {
   if (typeof value !== "number" || !(value > 0)) throw new UsageError({ message: `${name} must be more than 0 milliseconds.` });
   return value;
-};
+}
 
 /** Checks a number of retries. Throws UsageError. */
-export const retriesOf = (value: number): number => {
+export function retriesOf(value: number): number {
   if (!Number.isInteger(value) || value < 0) throw new UsageError({ message: "maxRetries must be a whole number, 0 or more." });
   return value;
-};
-
-const transportOf = ({ fetch, dispatcher }: MailsvcOptions): Transport => {
-  if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
-  if (fetch) return fetchTransport(fetch);
-  // Runtimes that are not Node have a fetch of their own, and undici would not run there.
-  if (!dispatcher && platform() === undefined) return fetchTransport((url, init) => globalThis.fetch(url, init));
-  return undiciTransport(dispatcher);
-};
+}
 
 /** Turns options into settings. Throws UsageError, never with the key in it. */
-export const settingsOf = (options: MailsvcOptions): Settings => {
+export function settingsOf(options: MailsvcOptions): Settings {
   const apiKey = options.apiKey ?? environment("MAILSVC_API_KEY");
   if (apiKey !== undefined && typeof apiKey !== "function") checkHeader("authorization", apiKey, "apiKey");
   const agent = [options.userAgent, `mailsvc-sdk/${VERSION}`, platform()].filter(Boolean).join(" ");
@@ -142,4 +120,26 @@ export const settingsOf = (options: MailsvcOptions): Settings => {
     },
     transport: transportOf(options),
   };
-};
+}
+
+function baseUrlOf(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new UsageError({ message: "baseUrl is not a URL.", hint: `Write it whole, such as ${DEFAULT_URL}` });
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new UsageError({ message: "baseUrl must begin with http:// or https://." });
+  if (url.username !== "" || url.password !== "") throw new UsageError({ message: "baseUrl must not hold a user name or password." });
+  if (url.search !== "" || url.hash !== "") throw new UsageError({ message: "baseUrl must not hold a query or fragment." });
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function transportOf({ fetch, dispatcher }: MailsvcOptions): Transport {
+  if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
+  if (fetch) return fetchTransport(fetch);
+  // Runtimes that are not Node have a fetch of their own, and undici would not run there.
+  if (!dispatcher && platform() === undefined) return fetchTransport((url, init) => globalThis.fetch(url, init));
+  return undiciTransport(dispatcher);
+}

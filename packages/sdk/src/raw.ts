@@ -27,7 +27,7 @@ export interface RawResponse {
 }
 
 /** Makes a raw request: same key, retries, limits and errors as the methods, but any path. */
-export const rawRequest = (exchange: Exchange, method: string, path: string, request: RawRequest): APIPromise<RawResponse> => {
+export function rawRequest(exchange: Exchange, method: string, path: string, request: RawRequest): APIPromise<RawResponse> {
   const send = async () => {
     const { query = {}, body, throwOnError = true, ...options } = request;
     const verb = method.toUpperCase();
@@ -58,4 +58,4 @@ export const rawRequest = (exchange: Exchange, method: string, path: string, req
     });
   };
   return new APIPromise(send());
-};
+}

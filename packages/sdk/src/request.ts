@@ -39,17 +39,8 @@ export interface PreparedRequest {
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-const idempotencyKeyOf = ({ method, keyed, options }: CallRequest, given: string | undefined, settings: Settings): string | null => {
-  if (READS.has(method)) return null;
-  const key = options.idempotencyKey ?? given ?? (keyed && settings.idempotencyKey !== false && settings.idempotencyKey());
-  if (key === false) return null;
-  checkHeader("idempotency-key", key, "The idempotency key");
-  if (key.trim() === "") throw new UsageError({ message: "The idempotency key is empty." });
-  return key;
-};
-
 /** Lays the client's settings over a call. Throws UsageError. */
-export const prepare = (call: CallRequest, settings: Settings): PreparedRequest => {
+export function prepare(call: CallRequest, settings: Settings): PreparedRequest {
   const { method, target, body, options, holdMs } = call;
   const limit = (name: "timeoutMs" | "attemptTimeoutMs"): number => {
     const own = options[name];
@@ -73,4 +64,13 @@ export const prepare = (call: CallRequest, settings: Settings): PreparedRequest 
     maxRetries: retriesOf(options.maxRetries ?? settings.maxRetries),
     signal: options.signal,
   };
-};
+}
+
+function idempotencyKeyOf({ method, keyed, options }: CallRequest, given: string | undefined, settings: Settings): string | null {
+  if (READS.has(method)) return null;
+  const key = options.idempotencyKey ?? given ?? (keyed && settings.idempotencyKey !== false && settings.idempotencyKey());
+  if (key === false) return null;
+  checkHeader("idempotency-key", key, "The idempotency key");
+  if (key.trim() === "") throw new UsageError({ message: "The idempotency key is empty." });
+  return key;
+}

@@ -5,27 +5,27 @@ const BASE_MS = 250;
 const CAP_MS = 8000;
 
 /** Whether the same request may work a little later: an overload, a broken connection, a first request still running. */
-export const isTransient = (error: unknown): boolean => {
+export function isTransient(error: unknown): boolean {
   if (!isMailsvcError(error)) return false;
   if (isApiError(error)) return STATUSES.has(error.status) || error.code === "idempotency_in_progress";
   if (error instanceof ConnectionError) return error.transient;
   return error instanceof TimeoutError && error.scope === "attempt";
-};
+}
 
 /**
  * How long to wait before the next attempt, in milliseconds. What the server asked for wins; otherwise full jitter:
  * anything between nothing and 250 ms, doubled by each attempt, at most 8 s. `attempt` counts from 1.
  */
-export const delayMs = (error: MailsvcError, attempt: number, random: () => number): number => {
+export function delayMs(error: MailsvcError, attempt: number, random: () => number): number {
   const asked = isApiError(error) ? (error as ApiError).retryAfterMs : null;
   return asked ?? Math.round(random() * Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)));
-};
+}
 
 /**
  * Reads Retry-After, seconds or an HTTP date, as milliseconds from now; null when it is absent or unreadable.
  * A date is measured against the answer's own Date header when it has one, so that a wrong clock here does no harm.
  */
-export const retryAfterMs = (headers: Readonly<Record<string, string>>, now: number): number | null => {
+export function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | null {
   const text = headers["retry-after"]?.trim();
   if (text === undefined || text === "") return null;
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
@@ -34,4 +34,4 @@ export const retryAfterMs = (headers: Readonly<Record<string, string>>, now: num
   if (Number.isNaN(at)) return null;
   const base = Date.parse(headers.date ?? "");
   return Math.max(0, Math.round(at - (Number.isNaN(base) ? now : base)));
-};
+}

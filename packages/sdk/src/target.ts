@@ -1,29 +1,13 @@
 import { UsageError } from "./errors.ts";
 
-const segment = (value: unknown, name: string, label: string): string => {
-  if (typeof value !== "string" || value === "") throw new UsageError({ message: `${label}: ${name} must be a text that is not empty.` });
-  // URL parsers take these for steps up the path, however they are encoded.
-  if (value === "." || value === "..") throw new UsageError({ message: `${label}: ${name} must not be "${value}".` });
-  if (!value.isWellFormed()) throw new UsageError({ message: `${label}: ${name} is not valid Unicode.` });
-  return encodeURIComponent(value);
-};
-
 /** Fills the parameters of a contract path, in order. `label` names the call in errors. Throws UsageError. */
-export const fillPath = (path: string, values: readonly unknown[], label: string): string => {
+export function fillPath(path: string, values: readonly unknown[], label: string): string {
   let at = 0;
   return path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
-};
-
-const queryText = (value: unknown, name: string, label: string): string => {
-  if (typeof value === "string") return value;
-  if (typeof value === "boolean" || typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)))
-    return String(value);
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  throw new UsageError({ message: `${label}: ${name} must be a text, a number, true or false, or a list of these.` });
-};
+}
 
 /** A query as text with its question mark; empty when there is nothing in it. Lists repeat their name. Throws UsageError. */
-export const queryString = (query: Readonly<Record<string, unknown>>, label: string): string => {
+export function queryString(query: Readonly<Record<string, unknown>>, label: string): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
@@ -31,10 +15,10 @@ export const queryString = (query: Readonly<Record<string, unknown>>, label: str
   }
   const text = pairs.toString();
   return text === "" ? "" : `?${text}`;
-};
+}
 
 /** A body as JSON. Throws UsageError for what JSON cannot hold: circles, BigInt, functions. */
-export const jsonBody = (body: unknown, label: string): string => {
+export function jsonBody(body: unknown, label: string): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(body);
@@ -43,4 +27,20 @@ export const jsonBody = (body: unknown, label: string): string => {
   }
   if (text === undefined) throw new UsageError({ message: `${label}: the body cannot be written as JSON.` });
   return text;
-};
+}
+
+function segment(value: unknown, name: string, label: string): string {
+  if (typeof value !== "string" || value === "") throw new UsageError({ message: `${label}: ${name} must be a text that is not empty.` });
+  // URL parsers take these for steps up the path, however they are encoded.
+  if (value === "." || value === "..") throw new UsageError({ message: `${label}: ${name} must not be "${value}".` });
+  if (!value.isWellFormed()) throw new UsageError({ message: `${label}: ${name} is not valid Unicode.` });
+  return encodeURIComponent(value);
+}
+
+function queryText(value: unknown, name: string, label: string): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean" || typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value)))
+    return String(value);
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  throw new UsageError({ message: `${label}: ${name} must be a text, a number, true or false, or a list of these.` });
+}

@@ -37,9 +37,8 @@ export type FetchLike = (
 }>;
 
 /** Sends over a `fetch`. */
-export const fetchTransport =
-  (fetch: FetchLike): Transport =>
-  async ({ method, url, headers, body, signal }) => {
+export function fetchTransport(fetch: FetchLike): Transport {
+  return async ({ method, url, headers, body, signal }) => {
     const answer = await fetch(url, { method, headers: { ...headers }, ...(body !== undefined && { body }), signal, redirect: "manual" });
     const received: Record<string, string> = {};
     answer.headers.forEach((value, name) => {
@@ -47,9 +46,10 @@ export const fetchTransport =
     });
     return { status: answer.status, headers: received, bytes: new Uint8Array(await answer.arrayBuffer()) };
   };
+}
 
 /** Sends over undici's `request`, on kept-alive connections: those of `dispatcher`, or the process's own. */
-export const undiciTransport = (dispatcher: Dispatcher | undefined): Transport => {
+export function undiciTransport(dispatcher: Dispatcher | undefined): Transport {
   let undici: typeof import("undici") | undefined;
   return async ({ method, url, headers, body, signal }) => {
     // Loading undici takes about 100 ms, which a program that makes no call, or brings its own fetch, need not pay.
@@ -62,4 +62,4 @@ export const undiciTransport = (dispatcher: Dispatcher | undefined): Transport =
     }
     return { status: answer.statusCode, headers: received, bytes: new Uint8Array(await answer.body.arrayBuffer()) };
   };
-};
+}

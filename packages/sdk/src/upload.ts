@@ -11,48 +11,16 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MB = 1024 * 1024;
 
-const isStream = (value: unknown): value is AsyncIterable<unknown> => {
-  const iterator = (value as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator];
-  return typeof iterator === "function";
-};
-
-const bytesOf = (part: unknown, label: string): Uint8Array => {
-  if (part instanceof Uint8Array) return part;
-  if (typeof part === "string") return new TextEncoder().encode(part);
-  throw new UsageError({ message: `${label}: a stream of bytes is needed, not of objects.` });
-};
-
-const tooLarge = (size: string, { maxBytes }: FileRules, label: string): UsageError =>
-  new UsageError({ message: `${label}: the file has ${size} bytes; at most ${maxBytes} (${maxBytes / MB} MB) are taken here.` });
-
-const readStream = async (source: AsyncIterable<unknown>, rules: FileRules, label: string): Promise<Blob> => {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of source) {
-    const bytes = bytesOf(chunk, label);
-    size += bytes.length;
-    if (size > rules.maxBytes) throw tooLarge(`more than ${rules.maxBytes}`, rules, label);
-    parts.push(new Uint8Array(bytes));
-  }
-  return new Blob(parts);
-};
-
-const blobOf = async (file: unknown, rules: FileRules, label: string): Promise<Blob> => {
-  if (file instanceof Blob) return file;
-  if (file instanceof Uint8Array) return new Blob([file as Uint8Array<ArrayBuffer>]);
-  if (file instanceof ArrayBuffer) return new Blob([file]);
-  if (isStream(file)) return readStream(file, rules, label);
-  throw new UsageError({ message: `${label}: file must be a Blob, bytes or a stream of bytes.` });
-};
-
 /** Whether a call brings a file as it is, and not as base64. */
-export const bringsFile = ({ file }: Fields): boolean => file !== undefined;
+export function bringsFile({ file }: Fields): boolean {
+  return file !== undefined;
+}
 
 /**
  * The form that carries a file and the fields beside it. Throws UsageError for a file without a name, or one larger than is
  * taken: then nothing is sent.
  */
-export const formOf = async (body: Fields, rules: FileRules, label: string): Promise<FormData> => {
+export async function formOf(body: Fields, rules: FileRules, label: string): Promise<FormData> {
   const { file, fileName, contentType, contentBase64, ...fields } = body;
   if (contentBase64 !== undefined) throw new UsageError({ message: `${label}: give either file or contentBase64.` });
   const blob = await blobOf(file, rules, label);
@@ -68,7 +36,7 @@ export const formOf = async (body: Fields, rules: FileRules, label: string): Pro
     for (const one of Array.isArray(value) ? value : [value]) form.append(field, String(one));
   }
   return form;
-};
+}
 
 /** A form as bytes, with the content type that names its boundary: each attempt sends the same. */
 export interface EncodedForm {
@@ -76,7 +44,42 @@ export interface EncodedForm {
   readonly contentType: string;
 }
 
-export const encodeForm = async (form: FormData): Promise<EncodedForm> => {
+export async function encodeForm(form: FormData): Promise<EncodedForm> {
   const encoded = new Response(form);
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: encoded.headers.get("content-type") ?? "multipart/form-data" };
-};
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  const iterator = (value as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator];
+  return typeof iterator === "function";
+}
+
+function bytesOf(part: unknown, label: string): Uint8Array {
+  if (part instanceof Uint8Array) return part;
+  if (typeof part === "string") return new TextEncoder().encode(part);
+  throw new UsageError({ message: `${label}: a stream of bytes is needed, not of objects.` });
+}
+
+function tooLarge(size: string, { maxBytes }: FileRules, label: string): UsageError {
+  return new UsageError({ message: `${label}: the file has ${size} bytes; at most ${maxBytes} (${maxBytes / MB} MB) are taken here.` });
+}
+
+async function readStream(source: AsyncIterable<unknown>, rules: FileRules, label: string): Promise<Blob> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    const bytes = bytesOf(chunk, label);
+    size += bytes.length;
+    if (size > rules.maxBytes) throw tooLarge(`more than ${rules.maxBytes}`, rules, label);
+    parts.push(new Uint8Array(bytes));
+  }
+  return new Blob(parts);
+}
+
+async function blobOf(file: unknown, rules: FileRules, label: string): Promise<Blob> {
+  if (file instanceof Blob) return file;
+  if (file instanceof Uint8Array) return new Blob([file as Uint8Array<ArrayBuffer>]);
+  if (file instanceof ArrayBuffer) return new Blob([file]);
+  if (isStream(file)) return readStream(file, rules, label);
+  throw new UsageError({ message: `${label}: file must be a Blob, bytes or a stream of bytes.` });
+}

@@ -13,19 +13,19 @@ export interface Received {
 /** What the server does with one request. */
 export type Reply = (response: ServerResponse, request: Received) => void;
 
-export const json =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
-  (response) =>
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return (response) =>
     response.writeHead(status, { "content-type": "application/json", "x-request-id": "req_1", ...headers }).end(JSON.stringify(body));
+}
 
 /** The service's own error body. */
-export const fault = (status: number, code: string, headers: Record<string, string> = {}): Reply =>
-  json(status, { error: { code, message: `It was ${code}.`, status, requestId: "req_1", details: [], hint: "" } }, headers);
+export function fault(status: number, code: string, headers: Record<string, string> = {}): Reply {
+  return json(status, { error: { code, message: `It was ${code}.`, status, requestId: "req_1", details: [], hint: "" } }, headers);
+}
 
-export const html =
-  (status: number, headers: Record<string, string> = {}): Reply =>
-  (response) =>
-    response.writeHead(status, { "content-type": "text/html", ...headers }).end("<h1>Bad Gateway</h1>");
+export function html(status: number, headers: Record<string, string> = {}): Reply {
+  return (response) => response.writeHead(status, { "content-type": "text/html", ...headers }).end("<h1>Bad Gateway</h1>");
+}
 
 /** Cuts the connection instead of answering. */
 export const reset: Reply = (response) => response.socket?.resetAndDestroy();
@@ -46,7 +46,7 @@ export const stallMidBody: Reply = (response) => {
 export const hang: Reply = () => {};
 
 /** A server on loopback that answers its requests by the script; the last reply stands for all that follow. */
-export const scriptedServer = async (...script: Reply[]) => {
+export async function scriptedServer(...script: Reply[]) {
   const received: Received[] = [];
   let heard = (): void => {};
   const server = createServer(async (request, response) => {
@@ -70,4 +70,4 @@ export const scriptedServer = async (...script: Reply[]) => {
       await new Promise((closed) => server.close(closed));
     },
   };
-};
+}

@@ -24,10 +24,6 @@ import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
-import { type Lookup, systemLookup } from "./marketplace/deliveries/connect.ts";
-import { makeDeliveries } from "./marketplace/deliveries/deliveries.ts";
-import { lastAgentEventAt } from "./marketplace/deliveries/list.ts";
-import type { DeliveryWorker } from "./marketplace/deliveries/port.ts";
 import { makeStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
@@ -38,6 +34,10 @@ import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
 import { SuppressedAddresses } from "./suppressions/suppressed.ts";
+import { type Lookup, systemLookup } from "./webhooks/connect.ts";
+import { makeDeliveries } from "./webhooks/deliveries.ts";
+import { lastAgentEventAt } from "./webhooks/list.ts";
+import type { DeliveryWorker } from "./webhooks/port.ts";
 import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
 /** What an app is made of; `program.ts` brings the real things, tests bring their own. */
@@ -72,29 +72,8 @@ export interface App {
 // server there are moments without a request in flight.
 const CROWDED_MS = 50;
 
-const isBendable = (clock: Clock | BendableClock): clock is BendableClock => "advanceTo" in clock;
-
-/** The queue, and beside it what brings events to webhooks: whoever starts, stops or waits for the one does so for both. */
-const withDeliveries = (queue: Queue, deliveries: DeliveryWorker): Queue => ({
-  ...queue,
-  start: async (handlers, concurrency) => {
-    await queue.start(handlers, concurrency);
-    await deliveries.start();
-  },
-  stop: async () => {
-    // A process without a queue counts as gone: others would take what it is about to give back.
-    await deliveries.stop();
-    await queue.stop();
-  },
-  idle: async () => {
-    // Each may give the other one work.
-    do await queue.idle();
-    while (await deliveries.idle());
-  },
-});
-
 /** Puts the product together and starts its workers. It does not listen. */
-export const createApp = async (parts: AppParts): Promise<App> => {
+export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock, random, log } = parts;
   const { db } = backend;
   const ids = makeIds(clock, random);
@@ -169,4 +148,29 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       await db.close();
     },
   };
-};
+}
+
+function isBendable(clock: Clock | BendableClock): clock is BendableClock {
+  return "advanceTo" in clock;
+}
+
+/** The queue, and beside it what brings events to webhooks: whoever starts, stops or waits for the one does so for both. */
+function withDeliveries(queue: Queue, deliveries: DeliveryWorker): Queue {
+  return {
+    ...queue,
+    start: async (handlers, concurrency) => {
+      await queue.start(handlers, concurrency);
+      await deliveries.start();
+    },
+    stop: async () => {
+      // A process without a queue counts as gone: others would take what it is about to give back.
+      await deliveries.stop();
+      await queue.stop();
+    },
+    idle: async () => {
+      // Each may give the other one work.
+      do await queue.idle();
+      while (await deliveries.idle());
+    },
+  };
+}

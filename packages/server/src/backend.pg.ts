@@ -1,5 +1,5 @@
 import type { Backend } from "./backend.ts";
-import { openPostgres, type PostgresOptions } from "./db/postgres.ts";
+import { openPostgres, type PostgresOptions } from "./db/postgres/database.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { graphileQueue } from "./queue/graphile.ts";
@@ -7,7 +7,7 @@ import { migrateQueue } from "./queue/graphile-schema.ts";
 import { storedKey } from "./workspaces/workspaces.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
-export const postgresBackend = async (url: string, options: PostgresOptions = {}): Promise<Backend> => {
+export async function postgresBackend(url: string, options: PostgresOptions = {}): Promise<Backend> {
   const db = await openPostgres(url, { also: migrateQueue, ...options });
   return {
     db,
@@ -19,4 +19,4 @@ export const postgresBackend = async (url: string, options: PostgresOptions = {}
     makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),
     connectionAccepted: () => {},
   };
-};
+}

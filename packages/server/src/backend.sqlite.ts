@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Backend } from "./backend.ts";
-import { openSqlite, type SqliteOptions } from "./db/sqlite.ts";
+import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, keyFile } from "./lib/key-file.ts";
 import { Buckets } from "./lib/rate.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
 
 /** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
-export const sqliteBackend = async (folder: string, options: SqliteOptions = {}): Promise<Backend> => {
+export async function sqliteBackend(folder: string, options: SqliteOptions = {}): Promise<Backend> {
   const db = await openSqlite(folder, options);
   return {
     db,
@@ -20,4 +20,4 @@ export const sqliteBackend = async (folder: string, options: SqliteOptions = {})
     makeLimiter: (clock) => new Buckets(clock.now),
     connectionAccepted: () => db.gate.connectionAccepted(),
   };
-};
+}

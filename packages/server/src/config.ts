@@ -122,94 +122,11 @@ const MB = 1024 * 1024;
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
-const integer = (flag: string, text: string, min: number, max: number): number => {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min || value > max)
-    throw new ConfigError(`--${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
-  return value;
-};
-
-const url = (flag: string, text: string, protocols: readonly string[]): string => {
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
-    throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
-  return text;
-};
-
-const readRates = (text: string | undefined): Config["rates"] => {
-  const rates: Record<RateBucket, Rate> = {
-    send: perSecond(50_000),
-    write: perSecond(50_000),
-    read: perSecond(50_000),
-    // A program works for one brand here: two calls a second, a message every three, are more than a person can read.
-    agent: perMinute(120),
-    message: perMinute(20),
-    log: perMinute(60),
-  };
-  for (const part of text?.split(",") ?? []) {
-    const [, bucket, n, unit] = /^(send|write|read|agent|message|log)=(\d+)(?:\/(s|min))?$/.exec(part.trim()) ?? [];
-    if (bucket === undefined || Number(n) < 1)
-      throw new ConfigError(`--rate-limit takes send=N/s, write=N/s, read=N/s, agent=N/min, message=N/min or log=N/min, not "${part}".`);
-    const minutes = unit === undefined ? /^(?:agent|message|log)$/.test(bucket) : unit === "min";
-    rates[bucket as RateBucket] = minutes ? perMinute(Number(n)) : perSecond(Number(n));
-  }
-  return rates;
-};
-
 const KEPT = Object.keys(DEFAULT_KEEP) as (keyof Keep)[];
 const MAX_DAYS = 36_500;
 
-const readKeep = (text: string | undefined): Keep => {
-  const keep: Record<keyof Keep, number | null> = { ...DEFAULT_KEEP };
-  for (const part of text?.split(",") ?? []) {
-    const [, name, days] = /^([a-z]+)=(\d{1,6}|forever)d?$/.exec(part.trim()) ?? [];
-    const what = KEPT.find((known) => known === name);
-    if (what === undefined || days === undefined)
-      throw new ConfigError(`--keep takes ${KEPT.map((known) => `${known}=DAYS`).join(", ")} or forever in place of days, not "${part}".`);
-    if (days !== "forever" && (Number(days) < 1 || Number(days) > MAX_DAYS))
-      throw new ConfigError(`--keep ${what} must be 1 to ${MAX_DAYS} days, or forever.`);
-    keep[what] = days === "forever" ? null : Number(days);
-  }
-  // With a run goes what it logged.
-  return { ...keep, logs: keep.runs === null ? keep.logs : Math.min(keep.logs ?? keep.runs, keep.runs) };
-};
-
-const readDkim = (text: string | undefined): Config["dkim"] =>
-  (text?.split(",") ?? []).map((part) => {
-    const [domain, selector, ...file] = part.trim().split(":");
-    if (!domain || !selector || file.length === 0) throw new ConfigError(`--dkim takes DOMAIN:SELECTOR:KEYFILE, not "${part}".`);
-    return { domain, selector, keyFile: file.join(":") };
-  });
-
-const readStripe = (key: string | undefined, webhookSecret: string | undefined, place: string | undefined): Config["stripe"] => {
-  if (key === undefined && webhookSecret === undefined) return null;
-  if (key === undefined || webhookSecret === undefined)
-    throw new ConfigError("--stripe-key and --stripe-webhook-secret go together: without the secret no payment could be believed.");
-  for (const [flag, value] of [
-    ["stripe-key", key],
-    ["stripe-webhook-secret", webhookSecret],
-  ] as const)
-    if (!/^[\x21-\x7e]+$/.test(value)) throw new ConfigError(`--${flag} is empty, or holds a space or a line break.`);
-  return { key, webhookSecret, url: place === undefined ? null : url("stripe-url", place, ["https:", "http:"]) };
-};
-
-const readSecretKey = (text: string | undefined): Uint8Array | null => {
-  if (text === undefined) return null;
-  const key = readKey(text);
-  if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
-  return key;
-};
-
-const readMailFrom = (text: string): string => {
-  try {
-    parseMailbox(text);
-    return text;
-  } catch (error) {
-    throw new ConfigError(`--mail-from: ${(error as Error).message}`);
-  }
-};
-
 /** Reads the configuration: a flag wins over its variable, a variable over the default. Throws ConfigError. */
-export const readConfig = ({
+export function readConfig({
   flags,
   env,
   dev,
@@ -217,7 +134,7 @@ export const readConfig = ({
   flags: FlagValues;
   env: Readonly<Record<string, string | undefined>>;
   dev: boolean;
-}): Config => {
+}): Config {
   const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
     const flag = flags[name];
     if (typeof flag === "string") return flag;
@@ -250,6 +167,90 @@ export const readConfig = ({
       `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,
     );
   return config;
-};
+}
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
+
+function integer(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new ConfigError(`--${flag} must be a whole number from ${min} to ${max}, not "${text}".`);
+  return value;
+}
+
+function url(flag: string, text: string, protocols: readonly string[]): string {
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
+    throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
+  return text;
+}
+
+function readRates(text: string | undefined): Config["rates"] {
+  const rates: Record<RateBucket, Rate> = {
+    send: perSecond(50_000),
+    write: perSecond(50_000),
+    read: perSecond(50_000),
+    // A program works for one brand here: two calls a second, a message every three, are more than a person can read.
+    agent: perMinute(120),
+    message: perMinute(20),
+    log: perMinute(60),
+  };
+  for (const part of text?.split(",") ?? []) {
+    const [, bucket, n, unit] = /^(send|write|read|agent|message|log)=(\d+)(?:\/(s|min))?$/.exec(part.trim()) ?? [];
+    if (bucket === undefined || Number(n) < 1)
+      throw new ConfigError(`--rate-limit takes send=N/s, write=N/s, read=N/s, agent=N/min, message=N/min or log=N/min, not "${part}".`);
+    const minutes = unit === undefined ? /^(?:agent|message|log)$/.test(bucket) : unit === "min";
+    rates[bucket as RateBucket] = minutes ? perMinute(Number(n)) : perSecond(Number(n));
+  }
+  return rates;
+}
+
+function readKeep(text: string | undefined): Keep {
+  const keep: Record<keyof Keep, number | null> = { ...DEFAULT_KEEP };
+  for (const part of text?.split(",") ?? []) {
+    const [, name, days] = /^([a-z]+)=(\d{1,6}|forever)d?$/.exec(part.trim()) ?? [];
+    const what = KEPT.find((known) => known === name);
+    if (what === undefined || days === undefined)
+      throw new ConfigError(`--keep takes ${KEPT.map((known) => `${known}=DAYS`).join(", ")} or forever in place of days, not "${part}".`);
+    if (days !== "forever" && (Number(days) < 1 || Number(days) > MAX_DAYS))
+      throw new ConfigError(`--keep ${what} must be 1 to ${MAX_DAYS} days, or forever.`);
+    keep[what] = days === "forever" ? null : Number(days);
+  }
+  // With a run goes what it logged.
+  return { ...keep, logs: keep.runs === null ? keep.logs : Math.min(keep.logs ?? keep.runs, keep.runs) };
+}
+
+function readDkim(text: string | undefined): Config["dkim"] {
+  return (text?.split(",") ?? []).map((part) => {
+    const [domain, selector, ...file] = part.trim().split(":");
+    if (!domain || !selector || file.length === 0) throw new ConfigError(`--dkim takes DOMAIN:SELECTOR:KEYFILE, not "${part}".`);
+    return { domain, selector, keyFile: file.join(":") };
+  });
+}
+
+function readStripe(key: string | undefined, webhookSecret: string | undefined, place: string | undefined): Config["stripe"] {
+  if (key === undefined && webhookSecret === undefined) return null;
+  if (key === undefined || webhookSecret === undefined)
+    throw new ConfigError("--stripe-key and --stripe-webhook-secret go together: without the secret no payment could be believed.");
+  for (const [flag, value] of [
+    ["stripe-key", key],
+    ["stripe-webhook-secret", webhookSecret],
+  ] as const)
+    if (!/^[\x21-\x7e]+$/.test(value)) throw new ConfigError(`--${flag} is empty, or holds a space or a line break.`);
+  return { key, webhookSecret, url: place === undefined ? null : url("stripe-url", place, ["https:", "http:"]) };
+}
+
+function readSecretKey(text: string | undefined): Uint8Array | null {
+  if (text === undefined) return null;
+  const key = readKey(text);
+  if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
+  return key;
+}
+
+function readMailFrom(text: string): string {
+  try {
+    parseMailbox(text);
+    return text;
+  } catch (error) {
+    throw new ConfigError(`--mail-from: ${(error as Error).message}`);
+  }
+}

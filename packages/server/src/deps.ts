@@ -9,7 +9,6 @@ import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
-import type { Deliveries } from "./marketplace/deliveries/port.ts";
 import type { Staging } from "./marketplace/files/staging.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { RunClock } from "./marketplace/runs/clock.ts";
@@ -17,6 +16,7 @@ import type { NewJob, Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
 import type { SuppressedAddresses } from "./suppressions/suppressed.ts";
+import type { Deliveries } from "./webhooks/port.ts";
 
 /**
  * What follows in other features when contacts change, in the same transaction. They know contacts, so contacts cannot

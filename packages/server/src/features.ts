@@ -2,9 +2,13 @@ import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import type { ContactLinks } from "./contacts/contacts.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/jobs.ts";
+import { peopleHandlers } from "./data-subjects/handlers.ts";
 import type { Audience, Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
+import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
+import { emailHandlers } from "./emails/handlers.ts";
+import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { Handlers } from "./http/handler.ts";
 import { forgetAnswers } from "./http/idempotency.ts";
@@ -20,11 +24,10 @@ import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
+import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
+import { forgetSignups } from "./marketplace/landing-pages/submissions.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
-import { publicLandingPages } from "./marketplace/pages/serve.ts";
-import { forgetSignups } from "./marketplace/pages/submissions.ts";
 import { paymentPages } from "./marketplace/payments/after.ts";
-import { peopleHandlers } from "./people/handlers.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";
@@ -34,9 +37,6 @@ import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
-import { deliverEmail, reactToEmail } from "./transactional/deliver.ts";
-import { emailHandlers } from "./transactional/handlers.ts";
-import { DELIVER_JOB, REACT_JOB } from "./transactional/jobs.ts";
 
 /** The nouns that exist in dev mode only. */
 type DevNoun = "inbox" | "clock" | "world" | "faults";
@@ -78,34 +78,36 @@ export const servedHandlers = {
 };
 
 /** The handlers of dev mode. */
-export const devHandlers = (world: World, arrivals: Arrivals): HandlersOf<DevNoun> => ({
-  inbox: inboxHandlers(arrivals),
-  clock: clockHandlers(world),
-  world: worldHandlers(world),
-  faults: faultHandlers(world),
-});
+export function devHandlers(world: World, arrivals: Arrivals): HandlersOf<DevNoun> {
+  return {
+    inbox: inboxHandlers(arrivals),
+    clock: clockHandlers(world),
+    world: worldHandlers(world),
+    faults: faultHandlers(world),
+  };
+}
 
 /** The one list of what is served to everybody, beside the contract. */
-export const publicPages = (deps: Deps, limiter: Limiter): readonly PublicPage[] => [
-  ...publicLandingPages(deps, limiter),
-  ...publicFiles(deps),
-  ...paymentPages,
-];
+export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
+  return [...publicLandingPages(deps, limiter), ...publicFiles(deps), ...paymentPages];
+}
 
 /** The one list of all jobs. */
-export const jobsOf = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
-  [DELIVER_JOB]: deliverEmail(deps),
-  [REACT_JOB]: reactToEmail(deps),
-  [CHECK_JOB]: checkSender(deps),
-  [CONFIRM_JOB]: confirmSender(deps),
-  [FOLD_JOB]: foldCounts(deps),
-  [INVITE_JOB]: inviteMembers(deps),
-  [CLEAR_JOB]: clearList(deps),
-  [WALK_JOB]: walkSegment(deps),
-  [CLEAR_SEGMENT_JOB]: clearSegment(deps),
-  [CLEANUP_JOB]: forgetAnswers(deps),
-  ...marketplaceJobs(deps),
-});
+export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return {
+    [DELIVER_JOB]: deliverEmail(deps),
+    [REACT_JOB]: reactToEmail(deps),
+    [CHECK_JOB]: checkSender(deps),
+    [CONFIRM_JOB]: confirmSender(deps),
+    [FOLD_JOB]: foldCounts(deps),
+    [INVITE_JOB]: inviteMembers(deps),
+    [CLEAR_JOB]: clearList(deps),
+    [WALK_JOB]: walkSegment(deps),
+    [CLEAR_SEGMENT_JOB]: clearSegment(deps),
+    [CLEANUP_JOB]: forgetAnswers(deps),
+    ...marketplaceJobs(deps),
+  };
+}
 
 /** Forgets old answers; always one of it waits. */
 export const CLEANUP_JOB = "idempotency.forget";

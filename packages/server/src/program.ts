@@ -3,8 +3,14 @@ import { ConfigError, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
 import { serve } from "./serve.ts";
 
+run().catch((error: Error & { code?: string }) => {
+  const usage = error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS");
+  process.stderr.write(`${error.message}\n`);
+  process.exit(usage ? 2 : 1);
+});
+
 // The bare server, without the command line tool around it: `node main.js --port 2526`.
-const run = async (): Promise<void> => {
+async function run(): Promise<void> {
   const options = Object.fromEntries(
     [...SERVE_FLAGS, { name: "dev", value: null }].map((f) => [
       f.name,
@@ -36,10 +42,4 @@ const run = async (): Promise<void> => {
   process.on("SIGINT", stop);
   const { url, workspaceId, apiKey, dashboardUrl } = await starting;
   process.stdout.write(`${JSON.stringify({ url, workspaceId, apiKey, dashboardUrl })}\n`);
-};
-
-run().catch((error: Error & { code?: string }) => {
-  const usage = error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS");
-  process.stderr.write(`${error.message}\n`);
-  process.exit(usage ? 2 : 1);
-});
+}

@@ -28,53 +28,8 @@ export interface RunningServer {
 // What may still run after the call to stop.
 const GRACE_MS = 10_000;
 
-/** What tools need to know of a server that listens; readable by its owner only, since it may hold a key. */
-const writeReadyFile = (file: string, { url, workspaceId, apiKey, dashboardUrl }: RunningServer): void => {
-  // Written aside and renamed: whoever waits for the file never reads half of it.
-  const aside = `${file}.tmp`;
-  writeFileSync(aside, `${JSON.stringify({ url, workspaceId, apiKey, dashboardUrl }, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(aside, 0o600);
-  renameSync(aside, file);
-};
-
-const readKey = (file: string): string => {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError(`--dkim: the key file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
-};
-
-const smtp = async ({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> => {
-  if (smtpUrl === null) return undefined;
-  const { smtpMailer } = await import("./mail/smtp.ts");
-  try {
-    return smtpMailer({
-      url: smtpUrl,
-      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })),
-      time: systemClock.real,
-    });
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-};
-
-/** Stripe's library is loaded only where it is used. */
-const stripe = async (config: Config, baseUrl: () => string): Promise<PaymentProvider | undefined> => {
-  if (config.stripe === null) return undefined;
-  const { stripePayments } = await import("./marketplace/payments/stripe.ts");
-  return stripePayments({ ...config.stripe, baseUrl });
-};
-
-/** Postgres and all that goes with it is loaded only when it is asked for. */
-const openBackend = async ({ databaseUrl, data }: Config): Promise<Backend> => {
-  if (databaseUrl === null) return sqliteBackend(data);
-  const { postgresBackend } = await import("./backend.pg.ts");
-  return postgresBackend(databaseUrl);
-};
-
 /** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
-export const serve = async (config: Config, log: Log): Promise<RunningServer> => {
+export async function serve(config: Config, log: Log): Promise<RunningServer> {
   const mailer = await smtp(config);
   let url = "";
   const payments = await stripe(config, () => config.publicUrl ?? url);
@@ -126,4 +81,49 @@ export const serve = async (config: Config, log: Log): Promise<RunningServer> =>
     await app.close();
     throw error;
   }
-};
+}
+
+/** What tools need to know of a server that listens; readable by its owner only, since it may hold a key. */
+function writeReadyFile(file: string, { url, workspaceId, apiKey, dashboardUrl }: RunningServer): void {
+  // Written aside and renamed: whoever waits for the file never reads half of it.
+  const aside = `${file}.tmp`;
+  writeFileSync(aside, `${JSON.stringify({ url, workspaceId, apiKey, dashboardUrl }, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(aside, 0o600);
+  renameSync(aside, file);
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`--dkim: the key file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+async function smtp({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {
+  if (smtpUrl === null) return undefined;
+  const { smtpMailer } = await import("./mail/smtp.ts");
+  try {
+    return smtpMailer({
+      url: smtpUrl,
+      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })),
+      time: systemClock.real,
+    });
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
+/** Stripe's library is loaded only where it is used. */
+async function stripe(config: Config, baseUrl: () => string): Promise<PaymentProvider | undefined> {
+  if (config.stripe === null) return undefined;
+  const { stripePayments } = await import("./marketplace/payments/stripe.ts");
+  return stripePayments({ ...config.stripe, baseUrl });
+}
+
+/** Postgres and all that goes with it is loaded only when it is asked for. */
+async function openBackend({ databaseUrl, data }: Config): Promise<Backend> {
+  if (databaseUrl === null) return sqliteBackend(data);
+  const { postgresBackend } = await import("./backend.pg.ts");
+  return postgresBackend(databaseUrl);
+}

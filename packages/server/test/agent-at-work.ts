@@ -14,17 +14,17 @@ export interface TestAgent {
 }
 
 /** Lists an agent whose webhook is `hooks`, and turns it on. */
-export const agentAt = async (
+export async function agentAt(
   world: TestWorld,
   hooks: Receiver,
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
-): Promise<TestAgent> => {
+): Promise<TestAgent> {
   await listAgent(world.sdk, hooks.url, { slug, permissions });
   return agentOf(world, hooks, (await turnOn(world.sdk, slug)).id);
-};
+}
 
 /** The agent of an activation that is there. */
-export const agentOf = async (world: TestWorld, hooks: Receiver, activationId: string): Promise<TestAgent> => {
+export async function agentOf(world: TestWorld, hooks: Receiver, activationId: string): Promise<TestAgent> {
   const key = await keyOf(world, hooks, activationId);
   return {
     activationId,
@@ -35,11 +35,11 @@ export const agentOf = async (world: TestWorld, hooks: Receiver, activationId: s
         (types as string[]).includes(event.type),
       ),
   };
-};
+}
 
 /** A world with an agent in it, and the webhook of its builder. */
-export const withAgent = async (world: TestWorld, permissions?: AgentScope[]) => {
+export async function withAgent(world: TestWorld, permissions?: AgentScope[]) {
   const hooks = await receiver();
   const agent = await agentAt(world, hooks, permissions ? { permissions } : {});
   return { hooks, agent, [Symbol.asyncDispose]: () => hooks[Symbol.asyncDispose]() };
-};
+}

@@ -9,10 +9,11 @@ export interface AgentEndpoint {
 }
 
 /** All of them, from the contract: one that is added is here by itself. */
-export const agentEndpoints = (contract: AgentContract = agentContract): AgentEndpoint[] =>
-  Object.entries(contract).flatMap(([noun, verbs]) =>
+export function agentEndpoints(contract: AgentContract = agentContract): AgentEndpoint[] {
+  return Object.entries(contract).flatMap(([noun, verbs]) =>
     Object.entries(verbs).map(([verb, endpoint]): AgentEndpoint => ({ id: `${noun}.${verb}`, endpoint: endpoint as Endpoint })),
   );
+}
 
 // Files must be what they say they are; examples in documents are shorter.
 const BODIES: Readonly<Record<string, Example["body"]>> = {
@@ -27,7 +28,7 @@ export interface Call {
 }
 
 /** The calls the examples of an endpoint make, with these values for what they name. */
-export const callsOf = ({ id, endpoint }: AgentEndpoint, values: Readonly<Record<string, string>>): Call[] => {
+export function callsOf({ id, endpoint }: AgentEndpoint, values: Readonly<Record<string, string>>): Call[] {
   const examples: readonly Example[] = endpoint.examples ?? [{ summary: "" }];
   return examples.map(({ params = {}, query, body }) => {
     const path = paramNames(endpoint.path).reduce(
@@ -38,7 +39,10 @@ export const callsOf = ({ id, endpoint }: AgentEndpoint, values: Readonly<Record
     const sent = endpoint.body ? named(BODIES[id] ?? body ?? {}, values) : undefined;
     return { method: endpoint.method, path: path + search, ...(sent !== undefined && { body: sent }) };
   });
-};
+}
 
-const named = (body: unknown, values: Readonly<Record<string, string>>): unknown =>
-  Object.fromEntries(Object.entries(body as object).map(([name, value]) => [name, name.endsWith("Id") ? (values[name] ?? value) : value]));
+function named(body: unknown, values: Readonly<Record<string, string>>): unknown {
+  return Object.fromEntries(
+    Object.entries(body as object).map(([name, value]) => [name, name.endsWith("Id") ? (values[name] ?? value) : value]),
+  );
+}

@@ -21,10 +21,10 @@ export interface TestAgent {
 }
 
 /** Lists an agent, pays for it and turns it on. */
-export const turnedOn = async (
+export async function turnedOn(
   world: TestWorld,
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
-): Promise<TestAgent> => {
+): Promise<TestAgent> {
   await using hooks = await receiver();
   await listAgent(world.sdk, hooks.url, { slug, permissions });
   const { id } = await turnOn(world.sdk, slug);
@@ -46,19 +46,10 @@ export const turnedOn = async (
       return { status: response.status, text, body: text === "" ? null : JSON.parse(text), headers: response.headers };
     },
   };
-};
-
-const chunk = (type: string, data: Uint8Array): Buffer => {
-  const body = Buffer.concat([Buffer.from(type), data]);
-  const out = Buffer.alloc(body.length + 8);
-  out.writeUInt32BE(data.length);
-  body.copy(out, 4);
-  out.writeUInt32BE(crc32(body), body.length + 4);
-  return out;
-};
+}
 
 /** A PNG of one color. `claims` is the size its header tells, where that is another than it has. */
-export const png = (width = 4, height = 3, color: readonly number[] = [20, 90, 80], claims = { width, height }): Buffer => {
+export function png(width = 4, height = 3, color: readonly number[] = [20, 90, 80], claims = { width, height }): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(claims.width, 0);
   header.writeUInt32BE(claims.height, 4);
@@ -71,13 +62,15 @@ export const png = (width = 4, height = 3, color: readonly number[] = [20, 90, 8
     chunk("IDAT", rows),
     chunk("IEND", Buffer.alloc(0)),
   ]);
-};
+}
 
 /** A small file that begins and ends like a PDF. */
-export const pdf = (text = "hello"): Buffer => Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`);
+export function pdf(text = "hello"): Buffer {
+  return Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`);
+}
 
 /** A ZIP of empty files with these names; of the first, `content` may be given. */
-export const zip = (names: readonly string[], content = ""): Buffer => {
+export function zip(names: readonly string[], content = ""): Buffer {
   const parts: Buffer[] = [];
   const entries: Buffer[] = [];
   let at = 0;
@@ -108,4 +101,13 @@ export const zip = (names: readonly string[], content = ""): Buffer => {
   end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(at, 16);
   return Buffer.concat([...parts, directory, end]);
-};
+}
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length);
+  body.copy(out, 4);
+  out.writeUInt32BE(crc32(body), body.length + 4);
+  return out;
+}

@@ -17,25 +17,20 @@ export interface Authority {
   dispose(): void;
 }
 
-const altNames = (names: readonly string[]): string =>
-  `subjectAltName=${names.map((name) => `${/^[\d.]+$/.test(name) ? "IP" : "DNS"}:${name}`).join(",")}`;
-
 const KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-const openssl = (...args: string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
-
 /** A certificate that nobody but itself vouches for. */
-export const selfSigned = (names: readonly string[]): Certificate => {
+export function selfSigned(names: readonly string[]): Certificate {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   openssl("req", "-x509", ...KEY, "-keyout", key, "-out", cert, "-days", "1", "-subj", "/CN=test", "-addext", altNames(names));
   const made = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
   rmSync(folder, { recursive: true });
   return made;
-};
+}
 
 /** An authority of a test's own. */
-export const makeAuthority = (): Authority => {
+export function makeAuthority(): Authority {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-ca-"));
   const at = (name: string): string => join(folder, name);
   openssl("req", "-x509", ...KEY, "-keyout", at("ca.key"), "-out", at("ca.pem"), "-days", "2", "-subj", "/CN=mailsvc test authority");
@@ -69,4 +64,12 @@ certificate=${at("ca.pem")}\nprivate_key=${at("ca.key")}\ndefault_md=sha256\npol
     },
     dispose: () => rmSync(folder, { recursive: true, force: true }),
   };
-};
+}
+
+function altNames(names: readonly string[]): string {
+  return `subjectAltName=${names.map((name) => `${/^[\d.]+$/.test(name) ? "IP" : "DNS"}:${name}`).join(",")}`;
+}
+
+function openssl(...args: string[]): void {
+  void execFileSync("openssl", args, { stdio: "ignore" });
+}

@@ -1,11 +1,11 @@
 import { eq } from "drizzle-orm";
-import { emitAll } from "../src/marketplace/deliveries/emit.ts";
 import { makeSecret, sealSecret } from "../src/marketplace/listings/webhook.ts";
 import type { TestWorld } from "../src/testing.ts";
+import { emitAll } from "../src/webhooks/emit.ts";
 import { type Hook, hook } from "./hook.ts";
 
 /** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
-export const crowd = async ({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> => {
+export async function crowd({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> {
   const { db, ids } = app.deps;
   const { listings: l, activations: a } = db.read.t;
   const [listing] = await db.read.select().from(l).where(eq(l.slug, slug));
@@ -27,23 +27,24 @@ export const crowd = async ({ app }: TestWorld, slug: string, urls: readonly str
     await tx.insertAll(a, rows);
   });
   return rows.map(({ id }) => id);
-};
+}
 
 /** An event for each of these activations. */
-export const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
-  app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
+export function resumed({ app }: TestWorld, activationIds: readonly string[]): Promise<void> {
+  return app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
+}
 
 /** Waits until so many events have come. */
-export const arrived = async (hooks: Hook, n: number, world: TestWorld): Promise<void> => {
+export async function arrived(hooks: Hook, n: number, world: TestWorld): Promise<void> {
   const { real } = world.app.deps.clock;
   for (let left = 2000; hooks.calls.length < n; left -= 1) {
     if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
     await real.sleep(5);
   }
-};
+}
 
 /** A webhook that answers after 5 ms, and counts how many requests were under way at once. */
-export const countingHook = async (): Promise<{ hooks: Hook; most(): number } & AsyncDisposable> => {
+export async function countingHook(): Promise<{ hooks: Hook; most(): number } & AsyncDisposable> {
   let open = 0;
   let most = 0;
   const hooks = await hook(() => (response) => {
@@ -55,4 +56,4 @@ export const countingHook = async (): Promise<{ hooks: Hook; most(): number } & 
     }, 5);
   });
   return { hooks, most: () => most, [Symbol.asyncDispose]: () => hooks[Symbol.asyncDispose]() };
-};
+}

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe } from "vitest";
 import type { Db } from "../src/db/db.ts";
-import { openPostgres } from "../src/db/postgres.ts";
-import { openSqlite } from "../src/db/sqlite.ts";
+import { openPostgres } from "../src/db/postgres/database.ts";
+import { openSqlite } from "../src/db/sqlite/database.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
 
 /** A database of its own for one test. */
@@ -47,7 +47,7 @@ export interface DbSuite {
 }
 
 /** Runs a suite on every database, with a fresh one for each test. The suite uses the `Db` port only. */
-export const describeDb = (title: string, suite: (t: DbSuite) => void): void => {
+export function describeDb(title: string, suite: (t: DbSuite) => void): void {
   for (const [dialect, open] of Object.entries(openTestDb)) {
     describe(`${title} (${dialect})`, () => {
       let opened: TestDb;
@@ -64,4 +64,4 @@ export const describeDb = (title: string, suite: (t: DbSuite) => void): void => 
       });
     });
   }
-};
+}

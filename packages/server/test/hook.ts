@@ -29,7 +29,7 @@ export interface Hook {
 const served = new WeakMap<object, number>();
 
 /** A builder's webhook on this machine, which does what its script says. */
-export const hook = async (script: Script = () => 200, tls?: ServerOptions): Promise<Hook> => {
+export async function hook(script: Script = () => 200, tls?: ServerOptions): Promise<Hook> {
   const calls: Call[] = [];
   const listen = (request: IncomingMessage, response: ServerResponse): void => {
     const onConnection = (served.get(request.socket) ?? 0) + 1;
@@ -62,4 +62,4 @@ export const hook = async (script: Script = () => 200, tls?: ServerOptions): Pro
     },
   };
   return made;
-};
+}

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Activation, AgentEvent, type AgentScope, type Listing } from "@mailsvc/sdk/contract";
 import { asc, eq } from "drizzle-orm";
-import { sealPlace } from "../src/marketplace/deliveries/emit.ts";
 import type { TestWorld } from "../src/testing.ts";
+import { sealPlace } from "../src/webhooks/emit.ts";
 
 /** A builder's webhook that takes whatever comes. */
 export interface Receiver {
@@ -13,7 +13,7 @@ export interface Receiver {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export const receiver = async (): Promise<Receiver> => {
+export async function receiver(): Promise<Receiver> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -32,45 +32,45 @@ export const receiver = async (): Promise<Receiver> => {
       await new Promise((closed) => server.close(closed));
     },
   };
-};
+}
 
 export const SCOPES: AgentScope[] = ["brand:read", "agent:write_runs"];
 
 type Sdk = TestWorld["sdk"];
 
 /** Makes a listing and pays for it. */
-export const listAgent = async (
+export async function listAgent(
   sdk: Sdk,
   webhookUrl: string,
   { slug = "writer", permissions = SCOPES }: { slug?: string; permissions?: AgentScope[] } = {},
-): Promise<Listing & { webhookSecret: string }> => {
+): Promise<Listing & { webhookSecret: string }> {
   const listing = await sdk.listings.create({ slug, name: `The ${slug}`, description: "It writes.", webhookUrl, permissions });
   await payFor(sdk, slug);
   return { ...listing, ...(await sdk.listings.get(slug)) };
-};
+}
 
 /** Pays for a month of a listing. */
-export const payFor = async (sdk: Sdk, slug: string): Promise<void> => {
+export async function payFor(sdk: Sdk, slug: string): Promise<void> {
   const payment = await sdk.listings.checkout(slug);
   await sdk.payments.confirm(payment.id);
-};
+}
 
 /** Turns an agent on, agreeing to what it asks for. */
-export const turnOn = async (sdk: Sdk, agentSlug = "writer"): Promise<Activation> => {
+export async function turnOn(sdk: Sdk, agentSlug = "writer"): Promise<Activation> {
   const agent = await sdk.catalog.get(agentSlug);
   return sdk.activations.create({ agentSlug, acceptedPermissions: agent.permissions.map(({ scope }) => scope) });
-};
+}
 
 /** The events of an activation as they stand in the outbox, with the key while it is kept there. */
-export const eventsOf = async ({ app }: Pick<TestWorld, "app">, activationId: string): Promise<AgentEvent[]> => {
+export async function eventsOf({ app }: Pick<TestWorld, "app">, activationId: string): Promise<AgentEvent[]> {
   const { db, seal } = app.deps;
   const { agentEvents: e } = db.read.t;
   const rows = await db.read.select().from(e).where(eq(e.activationId, activationId)).orderBy(asc(e.sequence));
   return rows.map((row) => AgentEvent.parse(JSON.parse(row.sealed === null ? row.body : seal.open(row.sealed, sealPlace(row.id)))));
-};
+}
 
 /** The one key of an activation: from the webhook that got it, or from the outbox where it waits. */
-export const keyOf = async (world: TestWorld, hooks: Receiver, activationId: string): Promise<string> => {
+export async function keyOf(world: TestWorld, hooks: Receiver, activationId: string): Promise<string> {
   // In this order: what is no longer in the outbox has arrived.
   const stored = await eventsOf(world, activationId);
   const events = [...hooks.bodies.map((body) => AgentEvent.parse(JSON.parse(body))), ...stored];
@@ -78,7 +78,9 @@ export const keyOf = async (world: TestWorld, hooks: Receiver, activationId: str
     if (event.type === "agent.activated" && event.activationId === activationId && event.apiKey.startsWith("ms_agent_"))
       return event.apiKey;
   throw new Error(`No key of ${activationId} was sent.`);
-};
+}
 
 /** Where an agent's calls go. */
-export const agentPath = (activationId: string, rest = ""): string => `/api/agents/activations/${activationId}${rest}`;
+export function agentPath(activationId: string, rest = ""): string {
+  return `/api/agents/activations/${activationId}${rest}`;
+}

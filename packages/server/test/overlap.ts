@@ -11,7 +11,7 @@ export interface Overlap {
 }
 
 /** Watches the transactions of a world: whether a test that means to race does. */
-export const watchOverlap = ({ app: { deps } }: TestWorld): Overlap => {
+export function watchOverlap({ app: { deps } }: TestWorld): Overlap {
   const { db } = deps;
   const begin = db.tx;
   const seen: Overlap = { most: 0, repeats: 0 };
@@ -31,10 +31,10 @@ export const watchOverlap = ({ app: { deps } }: TestWorld): Overlap => {
     });
   };
   return seen;
-};
+}
 
 /** Fails unless transactions were in each other's way, where the database lets them: a test that races must not go in single file. */
-export const expectRaced = ({ app: { deps } }: TestWorld, { most, repeats }: Overlap): void => {
+export function expectRaced({ app: { deps } }: TestWorld, { most, repeats }: Overlap): void {
   const several = deps.db.dialect === "postgres";
   expect([most > 1, repeats > 0]).toEqual([several, several]);
-};
+}

@@ -15,7 +15,7 @@ const NOBODY = 65534;
 const LIFETIME_S = 900;
 
 /** Why no Postfix can be run here; null when one can. */
-export const postfixMissing = (): string | null => {
+export function postfixMissing(): string | null {
   if (process.getuid?.() !== 0) return "only root can run an instance of Postfix";
   try {
     for (const program of [POSTFIX, MASTER]) accessSync(program, constants.X_OK);
@@ -23,7 +23,7 @@ export const postfixMissing = (): string | null => {
   } catch {
     return "Postfix is not installed (apt-get install postfix)";
   }
-};
+}
 
 export interface Postfix {
   port: number;
@@ -34,103 +34,10 @@ export interface Postfix {
   stop(): Promise<void>;
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
-
-const mainCf = (dir: string): string =>
-  Object.entries({
-    compatibility_level: "3.6",
-    config_directory: `${dir}/config`,
-    queue_directory: `${dir}/queue`,
-    data_directory: `${dir}/data`,
-    maillog_file_prefixes: dir,
-    maillog_file: `${dir}/mail.log`,
-    inet_interfaces: "127.0.0.1",
-    inet_protocols: "ipv4",
-    myhostname: "mx.example.com",
-    mynetworks: "192.0.2.0/24",
-    mydestination: "",
-    local_transport: "error:no local mail",
-    disable_dns_lookups: "yes",
-    smtpd_peername_lookup: "no",
-    message_size_limit: "50000000",
-    virtual_mailbox_limit: "0",
-    in_flow_delay: "0",
-    smtputf8_enable: "yes",
-    // Mail for anybody at example.com lands in one mailbox, except for nobody@ (unknown) and later@ (not now).
-    virtual_mailbox_domains: "example.com",
-    virtual_mailbox_base: `${dir}/mail`,
-    virtual_mailbox_maps: `regexp:${dir}/config/mailboxes`,
-    virtual_uid_maps: `static:${NOBODY}`,
-    virtual_gid_maps: `static:${NOBODY}`,
-    smtpd_relay_restrictions: "reject_unauth_destination",
-    smtpd_recipient_restrictions: `check_recipient_access regexp:${dir}/config/access, reject_unauth_destination`,
-  })
-    .map(([name, value]) => `${name} = ${value}\n`)
-    .join("");
-
-const masterCf = (port: number): string =>
-  [
-    `127.0.0.1:${port} inet n - n - - smtpd`,
-    "pickup unix n - n 60 1 pickup",
-    "cleanup unix n - n - 0 cleanup",
-    "qmgr unix n - n 300 1 qmgr",
-    "rewrite unix - - n - - trivial-rewrite",
-    "bounce unix - - n - 0 bounce",
-    "defer unix - - n - 0 bounce",
-    "trace unix - - n - 0 bounce",
-    "proxymap unix - - n - - proxymap",
-    "anvil unix - - n - 1 anvil",
-    "error unix - - n - - error",
-    "retry unix - - n - - error",
-    "virtual unix - n n - - virtual",
-    "postlog unix-dgram n - n - 1 postlogd",
-    "",
-  ].join("\n");
-
-const answers = (port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("data", () => done(true)).once("error", () => done(false));
-    socket.once("data", () => socket.end("QUIT\r\n"));
-  });
-
-const until = async (what: string, met: () => Promise<boolean>): Promise<void> => {
-  const end = performance.now() + 20_000;
-  while (!(await met())) {
-    if (performance.now() > end) throw new Error(`Postfix: ${what} did not happen in 20 s.`);
-    await sleep(20);
-  }
-};
-
 const TRACE = /^(?:(?:Return-Path|X-Original-To|Delivered-To|Received):.*\n(?:[ \t].*\n)*)+/;
 
-const readMail = (file: Buffer): ReceivedMail => {
-  // Bytes are held as Latin-1 characters; Postfix stores LF for each CRLF.
-  const text = file.toString("latin1");
-  const [trace = ""] = TRACE.exec(text) ?? [];
-  const field = (name: string): string => Buffer.from(new RegExp(`^${name}: <?(.*?)>?$`, "m").exec(trace)?.[1] ?? "", "latin1").toString();
-  return {
-    from: field("Return-Path"),
-    to: field("X-Original-To"),
-    raw: Buffer.from(text.slice(trace.length).replaceAll("\n", "\r\n"), "latin1"),
-  };
-};
-
-const stopMaster = async (master: ChildProcess): Promise<void> => {
-  if (master.exitCode !== null) return;
-  const gone = new Promise((done) => master.once("exit", done));
-  master.kill("SIGTERM");
-  await gone;
-};
-
 /** A private instance of the installed Postfix on a loopback port, with a maildir for example.com. Touches nothing of the system's own. */
-export const startPostfix = async (): Promise<Postfix> => {
+export async function startPostfix(): Promise<Postfix> {
   const dir = await mkdtemp(join(tmpdir(), "mailsvc-postfix-"));
   const inbox = join(dir, "mail/inbox");
   const port = await freePort();
@@ -162,4 +69,100 @@ export const startPostfix = async (): Promise<Postfix> => {
       await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-};
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+function mainCf(dir: string): string {
+  return Object.entries({
+    compatibility_level: "3.6",
+    config_directory: `${dir}/config`,
+    queue_directory: `${dir}/queue`,
+    data_directory: `${dir}/data`,
+    maillog_file_prefixes: dir,
+    maillog_file: `${dir}/mail.log`,
+    inet_interfaces: "127.0.0.1",
+    inet_protocols: "ipv4",
+    myhostname: "mx.example.com",
+    mynetworks: "192.0.2.0/24",
+    mydestination: "",
+    local_transport: "error:no local mail",
+    disable_dns_lookups: "yes",
+    smtpd_peername_lookup: "no",
+    message_size_limit: "50000000",
+    virtual_mailbox_limit: "0",
+    in_flow_delay: "0",
+    smtputf8_enable: "yes",
+    // Mail for anybody at example.com lands in one mailbox, except for nobody@ (unknown) and later@ (not now).
+    virtual_mailbox_domains: "example.com",
+    virtual_mailbox_base: `${dir}/mail`,
+    virtual_mailbox_maps: `regexp:${dir}/config/mailboxes`,
+    virtual_uid_maps: `static:${NOBODY}`,
+    virtual_gid_maps: `static:${NOBODY}`,
+    smtpd_relay_restrictions: "reject_unauth_destination",
+    smtpd_recipient_restrictions: `check_recipient_access regexp:${dir}/config/access, reject_unauth_destination`,
+  })
+    .map(([name, value]) => `${name} = ${value}\n`)
+    .join("");
+}
+
+function masterCf(port: number): string {
+  return [
+    `127.0.0.1:${port} inet n - n - - smtpd`,
+    "pickup unix n - n 60 1 pickup",
+    "cleanup unix n - n - 0 cleanup",
+    "qmgr unix n - n 300 1 qmgr",
+    "rewrite unix - - n - - trivial-rewrite",
+    "bounce unix - - n - 0 bounce",
+    "defer unix - - n - 0 bounce",
+    "trace unix - - n - 0 bounce",
+    "proxymap unix - - n - - proxymap",
+    "anvil unix - - n - 1 anvil",
+    "error unix - - n - - error",
+    "retry unix - - n - - error",
+    "virtual unix - n n - - virtual",
+    "postlog unix-dgram n - n - 1 postlogd",
+    "",
+  ].join("\n");
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("data", () => done(true)).once("error", () => done(false));
+    socket.once("data", () => socket.end("QUIT\r\n"));
+  });
+}
+
+async function until(what: string, met: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await met())) {
+    if (performance.now() > end) throw new Error(`Postfix: ${what} did not happen in 20 s.`);
+    await sleep(20);
+  }
+}
+
+function readMail(file: Buffer): ReceivedMail {
+  // Bytes are held as Latin-1 characters; Postfix stores LF for each CRLF.
+  const text = file.toString("latin1");
+  const [trace = ""] = TRACE.exec(text) ?? [];
+  const field = (name: string): string => Buffer.from(new RegExp(`^${name}: <?(.*?)>?$`, "m").exec(trace)?.[1] ?? "", "latin1").toString();
+  return {
+    from: field("Return-Path"),
+    to: field("X-Original-To"),
+    raw: Buffer.from(text.slice(trace.length).replaceAll("\n", "\r\n"), "latin1"),
+  };
+}
+
+async function stopMaster(master: ChildProcess): Promise<void> {
+  if (master.exitCode !== null) return;
+  const gone = new Promise((done) => master.once("exit", done));
+  master.kill("SIGTERM");
+  await gone;
+}

@@ -25,59 +25,15 @@ export interface PostgresServerOptions {
   durable?: boolean;
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-
-/** Postgres refuses to run as root, so root lends it another user's name: `postgres`, or `nobody`. */
-const runAs = (): { uid?: number; gid?: number } => {
-  if (process.platform === "win32" || userInfo().uid !== 0) return {};
-  for (const name of ["postgres", "nobody"]) {
-    try {
-      const id = (flag: string): number => Number(execFileSync("id", [flag, name], { stdio: "pipe" }).toString());
-      return { uid: id("-u"), gid: id("-g") };
-    } catch {
-      // There is no such user here.
-    }
-  }
-  throw new Error("Postgres does not run as root, and this machine has neither a user postgres nor nobody to run it as.");
-};
-
 // Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
 const MEMORY = "/dev/shm";
 const ROOM = 2 * 1024 ** 3;
 
-const quickFolder = (): string => {
-  if (!existsSync(MEMORY)) return tmpdir();
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize > ROOM ? MEMORY : tmpdir();
-};
-
 // Who waits for a lock looks for a deadlock after 20 ms instead of a second.
 const QUICK = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "deadlock_timeout=20ms"];
 
-/**
- * Programs which the lent user can run. A checkout in root's home is closed to everybody else: then they are copied
- * beside the data.
- */
-const runnable = (binaries: PostgresBinaries, user: { uid?: number; gid?: number }, copyTo: string): PostgresBinaries => {
-  try {
-    execFileSync(binary(binaries, "initdb"), ["--version"], { ...user, stdio: "pipe", cwd: tmpdir() });
-    return binaries;
-  } catch {
-    cpSync(join(binaries.folder, ".."), copyTo, { recursive: true, verbatimSymlinks: true });
-    return { ...binaries, folder: join(copyTo, "bin") };
-  }
-};
-
 /** Makes a database cluster in a temporary folder and starts a server on it, on a free port of loopback: about 1.5 s. */
-export const startPostgres = async ({ durable = false }: PostgresServerOptions = {}): Promise<PostgresServer> => {
+export async function startPostgres({ durable = false }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const user = runAs();
   const copy = mkdtempSync(join(tmpdir(), "mailsvc-pg-programs-"));
   chmodSync(copy, 0o755);
@@ -146,4 +102,49 @@ export const startPostgres = async ({ durable = false }: PostgresServerOptions =
     stop,
     dispose,
   };
-};
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Postgres refuses to run as root, so root lends it another user's name: `postgres`, or `nobody`. */
+function runAs(): { uid?: number; gid?: number } {
+  if (process.platform === "win32" || userInfo().uid !== 0) return {};
+  for (const name of ["postgres", "nobody"]) {
+    try {
+      const id = (flag: string): number => Number(execFileSync("id", [flag, name], { stdio: "pipe" }).toString());
+      return { uid: id("-u"), gid: id("-g") };
+    } catch {
+      // There is no such user here.
+    }
+  }
+  throw new Error("Postgres does not run as root, and this machine has neither a user postgres nor nobody to run it as.");
+}
+
+function quickFolder(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM ? MEMORY : tmpdir();
+}
+
+/**
+ * Programs which the lent user can run. A checkout in root's home is closed to everybody else: then they are copied
+ * beside the data.
+ */
+function runnable(binaries: PostgresBinaries, user: { uid?: number; gid?: number }, copyTo: string): PostgresBinaries {
+  try {
+    execFileSync(binary(binaries, "initdb"), ["--version"], { ...user, stdio: "pipe", cwd: tmpdir() });
+    return binaries;
+  } catch {
+    cpSync(join(binaries.folder, ".."), copyTo, { recursive: true, verbatimSymlinks: true });
+    return { ...binaries, folder: join(copyTo, "bin") };
+  }
+}

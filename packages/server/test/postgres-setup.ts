@@ -14,8 +14,10 @@ declare module "vitest" {
   }
 }
 
+export default setup;
+
 /** Removes the databases of a run from a server that goes on. */
-const clear = async (url: string, run: string): Promise<void> => {
+async function clear(url: string, run: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -26,13 +28,13 @@ const clear = async (url: string, run: string): Promise<void> => {
   } finally {
     await client.end();
   }
-};
+}
 
 /**
  * One Postgres server for a whole run of tests: started when the first test asks for it, stopped at the end. A run that
  * needs none starts none.
  */
-const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<PostgresServer> | undefined;
   const given = process.env.TEST_POSTGRES_URL;
   const run = randomBytes(4).toString("hex");
@@ -56,6 +58,4 @@ const setup = async (project: TestProject): Promise<() => Promise<void>> => {
     await (await server?.catch(() => undefined))?.dispose();
     if (given !== undefined && asked) await clear(given, run);
   };
-};
-
-export default setup;
+}

@@ -12,7 +12,7 @@ export interface TestDatabase {
 let server: Promise<string> | undefined;
 
 /** The Postgres server of this run: TEST_POSTGRES_URL, or one of our own. Throws a sentence when there is none to be had. */
-export const postgresUrl = (): Promise<string> => {
+export function postgresUrl(): Promise<string> {
   server ??= (async () => {
     const response = await fetch(inject("postgresDesk"));
     const text = await response.text();
@@ -20,63 +20,13 @@ export const postgresUrl = (): Promise<string> => {
     return text;
   })();
   return server;
-};
-
-const admin = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: await postgresUrl() });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-};
-
-const databaseUrl = async (name: string): Promise<string> => {
-  const url = new URL(await postgresUrl());
-  url.pathname = `/${name}`;
-  return url.href;
-};
+}
 
 // Each process of tests migrates one database and copies it: 40 ms instead of 300.
 let template: Promise<string> | undefined;
 
-/** A name no other database has, by which the end of the run knows that it may be dropped. */
-const nameOf = (kind: "template" | "test"): string => `mailsvc_${kind}_${inject("postgresRun")}_${randomBytes(6).toString("hex")}`;
-
 /** Connections by which databases are emptied, by their names: a new one would have to learn all tables first, 25 ms. */
 const cleaners = new Map<string, pg.Client>();
-
-const drop = async (name: string): Promise<void> => {
-  const cleaner = cleaners.get(name);
-  cleaners.delete(name);
-  await cleaner?.end().catch(() => {});
-  await admin((c) => c.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
-};
-
-const cleanerOf = async (name: string): Promise<pg.Client> => {
-  const known = cleaners.get(name);
-  if (known) return known;
-  const client = new pg.Client({ connectionString: await databaseUrl(name) });
-  // A test may cut all connections: then the next one takes a new one.
-  const gone = (): void => {
-    if (cleaners.get(name) === client) cleaners.delete(name);
-  };
-  client.on("error", gone).on("end", gone);
-  await client.connect();
-  cleaners.set(name, client);
-  return client;
-};
-
-const migrated = (): Promise<string> => {
-  template ??= (async () => {
-    const name = nameOf("template");
-    await admin((c) => c.query(`CREATE DATABASE "${name}"`));
-    await (await postgresBackend(await databaseUrl(name))).db.close();
-    return name;
-  })();
-  return template;
-};
 
 /** Databases that were used and emptied again. */
 const spare: string[] = [];
@@ -101,26 +51,23 @@ begin
   end loop;
 end $$`;
 
-const recycle = async (name: string): Promise<void> => {
-  await (await cleanerOf(name)).query(EMPTY);
-  spare.push(name);
-};
-
 // What the next test file is likely to want at once.
 const KEPT = 4;
 
 /** Removes databases that a test file leaves unused, but for a few: for `afterAll`. The rest goes at the end of the run. */
-export const dropDatabases = async (): Promise<void> => {
+export async function dropDatabases(): Promise<void> {
   for (const name of spare.splice(KEPT)) await drop(name);
-};
+}
 
 const migratedUrls = new Set<string>();
 
 /** True for a database that has our tables from the beginning, so that nobody need look whether they are there. */
-export const isMigrated = (url: string): boolean => migratedUrls.has(url);
+export function isMigrated(url: string): boolean {
+  return migratedUrls.has(url);
+}
 
 /** A database that holds nothing: with our tables, or without. */
-export const createDatabase = async (kind: "migrated" | "empty" = "migrated"): Promise<TestDatabase> => {
+export async function createDatabase(kind: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
   const used = kind === "migrated" ? spare.pop() : undefined;
   const name = used ?? nameOf("test");
   const from = kind === "migrated" ? ` TEMPLATE "${await migrated()}"` : "";
@@ -128,4 +75,61 @@ export const createDatabase = async (kind: "migrated" | "empty" = "migrated"): P
   const url = await databaseUrl(name);
   if (kind === "migrated") migratedUrls.add(url);
   return { url, drop: async () => void (await (kind === "migrated" ? recycle(name) : drop(name))) };
-};
+}
+
+async function admin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: await postgresUrl() });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function databaseUrl(name: string): Promise<string> {
+  const url = new URL(await postgresUrl());
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** A name no other database has, by which the end of the run knows that it may be dropped. */
+function nameOf(kind: "template" | "test"): string {
+  return `mailsvc_${kind}_${inject("postgresRun")}_${randomBytes(6).toString("hex")}`;
+}
+
+async function drop(name: string): Promise<void> {
+  const cleaner = cleaners.get(name);
+  cleaners.delete(name);
+  await cleaner?.end().catch(() => {});
+  await admin((c) => c.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
+}
+
+async function cleanerOf(name: string): Promise<pg.Client> {
+  const known = cleaners.get(name);
+  if (known) return known;
+  const client = new pg.Client({ connectionString: await databaseUrl(name) });
+  // A test may cut all connections: then the next one takes a new one.
+  const gone = (): void => {
+    if (cleaners.get(name) === client) cleaners.delete(name);
+  };
+  client.on("error", gone).on("end", gone);
+  await client.connect();
+  cleaners.set(name, client);
+  return client;
+}
+
+function migrated(): Promise<string> {
+  template ??= (async () => {
+    const name = nameOf("template");
+    await admin((c) => c.query(`CREATE DATABASE "${name}"`));
+    await (await postgresBackend(await databaseUrl(name))).db.close();
+    return name;
+  })();
+  return template;
+}
+
+async function recycle(name: string): Promise<void> {
+  await (await cleanerOf(name)).query(EMPTY);
+  spare.push(name);
+}

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { openPostgres, type PostgresDb } from "../src/db/postgres.ts";
+import { openPostgres, type PostgresDb } from "../src/db/postgres/database.ts";
 import { SharedBuckets } from "../src/http/shared-buckets.ts";
 import { realTime } from "../src/lib/clock.ts";
 import { createWorld } from "../src/testing/world.ts";

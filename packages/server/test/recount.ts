@@ -3,18 +3,8 @@ import { expect } from "vitest";
 import { tagKeys } from "../src/contacts/counts.ts";
 import type { TestWorld } from "../src/testing.ts";
 
-const sum = (rows: readonly (readonly [key: string, by: number])[]): Record<string, number> => {
-  const sums: Record<string, number> = {};
-  for (const [key, by] of rows) sums[key] = (sums[key] ?? 0) + by;
-  return Object.fromEntries(
-    Object.entries(sums)
-      .filter(([, n]) => n !== 0)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
-};
-
 /** Counts the contacts of a world by hand, and their entries in the index of tags, and compares that with what was kept. */
-export const expectCountsToBeTrue = async ({ app, workspaceId }: TestWorld): Promise<void> => {
+export async function expectCountsToBeTrue({ app, workspaceId }: TestWorld): Promise<void> {
   const { read } = app.deps.db;
   const { contacts, contactCounts, contactTags } = read.t;
   const rows = await read.select().from(contacts).where(eq(contacts.workspaceId, workspaceId));
@@ -26,4 +16,14 @@ export const expectCountsToBeTrue = async ({ app, workspaceId }: TestWorld): Pro
   expect(index.map((t) => `${t.tagKey} ${t.contactSeq} ${t.status}`).sort()).toEqual(
     rows.flatMap((c) => tagKeys(c.tags).map((key) => `${key} ${c.seq} ${c.status}`)).sort(),
   );
-};
+}
+
+function sum(rows: readonly (readonly [key: string, by: number])[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [key, by] of rows) sums[key] = (sums[key] ?? 0) + by;
+  return Object.fromEntries(
+    Object.entries(sums)
+      .filter(([, n]) => n !== 0)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}

@@ -38,16 +38,11 @@ const SECRETS = [
   /\/tmp\//,
 ];
 
-const encoded = (body: unknown): BodyInit | undefined => {
-  if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
-  return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
-};
-
 /** Sends a scenario's request. */
-export const ask = async (
+export async function ask(
   world: Pick<TestWorld, "fetch" | "url" | "apiKey">,
   scenario: Omit<Scenario, "name" | "status">,
-): Promise<Response> => {
+): Promise<Response> {
   const key = scenario.key === undefined ? world.apiKey : scenario.key;
   const body = encoded(scenario.body);
   return world.fetch(world.url + scenario.path, {
@@ -59,10 +54,10 @@ export const ask = async (
     },
     ...(body !== undefined && { body, duplex: "half" }),
   } as RequestInit);
-};
+}
 
 /** Checks an answer against its row: what it says, and what it must not say. */
-export const expectAnswer = async (response: Response, row: Scenario, key: string): Promise<void> => {
+export async function expectAnswer(response: Response, row: Scenario, key: string): Promise<void> {
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: row.status });
   const requestId = response.headers.get("x-request-id");
@@ -82,18 +77,18 @@ export const expectAnswer = async (response: Response, row: Scenario, key: strin
   expect(error.hint).not.toBe("");
   if (row.code !== undefined) expect(error.code).toBe(row.code);
   if (row.details !== undefined) expect(error.details.map((d) => `${d.path} ${d.code}`)).toEqual(row.details);
-};
+}
 
 export interface TableContext {
   readonly world: TestWorld;
 }
 
 /** A table of requests against one world; after them all, `afterwards` looks at what is left. */
-export const scenarios = (
+export function scenarios(
   title: string,
   rows: readonly Scenario[] | ((context: TableContext) => readonly Scenario[]),
   options: { world?: WorldOptions; before?: (world: TestWorld) => Promise<void>; afterwards?: (world: TestWorld) => Promise<void> } = {},
-): void => {
+): void {
   describe(title, () => {
     let world: TestWorld;
     const context: TableContext = {
@@ -116,4 +111,9 @@ export const scenarios = (
     const { afterwards } = options;
     if (afterwards) test("and none of them left a trace", async () => afterwards(world));
   });
-};
+}
+
+function encoded(body: unknown): BodyInit | undefined {
+  if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
+  return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
+}

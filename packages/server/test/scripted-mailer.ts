@@ -2,16 +2,6 @@ import type { Mailer, OutgoingMail, Receipt } from "../src/mail/mailer.ts";
 
 export const accepted: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };
 
-const failure = (
-  outcome: "deferred" | "bounced" | "unknown",
-  smtpCode: number | null,
-  enhancedCode: string | null,
-  message: string,
-): Receipt => ({
-  outcome,
-  error: { message, smtpCode, enhancedCode },
-});
-
 export const busy = failure("deferred", 451, "4.7.1", "451 4.7.1 Try again later");
 export const noSuchUser = failure("bounced", 550, "5.1.1", "550 5.1.1 No such user here");
 export const cutOff = failure("unknown", null, null, "The connection was lost before the answer came.");
@@ -25,7 +15,7 @@ export interface ScriptedMailer extends Mailer {
 export type Script = (mail: OutgoingMail, n: number) => Receipt | Promise<Receipt>;
 
 /** A mailer of the SMTP kind that answers by a script; by default it accepts everything. */
-export const scriptedMailer = (script: Script = () => accepted): ScriptedMailer => {
+export function scriptedMailer(script: Script = () => accepted): ScriptedMailer {
   const sent: OutgoingMail[] = [];
   return {
     name: "smtp",
@@ -39,4 +29,16 @@ export const scriptedMailer = (script: Script = () => accepted): ScriptedMailer 
     check: async () => null,
     close: async () => {},
   };
-};
+}
+
+function failure(
+  outcome: "deferred" | "bounced" | "unknown",
+  smtpCode: number | null,
+  enhancedCode: string | null,
+  message: string,
+): Receipt {
+  return {
+    outcome,
+    error: { message, smtpCode, enhancedCode },
+  };
+}

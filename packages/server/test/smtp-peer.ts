@@ -21,7 +21,7 @@ export interface SmtpPeer {
 }
 
 /** An independent SMTP server on loopback, TLS offered with its self-signed certificate. */
-export const smtpPeer = async (options: SMTPServerOptions = {}): Promise<SmtpPeer> => {
+export async function smtpPeer(options: SMTPServerOptions = {}): Promise<SmtpPeer> {
   const mails: PeerMail[] = [];
   const connections = { open: 0, peak: 0, total: 0 };
   const server = new SMTPServer({
@@ -64,7 +64,7 @@ export const smtpPeer = async (options: SMTPServerOptions = {}): Promise<SmtpPee
     connections,
     close: () => new Promise((resolve) => server.close(resolve)),
   };
-};
+}
 
 /** What a scripted peer does at a step: a reply, saying nothing, or hanging up (after a last word, when there is one). */
 export type Step = { reply: string } | { silence: true } | { hangUp: string };
@@ -109,7 +109,7 @@ const DEFAULTS: Required<Omit<Script, "during">> = {
 };
 
 /** A peer that plays a script, byte by byte, for what no well-behaved server does. `scripts` are for the first, second, ... connection. */
-export const scriptedPeer = async (...scripts: readonly Script[]): Promise<ScriptedPeer> => {
+export async function scriptedPeer(...scripts: readonly Script[]): Promise<ScriptedPeer> {
   const sockets = new Set<Socket>();
   const peer: ScriptedPeer = {
     port: 0,
@@ -166,4 +166,4 @@ export const scriptedPeer = async (...scripts: readonly Script[]): Promise<Scrip
   await once(server, "listening");
   peer.port = (server.address() as AddressInfo).port;
   return peer;
-};
+}

@@ -27,13 +27,7 @@ export interface StripeStandIn {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const read = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-};
-
-export const stripeStandIn = async (now: () => number): Promise<StripeStandIn> => {
+export async function stripeStandIn(now: () => number): Promise<StripeStandIn> {
   const calls: StripeCall[] = [];
   const sessions = new Map<string, string>();
   const state = { failing: null as number | null, answering: null as StripeStandIn["answering"] };
@@ -100,4 +94,10 @@ export const stripeStandIn = async (now: () => number): Promise<StripeStandIn> =
       await new Promise((closed) => server.close(closed));
     },
   };
-};
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

@@ -14,8 +14,8 @@ export interface Wire {
 }
 
 /** A bare connection to a server: what no client library would send. */
-export const wire = (url: string): Promise<Wire> =>
-  new Promise((resolve, reject) => {
+export function wire(url: string): Promise<Wire> {
+  return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     let received = "";
     let looking = (): void => {};
@@ -57,3 +57,4 @@ export const wire = (url: string): Promise<Wire> =>
       }),
     );
   });
+}

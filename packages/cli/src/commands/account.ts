@@ -16,23 +16,8 @@ interface MeLike {
   key: { name: string; preview: string };
 }
 
-const readKey = async (session: Session, fromStdin: boolean): Promise<string> => {
-  if (session.globals.apiKey !== undefined) return session.globals.apiKey.trim();
-  if (fromStdin) return (await session.input.text("-", "--with-key")).trim();
-  if (!session.term.interactive || session.globals.json)
-    throw usageError("--api-key or --with-key (from stdin) is needed.", { code: "missing_flags" });
-  session.out.note(session.term.err.dim("A local server prints a key when it first starts: mailsvc serve, mailsvc dev."));
-  return ask(
-    session.host,
-    session.term,
-    "API key (not shown):",
-    (text) => (/^[\x21-\x7e]+$/.test(text) ? undefined : "A key has no spaces."),
-    true,
-  );
-};
-
 /** `mailsvc login`: checks a key against the server, then keeps it in a profile. */
-export const loginCommand = (run: Run): Command => {
+export function loginCommand(run: Run): Command {
   const command = new Command("login")
     .description("Check an API key with the server and keep it")
     .option("--with-key", "Read the key from stdin")
@@ -67,10 +52,10 @@ export const loginCommand = (run: Run): Command => {
       session.out.note(`${session.term.err.yellow("note")} MAILSVC_API_KEY is set and goes before the stored key.`);
     return EXIT.ok;
   });
-};
+}
 
 /** `mailsvc logout`: forgets the key of a profile; the key itself stays valid. */
-export const logoutCommand = (run: Run): Command => {
+export function logoutCommand(run: Run): Command {
   const command = new Command("logout").description("Forget the key of a profile (it stays valid: see keys revoke)");
   command.option("--profile <name>", "The profile (the one in use unless said)").option("--all", "Every profile");
   return act(command, run, "local", async (session, _args, flags) => {
@@ -92,11 +77,11 @@ export const logoutCommand = (run: Run): Command => {
     await session.out.data({ removed: gone, path }, () => `Forgot ${gone.join(", ")}`);
     return EXIT.ok;
   });
-};
+}
 
 /** `mailsvc profiles`: what is stored, keys by their ends only. */
-export const profilesCommand = (run: Run): Command =>
-  act(
+export function profilesCommand(run: Run): Command {
+  return act(
     new Command("profiles").description("List stored profiles; switch with: config set profile <name>"),
     run,
     "local",
@@ -119,3 +104,19 @@ export const profilesCommand = (run: Run): Command =>
       return EXIT.ok;
     },
   );
+}
+
+async function readKey(session: Session, fromStdin: boolean): Promise<string> {
+  if (session.globals.apiKey !== undefined) return session.globals.apiKey.trim();
+  if (fromStdin) return (await session.input.text("-", "--with-key")).trim();
+  if (!session.term.interactive || session.globals.json)
+    throw usageError("--api-key or --with-key (from stdin) is needed.", { code: "missing_flags" });
+  session.out.note(session.term.err.dim("A local server prints a key when it first starts: mailsvc serve, mailsvc dev."));
+  return ask(
+    session.host,
+    session.term,
+    "API key (not shown):",
+    (text) => (/^[\x21-\x7e]+$/.test(text) ? undefined : "A key has no spaces."),
+    true,
+  );
+}

@@ -11,11 +11,19 @@ import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 import { details } from "../views/table.ts";
 
+/** `mailsvc activations create`: with one question in place of a dozen flags. */
+export function activateCommand(place: Placed, run: Run): Command {
+  return commandOf(place, run, consent).addHelpText(
+    "after",
+    `  mailsvc ${place.words.join(" ")} launch-writer\n\nWithout scopes it shows what the agent asks for, and asks; --yes agrees to all of it.`,
+  );
+}
+
 /**
  * Fills in the scopes when none are named: shows at a terminal what the agent asks for and asks once; --yes agrees to all of
  * it. Throws CliError, exit 2, where nobody can be asked, and 130 for a no.
  */
-const consent = async (session: Session, { body }: Gathered): Promise<void> => {
+async function consent(session: Session, { body }: Gathered): Promise<void> {
   const { globals, host, term } = session;
   const slug = body?.["agentSlug"];
   if (!body || body["acceptedPermissions"] !== undefined || typeof slug !== "string" || globals.dryRun) return;
@@ -38,11 +46,4 @@ const consent = async (session: Session, { body }: Gathered): Promise<void> => {
     if (!(await confirm(host, term, "Agree, and turn it on?"))) throw cancelled();
   }
   body["acceptedPermissions"] = scopes;
-};
-
-/** `mailsvc activations create`: with one question in place of a dozen flags. */
-export const activateCommand = (place: Placed, run: Run): Command =>
-  commandOf(place, run, consent).addHelpText(
-    "after",
-    `  mailsvc ${place.words.join(" ")} launch-writer\n\nWithout scopes it shows what the agent asks for, and asks; --yes agrees to all of it.`,
-  );
+}

@@ -13,66 +13,8 @@ import { isRow } from "../views/generic.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-const split = (text: string, at: number, flag: string, example: string): [string, string] => {
-  if (at < 1) throw usageError(`${flag}: "${text}" has no name and value. Write: ${flag} ${example}`);
-  return [text.slice(0, at).trim(), text.slice(at + 1)];
-};
-
-const callFrom = async (session: Session, method: string, path: string, flags: Flags): Promise<Call> => {
-  const query: Record<string, string> = {};
-  for (const text of (flags["query"] as string[] | undefined) ?? []) {
-    const [name, value] = split(text, text.indexOf("="), "--query", "status=queued");
-    query[name] = value;
-  }
-  const headers: Record<string, string> = {};
-  for (const text of (flags["header"] as string[] | undefined) ?? []) {
-    const [name, value] = split(text, text.indexOf(":"), "--header", '"Accept: application/json"');
-    headers[name] = value.trim();
-  }
-  const data = flags["data"] === undefined ? undefined : await session.input.json(String(flags["data"]), "--data");
-  return withIdempotency(session, {
-    method,
-    path,
-    query,
-    headers,
-    withKey: path.startsWith("/api/"),
-    ...(data === undefined ? {} : { body: data }),
-  });
-};
-
-const head = async (answer: Answer): Promise<string> => {
-  // All of HTTP, for a few words: loaded when they are asked for.
-  const { default: http } = await import("node:http");
-  return [
-    `HTTP ${answer.status} ${http.STATUS_CODES[answer.status] ?? ""}`.trim(),
-    ...Object.entries(answer.headers).map(([n, v]) => `${n}: ${safeText(v)}`),
-    "",
-    "",
-  ].join("\n");
-};
-
-const print = async (session: Session, answer: Answer, include: boolean): Promise<void> => {
-  if (include) await session.out.text(await head(answer));
-  if (typeof answer.data === "string") return session.out.text(answer.data);
-  if (answer.data !== undefined) await session.out.document(answer.data);
-};
-
-const paginate = async (session: Session, first: Call): Promise<void> => {
-  const seen = new Set<string>();
-  for (let call = first; ; ) {
-    const { data } = await session.send(call);
-    if (!isRow(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
-    for (const row of data["data"]) await session.out.line(row);
-    const { nextCursor } = (data["pagination"] ?? {}) as { nextCursor?: string | null };
-    if (!nextCursor || seen.has(nextCursor)) return;
-    seen.add(nextCursor);
-    const { page: _page, ...query } = call.query;
-    call = { ...call, query: { ...query, cursor: nextCursor } };
-  }
-};
-
 /** `mailsvc api <METHOD> <path>`: any request, with the key, retries and errors of the other commands. */
-export const apiCommand = (run: Run): Command => {
+export function apiCommand(run: Run): Command {
   const command = new Command("api")
     .description("Send any request and print the answer")
     .addArgument(noteChoices(new Argument("<method>", METHODS.join(", ")), METHODS))
@@ -104,4 +46,62 @@ export const apiCommand = (run: Run): Command => {
     else await print(session, await session.send(call), flags["include"] === true);
     return EXIT.ok;
   });
-};
+}
+
+function split(text: string, at: number, flag: string, example: string): [string, string] {
+  if (at < 1) throw usageError(`${flag}: "${text}" has no name and value. Write: ${flag} ${example}`);
+  return [text.slice(0, at).trim(), text.slice(at + 1)];
+}
+
+async function callFrom(session: Session, method: string, path: string, flags: Flags): Promise<Call> {
+  const query: Record<string, string> = {};
+  for (const text of (flags["query"] as string[] | undefined) ?? []) {
+    const [name, value] = split(text, text.indexOf("="), "--query", "status=queued");
+    query[name] = value;
+  }
+  const headers: Record<string, string> = {};
+  for (const text of (flags["header"] as string[] | undefined) ?? []) {
+    const [name, value] = split(text, text.indexOf(":"), "--header", '"Accept: application/json"');
+    headers[name] = value.trim();
+  }
+  const data = flags["data"] === undefined ? undefined : await session.input.json(String(flags["data"]), "--data");
+  return withIdempotency(session, {
+    method,
+    path,
+    query,
+    headers,
+    withKey: path.startsWith("/api/"),
+    ...(data === undefined ? {} : { body: data }),
+  });
+}
+
+async function head(answer: Answer): Promise<string> {
+  // All of HTTP, for a few words: loaded when they are asked for.
+  const { default: http } = await import("node:http");
+  return [
+    `HTTP ${answer.status} ${http.STATUS_CODES[answer.status] ?? ""}`.trim(),
+    ...Object.entries(answer.headers).map(([n, v]) => `${n}: ${safeText(v)}`),
+    "",
+    "",
+  ].join("\n");
+}
+
+async function print(session: Session, answer: Answer, include: boolean): Promise<void> {
+  if (include) await session.out.text(await head(answer));
+  if (typeof answer.data === "string") return session.out.text(answer.data);
+  if (answer.data !== undefined) await session.out.document(answer.data);
+}
+
+async function paginate(session: Session, first: Call): Promise<void> {
+  const seen = new Set<string>();
+  for (let call = first; ; ) {
+    const { data } = await session.send(call);
+    if (!isRow(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
+    for (const row of data["data"]) await session.out.line(row);
+    const { nextCursor } = (data["pagination"] ?? {}) as { nextCursor?: string | null };
+    if (!nextCursor || seen.has(nextCursor)) return;
+    seen.add(nextCursor);
+    const { page: _page, ...query } = call.query;
+    call = { ...call, query: { ...query, cursor: nextCursor } };
+  }
+}

@@ -4,11 +4,9 @@ import { EXIT, EXIT_MEANING } from "../exit.ts";
 import { type CommandNode, treeOf } from "../tree.ts";
 import { table } from "../views/table.ts";
 
-const leaves = (node: CommandNode): CommandNode[] => (node.commands.length === 0 ? [node] : node.commands.flatMap(leaves));
-
 /** `mailsvc commands`: every command; with --json the whole tree with flags, types and endpoints. */
-export const commandsCommand = (run: Run, root: Command): Command =>
-  act(
+export function commandsCommand(run: Run, root: Command): Command {
+  return act(
     new Command("commands").description("List every command; with --json their flags, types and endpoints too"),
     run,
     "local",
@@ -31,3 +29,8 @@ export const commandsCommand = (run: Run, root: Command): Command =>
       return EXIT.ok;
     },
   );
+}
+
+function leaves(node: CommandNode): CommandNode[] {
+  return node.commands.length === 0 ? [node] : node.commands.flatMap(leaves);
+}

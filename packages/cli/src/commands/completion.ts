@@ -85,7 +85,7 @@ const INSTALL: Readonly<Record<keyof typeof SCRIPTS, string>> = {
 };
 
 /** `mailsvc completion <shell>`: prints the script to load. */
-export const completionCommand = (run: Run): Command => {
+export function completionCommand(run: Run): Command {
   const help = SHELLS.map((shell) => `  ${shell.padEnd(5)} ${INSTALL[shell]}`).join("\n");
   const command = new Command("completion")
     .description("Print a completion script")
@@ -96,18 +96,10 @@ export const completionCommand = (run: Run): Command => {
     await session.out.text(SCRIPTS[shell as keyof typeof SCRIPTS]);
     return EXIT.ok;
   });
-};
-
-const profilesIn = (host: Host): string[] => {
-  try {
-    return Object.keys(readConfigFile(configPath(host)).profiles);
-  } catch {
-    return [];
-  }
-};
+}
 
 /** `mailsvc __complete -- words…`: what the scripts ask. Hidden. */
-export const completeCommand = (run: Run, root: Command): Command => {
+export function completeCommand(run: Run, root: Command): Command {
   const command = new Command("__complete").argument("[words...]").allowUnknownOption();
   return act(command, run, "local", async (session) => {
     const words = session.host.argv.slice(session.host.argv.indexOf("--") + 1);
@@ -118,4 +110,12 @@ export const completeCommand = (run: Run, root: Command): Command => {
     if (lines.length > 0) await session.out.text(`${lines.join("\n")}\n`);
     return EXIT.ok;
   });
-};
+}
+
+function profilesIn(host: Host): string[] {
+  try {
+    return Object.keys(readConfigFile(configPath(host)).profiles);
+  } catch {
+    return [];
+  }
+}

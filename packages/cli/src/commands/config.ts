@@ -12,27 +12,37 @@ import { details, table } from "../views/table.ts";
 type Key = SettingKey | "profile";
 export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];
 
-const keyOf = (text: string | undefined): Key => {
+/** `mailsvc config …` */
+export function configCommand(run: Run): Command {
+  const command = new Command("config").description("Settings: flag > environment > profile > default");
+  for (const make of [get, set, unset, list, explain, path]) command.addCommand(make(run));
+  return command;
+}
+
+function keyOf(text: string | undefined): Key {
   if (text === undefined || !(CONFIG_KEYS as readonly string[]).includes(text))
     throw usageError(`"${text ?? ""}" is no setting. There are: ${CONFIG_KEYS.join(", ")}.`);
   return text as Key;
-};
+}
 
-const shown = (key: Key, value: string): string => (key === "api-key" ? maskKey(value) : value);
+function shown(key: Key, value: string): string {
+  return key === "api-key" ? maskKey(value) : value;
+}
 
-const where = (origin: Origin): string =>
-  ({ flag: origin.name, env: `environment, ${origin.name}`, profile: origin.name, default: "default" })[origin.source];
+function where(origin: Origin): string {
+  return { flag: origin.name, env: `environment, ${origin.name}`, profile: origin.name, default: "default" }[origin.source];
+}
 
-const checked = (key: Key, value: string, file: ConfigFile): string => {
+function checked(key: Key, value: string, file: ConfigFile): string {
   if (key === "url") return serverUrl(value, "url");
   if (key === "timeout") readDuration(value, "timeout");
   if (key === "profile") checkChoice("profile", profileName(value), Object.keys(file.profiles));
   if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is no API key.");
   return value;
-};
+}
 
-const get = (run: Run): Command =>
-  act(
+function get(run: Run): Command {
+  return act(
     new Command("get")
       .description("Show one setting as it holds now")
       .argument("<key>", CONFIG_KEYS.join(", "))
@@ -54,9 +64,10 @@ const get = (run: Run): Command =>
       return EXIT.ok;
     },
   );
+}
 
-const set = (run: Run): Command =>
-  act(
+function set(run: Run): Command {
+  return act(
     new Command("set")
       .description("Store a setting in the profile in use")
       .argument("<key>", CONFIG_KEYS.join(", "))
@@ -80,9 +91,10 @@ const set = (run: Run): Command =>
       return EXIT.ok;
     },
   );
+}
 
-const unset = (run: Run): Command =>
-  act(
+function unset(run: Run): Command {
+  return act(
     new Command("unset").description("Remove a setting from the profile in use").argument("<key>", SETTING_KEYS.join(", ")),
     run,
     "connect",
@@ -103,11 +115,14 @@ const unset = (run: Run): Command =>
       return EXIT.ok;
     },
   );
+}
 
-const originsFor = (session: Session, key: Key): Origin[] => originsOf(key, session.host, session.settingFlags());
+function originsFor(session: Session, key: Key): Origin[] {
+  return originsOf(key, session.host, session.settingFlags());
+}
 
-const list = (run: Run): Command =>
-  act(new Command("list").description("Show every setting and where it comes from"), run, "connect", async (session) => {
+function list(run: Run): Command {
+  return act(new Command("list").description("Show every setting and where it comes from"), run, "connect", async (session) => {
     const rows = CONFIG_KEYS.map((key) => {
       const origin = originsFor(session, key)[0];
       return { key, value: origin ? shown(key, origin.value) : null, from: origin ? where(origin) : null };
@@ -126,9 +141,10 @@ const list = (run: Run): Command =>
     );
     return EXIT.ok;
   });
+}
 
-const explain = (run: Run): Command =>
-  act(
+function explain(run: Run): Command {
+  return act(
     new Command("explain").description("Say where a setting comes from, and what it overrides").argument("<key>", CONFIG_KEYS.join(", ")),
     run,
     "connect",
@@ -151,17 +167,12 @@ const explain = (run: Run): Command =>
       return EXIT.ok;
     },
   );
+}
 
-const path = (run: Run): Command =>
-  act(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
+function path(run: Run): Command {
+  return act(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
     const file = configPath(session.host);
     await session.out.data({ path: file, profiles: Object.keys(readConfigFile(file).profiles) }, () => file);
     return EXIT.ok;
   });
-
-/** `mailsvc config …` */
-export const configCommand = (run: Run): Command => {
-  const command = new Command("config").description("Settings: flag > environment > profile > default");
-  for (const make of [get, set, unset, list, explain, path]) command.addCommand(make(run));
-  return command;
-};
+}

@@ -11,11 +11,6 @@ const SLOWEST_POLL_MS = 2000;
 const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
 const LOST: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
 
-const idsOf = (data: unknown): string[] => {
-  const answer = data as { id?: string; ids?: string[] };
-  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
-};
-
 interface Watched {
   id: string;
   status: string;
@@ -23,8 +18,29 @@ interface Watched {
   lastError: { message: string } | null;
 }
 
+/** Waits until the emails of a send answer are delivered or lost, and prints how each ended; exit 11 when one is lost, 10 when the time is over. */
+export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
+  const emails = await settle(session, idsOf(data), limitMs);
+  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
+  const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
+  if (open.length === 0) return exitOf(emails);
+  const late: Failure = {
+    code: "timeout",
+    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
+    exit: EXIT.network,
+    next: `mailsvc emails get ${open[0]?.id}`,
+  };
+  session.out.fail(late, session.globals.json);
+  return EXIT.network;
+}
+
+function idsOf(data: unknown): string[] {
+  const answer = data as { id?: string; ids?: string[] };
+  return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
+}
+
 /** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
-const settle = async (session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> => {
+async function settle(session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> {
   const { host, signal } = session;
   const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
   const until = host.now() + limitMs;
@@ -44,30 +60,17 @@ const settle = async (session: Session, ids: readonly string[], limitMs: number)
   } finally {
     progress.stop();
   }
-};
+}
 
-const report = (session: Session, emails: readonly Watched[]): string =>
-  emails
+function report(session: Session, emails: readonly Watched[]): string {
+  return emails
     .map(
       (e) =>
         `${statusColor(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
     )
     .join("\n");
+}
 
-const exitOf = (emails: readonly Watched[]): Exit => (emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok);
-
-/** Waits until the emails of a send answer are delivered or lost, and prints how each ended; exit 11 when one is lost, 10 when the time is over. */
-export const waitAndShow = async (session: Session, data: unknown, limitMs: number): Promise<Exit> => {
-  const emails = await settle(session, idsOf(data), limitMs);
-  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
-  const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
-  if (open.length === 0) return exitOf(emails);
-  const late: Failure = {
-    code: "timeout",
-    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
-    exit: EXIT.network,
-    next: `mailsvc emails get ${open[0]?.id}`,
-  };
-  session.out.fail(late, session.globals.json);
-  return EXIT.network;
-};
+function exitOf(emails: readonly Watched[]): Exit {
+  return emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok;
+}

@@ -22,17 +22,46 @@ interface Finding {
   exit: Exit;
 }
 
-const good = (name: string, detail: string): Finding => ({ check: { name, status: "ok", detail }, exit: EXIT.ok });
-const warning = (name: string, detail: string, hint: string): Finding => ({ check: { name, status: "warn", detail, hint }, exit: EXIT.ok });
-const skipped = (name: string, detail: string): Finding => ({ check: { name, status: "skipped", detail }, exit: EXIT.ok });
-const failed = (name: string, f: Failure): Finding => ({
-  check: { name, status: "fail", detail: f.message, ...(f.hint ? { hint: f.hint } : f.next ? { hint: f.next } : {}) },
-  exit: f.exit,
-});
-
 const WANTED = [22, 19] as const;
 
-const node = ({ host }: Session): Finding => {
+interface MeLike {
+  workspace: { name: string };
+  key: { name: string; preview: string };
+  server: { version: string; dev: boolean; mailer: string };
+}
+
+/** `mailsvc doctor`: is everything in place? The exit code is that of the first failure. */
+export function doctorCommand(run: Run): Command {
+  return act(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
+    const progress = session.progress("Looking");
+    const findings = await diagnose(session).finally(() => progress.stop());
+    const checks = findings.map((f) => f.check);
+    const bad = findings.find((f) => f.check.status === "fail");
+    await session.out.data({ ok: bad === undefined, checks }, () => render(checks, session));
+    return bad?.exit ?? EXIT.ok;
+  });
+}
+
+function good(name: string, detail: string): Finding {
+  return { check: { name, status: "ok", detail }, exit: EXIT.ok };
+}
+
+function warning(name: string, detail: string, hint: string): Finding {
+  return { check: { name, status: "warn", detail, hint }, exit: EXIT.ok };
+}
+
+function skipped(name: string, detail: string): Finding {
+  return { check: { name, status: "skipped", detail }, exit: EXIT.ok };
+}
+
+function failed(name: string, f: Failure): Finding {
+  return {
+    check: { name, status: "fail", detail: f.message, ...(f.hint ? { hint: f.hint } : f.next ? { hint: f.next } : {}) },
+    exit: f.exit,
+  };
+}
+
+function node({ host }: Session): Finding {
   const [major = 0, minor = 0] = host.nodeVersion.replace(/^v/, "").split(".").map(Number);
   const enough = major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1]);
   return enough
@@ -43,9 +72,9 @@ const node = ({ host }: Session): Finding => {
         exit: EXIT.usage,
         hint: `Node ${WANTED.join(".")} or newer is needed.`,
       });
-};
+}
 
-const config = (session: Session): Finding => {
+function config(session: Session): Finding {
   const path = configPath(session.host);
   try {
     const { profiles } = readConfigFile(path);
@@ -57,9 +86,9 @@ const config = (session: Session): Finding => {
   } catch (error) {
     return failed("config", failureOf(error));
   }
-};
+}
 
-const server = async (session: Session): Promise<Finding> => {
+async function server(session: Session): Promise<Finding> {
   const { url } = session.settings();
   try {
     const from = session.host.now();
@@ -69,15 +98,9 @@ const server = async (session: Session): Promise<Finding> => {
   } catch (error) {
     return failed("server", failureOf(error, undefined, url));
   }
-};
-
-interface MeLike {
-  workspace: { name: string };
-  key: { name: string; preview: string };
-  server: { version: string; dev: boolean; mailer: string };
 }
 
-const account = async (session: Session): Promise<Finding[]> => {
+async function account(session: Session): Promise<Finding[]> {
   try {
     const { workspace, key, server: about } = (await session.send(callOf(contract.me.get, [], {}, undefined))).data as MeLike;
     const same = about.version === session.host.version;
@@ -93,32 +116,22 @@ const account = async (session: Session): Promise<Finding[]> => {
   } catch (error) {
     return [failed("key", failureOf(error)), skipped("mailer", "needs a valid key")];
   }
-};
+}
 
-const diagnose = async (session: Session): Promise<Finding[]> => {
+async function diagnose(session: Session): Promise<Finding[]> {
   const first = [node(session), config(session)];
   if (first[1]?.check.status === "fail")
     return [...first, skipped("server", "needs a readable config"), skipped("key", "needs a readable config")];
   const reached = await server(session);
   if (reached.check.status === "fail") return [...first, reached, skipped("key", "needs a server"), skipped("mailer", "needs a server")];
   return [...first, reached, ...(await account(session))];
-};
+}
 
-const render = (checks: readonly Check[], { term: { out } }: Session): string =>
-  checks
+function render(checks: readonly Check[], { term: { out } }: Session): string {
+  return checks
     .map(
       (c) =>
         `${statusColor(out, c.status.padEnd(7)).replace(c.status.padEnd(7), statusColor(out, c.status) + " ".repeat(7 - c.status.length))} ${out.bold(c.name.padEnd(8))} ${safeText(c.detail)}${c.hint && c.status !== "ok" ? `\n${" ".repeat(17)}${out.dim(safeText(c.hint))}` : ""}`,
     )
     .join("\n");
-
-/** `mailsvc doctor`: is everything in place? The exit code is that of the first failure. */
-export const doctorCommand = (run: Run): Command =>
-  act(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
-    const progress = session.progress("Looking");
-    const findings = await diagnose(session).finally(() => progress.stop());
-    const checks = findings.map((f) => f.check);
-    const bad = findings.find((f) => f.check.status === "fail");
-    await session.out.data({ ok: bad === undefined, checks }, () => render(checks, session));
-    return bad?.exit ?? EXIT.ok;
-  });
+}

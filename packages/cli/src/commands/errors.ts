@@ -5,8 +5,8 @@ import { EXIT, EXIT_MEANING, type Exit, exitOfCode } from "../exit.ts";
 import { table } from "../views/table.ts";
 
 /** `mailsvc errors`: every error code of the API, its HTTP status and the exit code it leads to. */
-export const errorsCommand = (run: Run): Command =>
-  act(new Command("errors").description("List error codes, their HTTP status and exit code"), run, "local", async (session) => {
+export function errorsCommand(run: Run): Command {
+  return act(new Command("errors").description("List error codes, their HTTP status and exit code"), run, "local", async (session) => {
     const { out: style, columns } = session.term;
     const codes = ERROR_CODES.map((code) => ({ code, status: ERRORS[code].status, exit: exitOfCode(code), hint: ERRORS[code].hint }));
     const exits = Object.entries(EXIT_MEANING).map(([exit, meaning]) => ({ exit: Number(exit) as Exit, meaning }));
@@ -35,3 +35,4 @@ export const errorsCommand = (run: Run): Command =>
     });
     return EXIT.ok;
   });
+}

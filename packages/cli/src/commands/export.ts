@@ -23,109 +23,13 @@ const { export: endpoint } = contract.contacts;
 
 type Page = { data: Contact[]; pagination: Pagination };
 
-/** Every page, by its cursor. Throws CliError when the list leads round in circles. */
-async function* pagesOf(session: Session, call: Call): AsyncGenerator<Contact[]> {
-  const progress = session.progress("Exporting");
-  const seen = new Set<string>();
-  let done = 0;
-  try {
-    for (let query = call.query; ; ) {
-      const { data, pagination } = (await session.send({ ...call, query })).data as Page;
-      done += data.length;
-      progress.say(`Exporting, ${number(done)} of ${number(Math.max(done, pagination.total))} contacts`);
-      yield data;
-      const cursor = pagination.nextCursor;
-      if (!cursor) return;
-      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
-      seen.add(cursor);
-      query = { ...query, cursor };
-    }
-  } finally {
-    progress.stop();
-  }
-}
-
 interface Shape extends Omit<CsvFlags, "keys"> {
   format: Format;
   columns: boolean;
   bom: boolean;
 }
 
-const shapeOf = (session: Session, flags: Flags): Shape => {
-  const output = flags["output"] === undefined ? "" : extname(String(flags["output"]));
-  const named: Format | undefined = /^\.(?:ndjson|jsonl)$/i.test(output) ? "ndjson" : output === "" ? undefined : "csv";
-  const format = (flags["format"] as Format | undefined) ?? named ?? (session.globals.json ? "ndjson" : "csv");
-  const columns = flags["customFields"] === "columns";
-  if (format === "ndjson" && columns) throw usageError("--custom-fields columns is for CSV; NDJSON has them as they are.");
-  return {
-    format,
-    columns,
-    separator: separatorFlag(flags["separator"]) ?? (/^\.tsv$/i.test(output) ? "\t" : ","),
-    guarded: flags["guard"] !== false,
-    bom: flags["bom"] === true,
-  };
-};
-
 const LINES = 1000;
-
-/** Writes CSV whose custom fields have columns of their own: all contacts are seen before the first line is written. */
-const writeColumns = async (pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> => {
-  const spool = openSpool();
-  try {
-    for await (const contacts of pages) spool.add(contacts);
-    const flags: CsvFlags = { ...shape, keys: spool.keys() };
-    let lines = [`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`];
-    let count = 0;
-    for await (const contact of spool.contacts()) {
-      lines.push(csvOf(contact, flags));
-      count += 1;
-      if (lines.length < LINES) continue;
-      await target.write(lines.join(""));
-      lines = [];
-    }
-    await target.write(lines.join(""));
-    return [count, csvColumns(flags.keys)];
-  } finally {
-    spool.remove();
-  }
-};
-
-/** Writes contacts as they come. Answers how many, and the columns they have. */
-const writeAll = async (pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[] | null]> => {
-  if (shape.columns) return writeColumns(pages, shape, target);
-  const flags: CsvFlags = { ...shape, keys: null };
-  const csv = shape.format === "csv";
-  if (csv) await target.write(`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`);
-  let count = 0;
-  for await (const contacts of pages) {
-    count += contacts.length;
-    await target.write(contacts.map((c) => (csv ? csvOf(c, flags) : `${JSON.stringify(c)}\n`)).join(""));
-  }
-  return [count, csv ? csvColumns(null) : null];
-};
-
-const exportContacts = async (session: Session, call: Call, flags: Flags): Promise<Exit> => {
-  const { out, term, host } = session;
-  const shape = shapeOf(session, flags);
-  const given = flags["output"] as string | undefined;
-  const path = given === undefined || given === "-" ? null : resolve(host.cwd, given);
-  const target = path === null ? toStdout(session) : toFile(path, given ?? "");
-  let written: [number, string[] | null];
-  try {
-    written = await writeAll(pagesOf(session, call), shape, target);
-  } catch (error) {
-    target.drop();
-    throw error;
-  }
-  target.keep();
-  const [contacts, columns] = written;
-  if (path !== null)
-    await out.data(
-      { file: path, format: shape.format, contacts, columns },
-      () => `${term.out.green("Exported")} ${number(contacts)} contacts to ${path}`,
-    );
-  return EXIT.ok;
-};
 
 const EXAMPLES = `
 Examples:
@@ -136,7 +40,7 @@ Examples:
 A cell that a spreadsheet would run as a formula begins with '; the import takes it away again. docs/importing.md says more.`;
 
 /** `mailsvc contacts export`: all contacts, or those that filters leave, as CSV or NDJSON. */
-export const exportCommand = (place: Placed, run: Run): Command => {
+export function exportCommand(place: Placed, run: Run): Command {
   const fields = fieldsOf(endpoint);
   const command = noteCommand(new Command(place.words.at(-1)), place)
     .summary("Write all contacts to a file, as CSV or NDJSON")
@@ -164,4 +68,100 @@ export const exportCommand = (place: Placed, run: Run): Command => {
     await session.printDryRun(call);
     return EXIT.ok;
   });
-};
+}
+
+/** Every page, by its cursor. Throws CliError when the list leads round in circles. */
+async function* pagesOf(session: Session, call: Call): AsyncGenerator<Contact[]> {
+  const progress = session.progress("Exporting");
+  const seen = new Set<string>();
+  let done = 0;
+  try {
+    for (let query = call.query; ; ) {
+      const { data, pagination } = (await session.send({ ...call, query })).data as Page;
+      done += data.length;
+      progress.say(`Exporting, ${number(done)} of ${number(Math.max(done, pagination.total))} contacts`);
+      yield data;
+      const cursor = pagination.nextCursor;
+      if (!cursor) return;
+      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
+      seen.add(cursor);
+      query = { ...query, cursor };
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+function shapeOf(session: Session, flags: Flags): Shape {
+  const output = flags["output"] === undefined ? "" : extname(String(flags["output"]));
+  const named: Format | undefined = /^\.(?:ndjson|jsonl)$/i.test(output) ? "ndjson" : output === "" ? undefined : "csv";
+  const format = (flags["format"] as Format | undefined) ?? named ?? (session.globals.json ? "ndjson" : "csv");
+  const columns = flags["customFields"] === "columns";
+  if (format === "ndjson" && columns) throw usageError("--custom-fields columns is for CSV; NDJSON has them as they are.");
+  return {
+    format,
+    columns,
+    separator: separatorFlag(flags["separator"]) ?? (/^\.tsv$/i.test(output) ? "\t" : ","),
+    guarded: flags["guard"] !== false,
+    bom: flags["bom"] === true,
+  };
+}
+
+/** Writes CSV whose custom fields have columns of their own: all contacts are seen before the first line is written. */
+async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> {
+  const spool = openSpool();
+  try {
+    for await (const contacts of pages) spool.add(contacts);
+    const flags: CsvFlags = { ...shape, keys: spool.keys() };
+    let lines = [`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`];
+    let count = 0;
+    for await (const contact of spool.contacts()) {
+      lines.push(csvOf(contact, flags));
+      count += 1;
+      if (lines.length < LINES) continue;
+      await target.write(lines.join(""));
+      lines = [];
+    }
+    await target.write(lines.join(""));
+    return [count, csvColumns(flags.keys)];
+  } finally {
+    spool.remove();
+  }
+}
+
+/** Writes contacts as they come. Answers how many, and the columns they have. */
+async function writeAll(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[] | null]> {
+  if (shape.columns) return writeColumns(pages, shape, target);
+  const flags: CsvFlags = { ...shape, keys: null };
+  const csv = shape.format === "csv";
+  if (csv) await target.write(`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`);
+  let count = 0;
+  for await (const contacts of pages) {
+    count += contacts.length;
+    await target.write(contacts.map((c) => (csv ? csvOf(c, flags) : `${JSON.stringify(c)}\n`)).join(""));
+  }
+  return [count, csv ? csvColumns(null) : null];
+}
+
+async function exportContacts(session: Session, call: Call, flags: Flags): Promise<Exit> {
+  const { out, term, host } = session;
+  const shape = shapeOf(session, flags);
+  const given = flags["output"] as string | undefined;
+  const path = given === undefined || given === "-" ? null : resolve(host.cwd, given);
+  const target = path === null ? toStdout(session) : toFile(path, given ?? "");
+  let written: [number, string[] | null];
+  try {
+    written = await writeAll(pagesOf(session, call), shape, target);
+  } catch (error) {
+    target.drop();
+    throw error;
+  }
+  target.keep();
+  const [contacts, columns] = written;
+  if (path !== null)
+    await out.data(
+      { file: path, format: shape.format, contacts, columns },
+      () => `${term.out.green("Exported")} ${number(contacts)} contacts to ${path}`,
+    );
+  return EXIT.ok;
+}

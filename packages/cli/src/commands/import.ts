@@ -17,14 +17,47 @@ const KEPT_ERRORS = 100;
 
 const AGAIN = "The same command goes on where it stopped; --restart begins anew.";
 
-const exitOf = ({ why }: Ending, { rows, failed }: Standing): Exit => {
+const EXAMPLES = {
+  contacts: `
+Examples:
+  mailsvc contacts import people.csv --dry-run
+  mailsvc contacts import people.csv --errors-file failed.csv
+  mailsvc contacts import export.csv --map "Contact=email" --map "Joined=custom.joined:date" --types numbers
+  zcat people.ndjson.gz | mailsvc contacts import - --mode skip
+
+Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used. An import that was cut off goes on
+with the same command. docs/importing.md says how each cell is read.`,
+  suppressions: `
+Examples:
+  mailsvc suppressions import bounced.csv --reason bounce
+  mailsvc suppressions import unsubscribed.csv --reason unsubscribe --scope marketing --dry-run
+
+Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used.`,
+};
+
+/** `mailsvc contacts import` and `mailsvc suppressions import`: a file of any length in place of the rows of one request. */
+export function importCommand(place: Placed, run: Run): Command {
+  const kind = place.id === "suppressions.import" ? SUPPRESSIONS : CONTACTS;
+  const what = kind === CONTACTS ? "Create or update contacts from a CSV or NDJSON file" : "Suppress the addresses of a CSV or NDJSON file";
+  const command = noteCommand(new Command(place.words.at(-1)), place)
+    .summary(what)
+    .description(
+      `${what}, however large it is. Separator, encoding and columns are found out; each row that cannot be taken is named with its line, and spoils no other one.`,
+    )
+    .argument("<file>", "The file, or - for stdin")
+    .addHelpText("after", EXAMPLES[kind.noun]);
+  addOptions(command, kind);
+  return act(command, run, "connect", (session, [given = "-"], flags) => importFile(session, kind, given, flags));
+}
+
+function exitOf({ why }: Ending, { rows, failed }: Standing): Exit {
   if (why === "cancelled") return EXIT.cancelled;
   if (failed === 0) return EXIT.ok;
   return failed === rows ? EXIT.validation : EXIT.partial;
-};
+}
 
 /** Explains why an import ended before the end of its file. */
-const explain = (session: Session, plan: Plan, ending: Ending, done: number): void => {
+function explain(session: Session, plan: Plan, ending: Ending, done: number): void {
   const again = plan.checkpoint ? AGAIN : undefined;
   if (ending.why === "too_many_errors")
     session.out.fail(
@@ -35,9 +68,9 @@ const explain = (session: Session, plan: Plan, ending: Ending, done: number): vo
   if (ending.why !== "failed") return;
   const failure = failureOf(ending.error, undefined, session.settings().url);
   throw new CliError({ ...failure, hint: [failure.hint, again].filter(Boolean).join(" ") });
-};
+}
 
-const importFile = async (session: Session, kind: Kind, given: string, flags: Flags): Promise<Exit> => {
+async function importFile(session: Session, kind: Kind, given: string, flags: Flags): Promise<Exit> {
   const { host, out, term } = session;
   const plan = await planOf(session, kind, given, flags);
   const { source, table, from, checkpoint } = plan;
@@ -91,37 +124,4 @@ const importFile = async (session: Session, kind: Kind, given: string, flags: Fl
     await out.data(asJson(summary, kind), () => asText(summary, kind, ending, seconds, term.out));
   explain(session, plan, ending, standing.rows);
   return ending.why === "too_many_errors" ? EXIT.partial : exitOf(ending, standing);
-};
-
-const EXAMPLES = {
-  contacts: `
-Examples:
-  mailsvc contacts import people.csv --dry-run
-  mailsvc contacts import people.csv --errors-file failed.csv
-  mailsvc contacts import export.csv --map "Contact=email" --map "Joined=custom.joined:date" --types numbers
-  zcat people.ndjson.gz | mailsvc contacts import - --mode skip
-
-Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used. An import that was cut off goes on
-with the same command. docs/importing.md says how each cell is read.`,
-  suppressions: `
-Examples:
-  mailsvc suppressions import bounced.csv --reason bounce
-  mailsvc suppressions import unsubscribed.csv --reason unsubscribe --scope marketing --dry-run
-
-Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used.`,
-};
-
-/** `mailsvc contacts import` and `mailsvc suppressions import`: a file of any length in place of the rows of one request. */
-export const importCommand = (place: Placed, run: Run): Command => {
-  const kind = place.id === "suppressions.import" ? SUPPRESSIONS : CONTACTS;
-  const what = kind === CONTACTS ? "Create or update contacts from a CSV or NDJSON file" : "Suppress the addresses of a CSV or NDJSON file";
-  const command = noteCommand(new Command(place.words.at(-1)), place)
-    .summary(what)
-    .description(
-      `${what}, however large it is. Separator, encoding and columns are found out; each row that cannot be taken is named with its line, and spoils no other one.`,
-    )
-    .argument("<file>", "The file, or - for stdin")
-    .addHelpText("after", EXAMPLES[kind.noun]);
-  addOptions(command, kind);
-  return act(command, run, "connect", (session, [given = "-"], flags) => importFile(session, kind, given, flags));
-};
+}

@@ -9,30 +9,8 @@ import { table } from "../views/table.ts";
 
 const WIDTH = 24;
 
-/** `copying emails ████████░░░░░░░░ 52 %  5,200 of 10,000 rows` */
-const bar = ({ phase, table: name, done, total }: MoveProgress): string => {
-  const part = total === 0 ? 1 : done / total;
-  const full = Math.round(part * WIDTH);
-  const count = (n: number): string => n.toLocaleString("en-US");
-  return `${phase === "copy" ? "copying" : "checking"} ${name} ${"█".repeat(full)}${"░".repeat(WIDTH - full)} ${Math.floor(part * 100)} %  ${count(done)} of ${count(total)} rows`;
-};
-
-const explained = (error: unknown): unknown => {
-  const { name, message } = error as Error;
-  if (name === "MoveRefused") return usageError(message, { code: "move_refused" });
-  if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
-  if (name === "MoveError")
-    return new CliError({
-      code: "move_differs",
-      message,
-      exit: EXIT.server,
-      hint: "Empty the target database and begin again. The folder is unchanged.",
-    });
-  return error;
-};
-
 /** `mailsvc migrate`: moves a folder's installation to Postgres. */
-export const migrateCommand = (run: Run): Command => {
+export function migrateCommand(run: Run): Command {
   const command = new Command("migrate").description("Move an installation from a folder to a Postgres database");
   const from = new Option("--from <dir>", "Folder of the SQLite database; no server may use it").makeOptionMandatory();
   const to = new Option("--to <url>", "postgres://… of an empty database").makeOptionMandatory();
@@ -75,4 +53,26 @@ export const migrateCommand = (run: Run): Command => {
     out.note("The folder is as it was. Start servers with --database-url from now on.");
     return EXIT.ok;
   });
-};
+}
+
+/** `copying emails ████████░░░░░░░░ 52 %  5,200 of 10,000 rows` */
+function bar({ phase, table: name, done, total }: MoveProgress): string {
+  const part = total === 0 ? 1 : done / total;
+  const full = Math.round(part * WIDTH);
+  const count = (n: number): string => n.toLocaleString("en-US");
+  return `${phase === "copy" ? "copying" : "checking"} ${name} ${"█".repeat(full)}${"░".repeat(WIDTH - full)} ${Math.floor(part * 100)} %  ${count(done)} of ${count(total)} rows`;
+}
+
+function explained(error: unknown): unknown {
+  const { name, message } = error as Error;
+  if (name === "MoveRefused") return usageError(message, { code: "move_refused" });
+  if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
+  if (name === "MoveError")
+    return new CliError({
+      code: "move_differs",
+      message,
+      exit: EXIT.server,
+      hint: "Empty the target database and begin again. The folder is unchanged.",
+    });
+  return error;
+}

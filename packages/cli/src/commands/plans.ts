@@ -10,13 +10,20 @@ import { callOf } from "../request.ts";
 import { safeText } from "../safe-text.ts";
 import type { Session } from "../session.ts";
 
-const agents = (n: number): string => (n === 1 ? "1 agent" : `${n} agents`);
+/** `mailsvc plans change`: asks before agents are turned off for good. */
+export function planCommand(place: Placed, run: Run): Command {
+  return commandOf(place, run, sure);
+}
+
+function agents(n: number): string {
+  return n === 1 ? "1 agent" : `${n} agents`;
+}
 
 /**
  * Asks before a plan turns agents off for good; what pauses them comes back with the next plan and is not asked about. Throws
  * CliError, exit 2, where nobody can be asked, and 130 for a no.
  */
-const sure = async (session: Session, { body }: Gathered): Promise<void> => {
+async function sure(session: Session, { body }: Gathered): Promise<void> {
   const { globals, host, term } = session;
   const plan = contract.plans.change.body?.safeParse(body);
   if (globals.yes || globals.dryRun || !plan?.success) return;
@@ -31,7 +38,4 @@ const sure = async (session: Session, { body }: Gathered): Promise<void> => {
     });
   session.out.say(what);
   if (!(await confirm(host, term, "Their keys never work again. Go on?"))) throw cancelled();
-};
-
-/** `mailsvc plans change`: asks before agents are turned off for good. */
-export const planCommand = (place: Placed, run: Run): Command => commandOf(place, run, sure);
+}

@@ -19,7 +19,6 @@ import { show } from "../views/show.ts";
 import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
-const place = (words: readonly string[]): Placed => ({ id: "emails.send", endpoint: send, words, positional: [] });
 
 // What the contract calls scheduledAt and attachments is shorter to type here, and a file is named instead of encoded.
 const SHORT: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
@@ -34,8 +33,9 @@ const ABOUT: Readonly<Record<string, string>> = {
 const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
 
 /** The fields of a send, under the names this command gives them. */
-export const sendFields = (): Field[] =>
-  fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag, description: ABOUT[f.name] ?? f.description }));
+export function sendFields(): Field[] {
+  return fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag, description: ABOUT[f.name] ?? f.description }));
+}
 
 interface FileSpec {
   path: string;
@@ -45,7 +45,7 @@ interface FileSpec {
 }
 
 /** Reads `FILE;name=…;type=…;cid=…`. Only these three words are taken off the end, so a path may hold a semicolon. */
-export const readFileSpec = (text: string): FileSpec => {
+export function readFileSpec(text: string): FileSpec {
   const spec: FileSpec = { path: text };
   for (;;) {
     const match = /^(.+);(name|type|cid)=([^;]*(?:; ?charset=[^;]+)?)$/s.exec(spec.path);
@@ -54,31 +54,7 @@ export const readFileSpec = (text: string): FileSpec => {
     spec.path = rest;
     spec[word as "name" | "type" | "cid"] = value;
   }
-};
-
-const attach = async (session: Session, text: string): Promise<Record<string, string>> => {
-  const spec = readFileSpec(text);
-  if (spec.path === "-" && !spec.name) throw usageError("--attach -: a file from stdin needs a name: --attach '-;name=report.pdf'");
-  const content = await session.input.bytes(spec.path, "--attach");
-  return {
-    filename: spec.name ?? basename(spec.path),
-    content: content.toString("base64"),
-    ...(spec.type ? { contentType: spec.type } : {}),
-    ...(spec.cid ? { contentId: spec.cid } : {}),
-  };
-};
-
-const readBody = async (session: Session, fields: readonly Field[], flags: Flags, body: Record<string, unknown>): Promise<void> => {
-  await readContentFiles(session.input, fields, flags, body);
-  const files = flags["attach"] as readonly string[] | undefined;
-  if (!files) return;
-  const attachments: Record<string, string>[] = [];
-  for (const file of files) attachments.push(await attach(session, file));
-  body["attachments"] = attachments;
-};
-
-const waitLimit = (flag: unknown): number | undefined =>
-  flag === undefined ? undefined : readDuration(flag === true ? "30s" : String(flag), "--wait");
+}
 
 const EXAMPLES = `
 Examples:
@@ -90,7 +66,7 @@ Examples:
 With several --to each address gets an email of its own; when some cannot be queued the exit code is 11.`;
 
 /** `mailsvc send`, which is `mailsvc emails send`: every field of the contract, with files in place of encoded content. */
-export const sendCommand = (words: readonly string[], run: Run): Command => {
+export function sendCommand(words: readonly string[], run: Run): Command {
   const fields = sendFields();
   const plain = fields.filter((f) => f.name !== "attachments");
   const command = noteCommand(new Command(words.at(-1)), place(words))
@@ -137,4 +113,33 @@ export const sendCommand = (words: readonly string[], run: Run): Command => {
     const waited = await waitAndShow(session, data, limitMs);
     return partialExit(session, data) === EXIT.ok ? waited : EXIT.partial;
   });
-};
+}
+
+function place(words: readonly string[]): Placed {
+  return { id: "emails.send", endpoint: send, words, positional: [] };
+}
+
+async function attach(session: Session, text: string): Promise<Record<string, string>> {
+  const spec = readFileSpec(text);
+  if (spec.path === "-" && !spec.name) throw usageError("--attach -: a file from stdin needs a name: --attach '-;name=report.pdf'");
+  const content = await session.input.bytes(spec.path, "--attach");
+  return {
+    filename: spec.name ?? basename(spec.path),
+    content: content.toString("base64"),
+    ...(spec.type ? { contentType: spec.type } : {}),
+    ...(spec.cid ? { contentId: spec.cid } : {}),
+  };
+}
+
+async function readBody(session: Session, fields: readonly Field[], flags: Flags, body: Record<string, unknown>): Promise<void> {
+  await readContentFiles(session.input, fields, flags, body);
+  const files = flags["attach"] as readonly string[] | undefined;
+  if (!files) return;
+  const attachments: Record<string, string>[] = [];
+  for (const file of files) attachments.push(await attach(session, file));
+  body["attachments"] = attachments;
+}
+
+function waitLimit(flag: unknown): number | undefined {
+  return flag === undefined ? undefined : readDuration(flag === true ? "30s" : String(flag), "--wait");
+}

@@ -10,18 +10,61 @@ import { resolveSettings } from "../settings.ts";
 
 const KEPT_LINES = 20;
 
-// "port to listen on" begins large as everywhere in help; "smtp://…" stays as it is.
-const sentence = (text: string): string => (/^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
-
-const attributeOf = (flag: ServeFlag): string => new Option(`--${flag.name}`).attributeName();
-
-const valuesOf = (table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> =>
-  Object.fromEntries(table.map((flag) => [flag.name, flags[attributeOf(flag)] as string | boolean | undefined]));
-
 // Errors whose message already says what the person who started the server can do about it.
 const EXPLAINED: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
+type ServeLog = ReturnType<typeof logOf>;
 
-const startFailed = (error: unknown): CliError => {
+/** Says where the server is. A key that was just made is shown once: on stderr for people, in the JSON for programs. */
+export async function announce(
+  session: Session,
+  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "dashboardUrl">,
+  dev: boolean,
+): Promise<void> {
+  const { out, err } = session.term;
+  const { url, workspaceId, apiKey, dashboardUrl } = server;
+  const facts = { url, workspaceId, apiKey, dashboardUrl, dev };
+  await session.out.data(
+    facts,
+    () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
+  );
+  if (session.out.json) return;
+  if (dashboardUrl && dashboardUrl !== url) session.out.note(`${err.dim("Dashboard")}  ${safeText(dashboardUrl)}`);
+  if (apiKey) {
+    // Not a remark: with --quiet it would be lost for good.
+    session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
+    session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
+  }
+  session.out.note(err.dim("Ctrl-C ends it."));
+}
+
+const EXAMPLES = {
+  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json"],
+  serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
+} as const;
+
+/** `mailsvc serve` and `mailsvc dev`. Their flags are the server's own table; it is read only when it will be used. */
+export async function serveCommands(run: Run, withFlags: boolean): Promise<Command[]> {
+  const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
+  return [
+    serveOrDev("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
+    serveOrDev("serve", "Run the server", run, table),
+  ];
+}
+
+// "port to listen on" begins large as everywhere in help; "smtp://…" stays as it is.
+function sentence(text: string): string {
+  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
+function attributeOf(flag: ServeFlag): string {
+  return new Option(`--${flag.name}`).attributeName();
+}
+
+function valuesOf(table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> {
+  return Object.fromEntries(table.map((flag) => [flag.name, flags[attributeOf(flag)] as string | boolean | undefined]));
+}
+
+function startFailed(error: unknown): CliError {
   const { name, message } = error as Error;
   if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
   return new CliError({
@@ -29,10 +72,10 @@ const startFailed = (error: unknown): CliError => {
     message: `The server did not start: ${message}`,
     exit: EXPLAINED.has(name) ? EXIT.usage : EXIT.server,
   });
-};
+}
 
 /** The server's log on stderr: sentences for people, JSON lines for programs; the last lines kept for the screen. */
-const logOf = (session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) => {
+function logOf(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) {
   const { host, term, globals, out } = session;
   const kept: string[] = [];
   let onScreen = false;
@@ -53,15 +96,14 @@ const logOf = (session: Session, jsonLog: (write: (line: string) => void, now: (
       onScreen = on;
     },
   };
-};
-type ServeLog = ReturnType<typeof logOf>;
+}
 
-const start = async (
+async function start(
   session: Session,
   table: readonly ServeFlag[],
   flags: Flags,
   dev: boolean,
-): Promise<{ server: RunningServer; log: ServeLog }> => {
+): Promise<{ server: RunningServer; log: ServeLog }> {
   try {
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: valuesOf(table, flags), env: session.host.env, dev });
@@ -70,41 +112,22 @@ const start = async (
   } catch (error) {
     throw startFailed(error);
   }
-};
+}
 
-const stopped = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
     if (signal.aborted) return done();
     signal.addEventListener("abort", () => done(), { once: true });
   });
+}
 
-/** Says where the server is. A key that was just made is shown once: on stderr for people, in the JSON for programs. */
-export const announce = async (
-  session: Session,
-  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "dashboardUrl">,
-  dev: boolean,
-): Promise<void> => {
-  const { out, err } = session.term;
-  const { url, workspaceId, apiKey, dashboardUrl } = server;
-  const facts = { url, workspaceId, apiKey, dashboardUrl, dev };
-  await session.out.data(
-    facts,
-    () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
+function wantsScreen({ host, out, globals }: Session): boolean {
+  return (
+    host.stdin.isTTY === true && host.stdout.isTTY === true && !out.json && !globals.quiet && host.env["TERM"] !== "dumb" && !host.env["CI"]
   );
-  if (session.out.json) return;
-  if (dashboardUrl && dashboardUrl !== url) session.out.note(`${err.dim("Dashboard")}  ${safeText(dashboardUrl)}`);
-  if (apiKey) {
-    // Not a remark: with --quiet it would be lost for good.
-    session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
-    session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
-  }
-  session.out.note(err.dim("Ctrl-C ends it."));
-};
+}
 
-const wantsScreen = ({ host, out, globals }: Session): boolean =>
-  host.stdin.isTTY === true && host.stdout.isTTY === true && !out.json && !globals.quiet && host.env["TERM"] !== "dumb" && !host.env["CI"];
-
-const screen = async (session: Session, server: RunningServer, log: ServeLog): Promise<boolean> => {
+async function screen(session: Session, server: RunningServer, log: ServeLog): Promise<boolean> {
   const load = () => import("../ui/screen.tsx");
   let ui: Awaited<ReturnType<typeof load>>;
   try {
@@ -121,20 +144,15 @@ const screen = async (session: Session, server: RunningServer, log: ServeLog): P
     log.toScreen(false);
   }
   return true;
-};
+}
 
-const untilEnd = async (session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> => {
+async function untilEnd(session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> {
   if (live && wantsScreen(session) && (await screen(session, server, log))) return;
   await announce(session, server, dev);
   await stopped(session.signal);
-};
+}
 
-const EXAMPLES = {
-  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json"],
-  serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
-} as const;
-
-const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command => {
+function serveOrDev(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
   const dev = name === "dev";
   const command = new Command(name).description(summary);
   for (const flag of table) {
@@ -156,13 +174,4 @@ const serveOrDev = (name: "serve" | "dev", summary: string, run: Run, table: rea
     }
     return EXIT.ok;
   });
-};
-
-/** `mailsvc serve` and `mailsvc dev`. Their flags are the server's own table; it is read only when it will be used. */
-export const serveCommands = async (run: Run, withFlags: boolean): Promise<Command[]> => {
-  const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
-  return [
-    serveOrDev("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
-    serveOrDev("serve", "Run the server", run, table),
-  ];
-};
+}

@@ -22,164 +22,11 @@ import { readStored } from "../templates/stored.ts";
 import { outcomeLines, planLines, planOf } from "../views/templates.ts";
 
 const DIR = "templates";
-const dirOption = (): Option =>
-  noteOption(new Option("--dir <folder>", "Folder of the templates").default(DIR), { type: "file", default: DIR });
-const dirOf = ({ host }: Session, flags: Flags): string => resolve(host.cwd, String(flags["dir"] ?? DIR));
-
-const slugsIn = (args: readonly unknown[]): string[] => {
-  const slugs = ((args[0] as string[] | undefined) ?? []).map((slug) => slug.replace(/\/+$/, "").split("/").at(-1) ?? "");
-  for (const slug of slugs) if (!isSlug(slug)) throw usageError(`"${slug}" is no slug.`);
-  return slugs;
-};
-
-const chosen = <T>(all: ReadonlyMap<string, T>, only: readonly string[]): Map<string, T> =>
-  new Map([...all].filter(([slug]) => only.length === 0 || only.includes(slug)));
-
-const localOf = (session: Session, flags: Flags, only: readonly string[]): Map<string, TemplateFiles> => {
-  const dir = dirOf(session, flags);
-  const local = chosen(readFolder(dir), only);
-  const missing = only.filter((slug) => !local.has(slug));
-  if (missing.length > 0) throw usageError(`There is no template ${missing.join(", ")} in ${dir}.`);
-  if (local.size === 0)
-    throw usageError(`There are no templates in ${dir}: a template is a folder with a template.json.`, {
-      hint: "Get those of the server first, or name another folder with --dir.",
-      next: "mailsvc templates pull",
-    });
-  return local;
-};
-
-const pushCommand = (run: Run): Command => {
-  const command = new Command("push")
-    .description("Make the server's templates like those of a folder")
-    .argument("[slugs...]", "Only these; all of the folder otherwise")
-    .addOption(dirOption())
-    .option("--publish", "Publish what is pushed")
-    .option("--prune", "Delete templates of the server that are not in the folder")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  mailsvc templates push --dry-run\n  mailsvc templates push --publish\n  mailsvc templates push --publish --prune --yes\n\nExit code 11 when some could not be pushed; the others are.",
-    );
-  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
-    const prune = flags["prune"] === true;
-    if (prune && only.length > 0) throw usageError("--prune is for the whole folder; name no slugs with it.");
-    const local = localOf(session, flags, only);
-    const options = { prune, publish: flags["publish"] === true };
-    const changes = changesOf(local, await readStored(session, only), options);
-    if (session.globals.dryRun) {
-      await session.out.data(planOf(changes), () => planLines(changes, session.term.out));
-      session.out.note(session.term.err.dim("Nothing was changed."));
-      return EXIT.ok;
-    }
-    const doomed = changes.filter((change) => change.change === "delete").map((change) => change.slug);
-    if (doomed.length > 0) await assertSure(session, "templates push --prune", `(deletes ${doomed.join(", ")})`);
-    const outcomes: Outcome[] = [];
-    const progress = session.progress("Pushing");
-    try {
-      for (const change of changes) {
-        progress.say(`Pushing ${change.slug}, ${outcomes.length} of ${changes.length}`);
-        outcomes.push(await applyChange(session, change, options.publish));
-      }
-    } finally {
-      progress.stop();
-    }
-    const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
-    const unchanged = local.size - changes.filter((change) => change.local).length;
-    await session.out.data({ data: outcomes, unchanged, failed }, () => outcomeLines(outcomes, unchanged, session.term.out));
-    return failed > 0 ? EXIT.partial : EXIT.ok;
-  });
-};
-
-const pullCommand = (run: Run): Command => {
-  const command = new Command("pull")
-    .description("Write the server's templates into a folder")
-    .argument("[slugs...]", "Only these; all of the server otherwise")
-    .addOption(dirOption())
-    .option("--prune", "Remove templates from the folder that are not on the server")
-    .addHelpText("after", "\nExamples:\n  mailsvc templates pull\n  mailsvc templates pull welcome --dir mails --yes");
-  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
-    const dir = dirOf(session, flags);
-    const stored = await readStored(session, only);
-    const missing = only.filter((slug) => !stored.has(slug));
-    if (missing.length > 0)
-      throw usageError(`There is no template ${missing.join(", ")} on the server.`, { code: "not_found", exit: EXIT.notFound });
-    const local = chosen(readFolder(dir), only);
-    const written = [...stored.values()].filter(({ files }) => {
-      const mine = local.get(files.slug);
-      return !mine || differing(mine, files).length > 0;
-    });
-    const over = written.filter(({ files }) => local.has(files.slug)).map(({ files }) => files.slug);
-    const removed = flags["prune"] === true && only.length === 0 ? [...local.keys()].filter((slug) => !stored.has(slug)) : [];
-    const answer = { dir, written: written.map(({ files }) => files.slug), removed, unchanged: stored.size - written.length };
-    if (!session.globals.dryRun) {
-      const lost = [...over, ...removed];
-      if (lost.length > 0) await assertSure(session, "templates pull", `(replaces ${lost.join(", ")} in ${dir})`);
-      for (const { files } of written) writeTemplate(dir, files);
-      for (const slug of removed) removeTemplate(dir, slug);
-    }
-    const { out } = session.term;
-    await session.out.data(answer, () =>
-      [
-        ...answer.written.map((slug) => `${out.green("wrote")} ${safeText(slug)}`),
-        ...removed.map((slug) => `${out.red("removed")} ${safeText(slug)}`),
-        out.dim(`${answer.unchanged} unchanged, in ${dir}`),
-      ].join("\n"),
-    );
-    if (session.globals.dryRun) session.out.note(session.term.err.dim("Nothing was written."));
-    return EXIT.ok;
-  });
-};
-
-const diffCommand = (run: Run): Command => {
-  const command = new Command("diff")
-    .summary("Show how a folder differs from the server's drafts")
-    .description(
-      "Show how a folder differs from the server's drafts: lines with + are the folder's, those with - the server's.\n\nThe exit code is 0 when they are the same, 1 when they differ.",
-    )
-    .argument("[slugs...]", "Only these; all otherwise")
-    .addOption(dirOption());
-  return act(command, run, "connect", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
-    const local = chosen(readFolder(dirOf(session, flags)), only);
-    const changes = changesOf(local, await readStored(session, only), { prune: true });
-    await session.out.data(planOf(changes), () => planLines(changes, session.term.out, true));
-    if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
-    return changes.length === 0 ? EXIT.ok : EXIT.differs;
-  });
-};
 
 const previewEndpoint = contract.templates.preview;
 
-/** The request that renders files: their layout and partials go along, as they stand in the same folder. */
-const renderBody = (local: ReadonlyMap<string, TemplateFiles>, template: TemplateFiles, variables: unknown) => {
-  const parts: Record<string, unknown> = {};
-  const waiting = usesOf(template);
-  for (let slug = waiting.shift(); slug !== undefined; slug = waiting.shift()) {
-    const part = local.get(slug);
-    if (!part || Object.hasOwn(parts, slug)) continue;
-    parts[slug] = { html: part.html, text: part.text, declare: part.variables };
-    waiting.push(...usesOf(part));
-  }
-  const { type, subject, html, text, layout } = template;
-  return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
-};
-
-const showPreview = async (session: Session, flags: Flags, data: unknown): Promise<void> => {
-  const { subject, html, text, missingVariables = [] } = data as Partial<TemplateDetail> & { missingVariables?: string[] };
-  const { err, out } = session.term;
-  if (missingVariables.length > 0) session.out.note(`${err.yellow("missing")} ${safeText(missingVariables.join(", "))}`);
-  if (flags["out"] !== undefined) {
-    const file = resolve(session.host.cwd, String(flags["out"]));
-    writeFileSync(file, (flags["text"] === true ? text : html) ?? text ?? "");
-    await session.out.data({ file, missingVariables }, () => file);
-  } else if (flags["html"] === true) await session.out.text(html ?? "");
-  else if (flags["text"] === true) await session.out.text(text ?? "");
-  else await session.out.data(data, () => `${out.bold(safeText(subject ?? "(no subject)"))}\n\n${safeLines(text ?? "(no text)")}`);
-};
-
 /** `mailsvc templates preview`: a stored template by its id, or one of a folder before it is pushed. */
-export const previewCommand = (place: Placed, run: Run): Command => {
+export function previewCommand(place: Placed, run: Run): Command {
   const fields = fieldsOf(previewEndpoint);
   const command = noteCommand(new Command(place.words.at(-1)), place)
     .summary(previewEndpoint.summary)
@@ -225,7 +72,168 @@ export const previewCommand = (place: Placed, run: Run): Command => {
     await showPreview(session, flags, data);
     return EXIT.ok;
   });
-};
+}
 
 /** The commands beside those of the contract. */
-export const templateCommands = (run: Run): Command[] => [pushCommand(run), pullCommand(run), diffCommand(run)];
+export function templateCommands(run: Run): Command[] {
+  return [pushCommand(run), pullCommand(run), diffCommand(run)];
+}
+
+function dirOption(): Option {
+  return noteOption(new Option("--dir <folder>", "Folder of the templates").default(DIR), { type: "file", default: DIR });
+}
+
+function dirOf({ host }: Session, flags: Flags): string {
+  return resolve(host.cwd, String(flags["dir"] ?? DIR));
+}
+
+function slugsIn(args: readonly unknown[]): string[] {
+  const slugs = ((args[0] as string[] | undefined) ?? []).map((slug) => slug.replace(/\/+$/, "").split("/").at(-1) ?? "");
+  for (const slug of slugs) if (!isSlug(slug)) throw usageError(`"${slug}" is no slug.`);
+  return slugs;
+}
+
+function chosen<T>(all: ReadonlyMap<string, T>, only: readonly string[]): Map<string, T> {
+  return new Map([...all].filter(([slug]) => only.length === 0 || only.includes(slug)));
+}
+
+function localOf(session: Session, flags: Flags, only: readonly string[]): Map<string, TemplateFiles> {
+  const dir = dirOf(session, flags);
+  const local = chosen(readFolder(dir), only);
+  const missing = only.filter((slug) => !local.has(slug));
+  if (missing.length > 0) throw usageError(`There is no template ${missing.join(", ")} in ${dir}.`);
+  if (local.size === 0)
+    throw usageError(`There are no templates in ${dir}: a template is a folder with a template.json.`, {
+      hint: "Get those of the server first, or name another folder with --dir.",
+      next: "mailsvc templates pull",
+    });
+  return local;
+}
+
+function pushCommand(run: Run): Command {
+  const command = new Command("push")
+    .description("Make the server's templates like those of a folder")
+    .argument("[slugs...]", "Only these; all of the folder otherwise")
+    .addOption(dirOption())
+    .option("--publish", "Publish what is pushed")
+    .option("--prune", "Delete templates of the server that are not in the folder")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  mailsvc templates push --dry-run\n  mailsvc templates push --publish\n  mailsvc templates push --publish --prune --yes\n\nExit code 11 when some could not be pushed; the others are.",
+    );
+  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = slugsIn(args);
+    const prune = flags["prune"] === true;
+    if (prune && only.length > 0) throw usageError("--prune is for the whole folder; name no slugs with it.");
+    const local = localOf(session, flags, only);
+    const options = { prune, publish: flags["publish"] === true };
+    const changes = changesOf(local, await readStored(session, only), options);
+    if (session.globals.dryRun) {
+      await session.out.data(planOf(changes), () => planLines(changes, session.term.out));
+      session.out.note(session.term.err.dim("Nothing was changed."));
+      return EXIT.ok;
+    }
+    const doomed = changes.filter((change) => change.change === "delete").map((change) => change.slug);
+    if (doomed.length > 0) await assertSure(session, "templates push --prune", `(deletes ${doomed.join(", ")})`);
+    const outcomes: Outcome[] = [];
+    const progress = session.progress("Pushing");
+    try {
+      for (const change of changes) {
+        progress.say(`Pushing ${change.slug}, ${outcomes.length} of ${changes.length}`);
+        outcomes.push(await applyChange(session, change, options.publish));
+      }
+    } finally {
+      progress.stop();
+    }
+    const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
+    const unchanged = local.size - changes.filter((change) => change.local).length;
+    await session.out.data({ data: outcomes, unchanged, failed }, () => outcomeLines(outcomes, unchanged, session.term.out));
+    return failed > 0 ? EXIT.partial : EXIT.ok;
+  });
+}
+
+function pullCommand(run: Run): Command {
+  const command = new Command("pull")
+    .description("Write the server's templates into a folder")
+    .argument("[slugs...]", "Only these; all of the server otherwise")
+    .addOption(dirOption())
+    .option("--prune", "Remove templates from the folder that are not on the server")
+    .addHelpText("after", "\nExamples:\n  mailsvc templates pull\n  mailsvc templates pull welcome --dir mails --yes");
+  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = slugsIn(args);
+    const dir = dirOf(session, flags);
+    const stored = await readStored(session, only);
+    const missing = only.filter((slug) => !stored.has(slug));
+    if (missing.length > 0)
+      throw usageError(`There is no template ${missing.join(", ")} on the server.`, { code: "not_found", exit: EXIT.notFound });
+    const local = chosen(readFolder(dir), only);
+    const written = [...stored.values()].filter(({ files }) => {
+      const mine = local.get(files.slug);
+      return !mine || differing(mine, files).length > 0;
+    });
+    const over = written.filter(({ files }) => local.has(files.slug)).map(({ files }) => files.slug);
+    const removed = flags["prune"] === true && only.length === 0 ? [...local.keys()].filter((slug) => !stored.has(slug)) : [];
+    const answer = { dir, written: written.map(({ files }) => files.slug), removed, unchanged: stored.size - written.length };
+    if (!session.globals.dryRun) {
+      const lost = [...over, ...removed];
+      if (lost.length > 0) await assertSure(session, "templates pull", `(replaces ${lost.join(", ")} in ${dir})`);
+      for (const { files } of written) writeTemplate(dir, files);
+      for (const slug of removed) removeTemplate(dir, slug);
+    }
+    const { out } = session.term;
+    await session.out.data(answer, () =>
+      [
+        ...answer.written.map((slug) => `${out.green("wrote")} ${safeText(slug)}`),
+        ...removed.map((slug) => `${out.red("removed")} ${safeText(slug)}`),
+        out.dim(`${answer.unchanged} unchanged, in ${dir}`),
+      ].join("\n"),
+    );
+    if (session.globals.dryRun) session.out.note(session.term.err.dim("Nothing was written."));
+    return EXIT.ok;
+  });
+}
+
+function diffCommand(run: Run): Command {
+  const command = new Command("diff")
+    .summary("Show how a folder differs from the server's drafts")
+    .description(
+      "Show how a folder differs from the server's drafts: lines with + are the folder's, those with - the server's.\n\nThe exit code is 0 when they are the same, 1 when they differ.",
+    )
+    .argument("[slugs...]", "Only these; all otherwise")
+    .addOption(dirOption());
+  return act(command, run, "connect", async (session, args, flags): Promise<Exit> => {
+    const only = slugsIn(args);
+    const local = chosen(readFolder(dirOf(session, flags)), only);
+    const changes = changesOf(local, await readStored(session, only), { prune: true });
+    await session.out.data(planOf(changes), () => planLines(changes, session.term.out, true));
+    if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
+    return changes.length === 0 ? EXIT.ok : EXIT.differs;
+  });
+}
+
+/** The request that renders files: their layout and partials go along, as they stand in the same folder. */
+function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: TemplateFiles, variables: unknown) {
+  const parts: Record<string, unknown> = {};
+  const waiting = usesOf(template);
+  for (let slug = waiting.shift(); slug !== undefined; slug = waiting.shift()) {
+    const part = local.get(slug);
+    if (!part || Object.hasOwn(parts, slug)) continue;
+    parts[slug] = { html: part.html, text: part.text, declare: part.variables };
+    waiting.push(...usesOf(part));
+  }
+  const { type, subject, html, text, layout } = template;
+  return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
+}
+
+async function showPreview(session: Session, flags: Flags, data: unknown): Promise<void> {
+  const { subject, html, text, missingVariables = [] } = data as Partial<TemplateDetail> & { missingVariables?: string[] };
+  const { err, out } = session.term;
+  if (missingVariables.length > 0) session.out.note(`${err.yellow("missing")} ${safeText(missingVariables.join(", "))}`);
+  if (flags["out"] !== undefined) {
+    const file = resolve(session.host.cwd, String(flags["out"]));
+    writeFileSync(file, (flags["text"] === true ? text : html) ?? text ?? "");
+    await session.out.data({ file, missingVariables }, () => file);
+  } else if (flags["html"] === true) await session.out.text(html ?? "");
+  else if (flags["text"] === true) await session.out.text(text ?? "");
+  else await session.out.data(data, () => `${out.bold(safeText(subject ?? "(no subject)"))}\n\n${safeLines(text ?? "(no text)")}`);
+}

@@ -18,17 +18,16 @@ const FIELDS = ["email", "firstName", "lastName", "phone", "status"] as const;
 const FACTS = ["id", "createdAt", "updatedAt"] as const;
 
 /** The names of the columns, always in this order. */
-export const csvColumns = (keys: readonly string[] | null): string[] => [
-  ...FIELDS,
-  "tags",
-  ...(keys === null ? ["customFields"] : keys.map(customColumn)),
-  ...FACTS,
-];
+export function csvColumns(keys: readonly string[] | null): string[] {
+  return [...FIELDS, "tags", ...(keys === null ? ["customFields"] : keys.map(customColumn)), ...FACTS];
+}
 
-export const csvHead = ({ separator, keys }: CsvFlags): string => csvLine(csvColumns(keys), separator);
+export function csvHead({ separator, keys }: CsvFlags): string {
+  return csvLine(csvColumns(keys), separator);
+}
 
 /** One contact as a line. In columns of their own, custom fields that are no texts stand as JSON. */
-export const csvOf = (contact: Contact, { separator, guarded, keys }: CsvFlags): string => {
+export function csvOf(contact: Contact, { separator, guarded, keys }: CsvFlags): string {
   const safe = guarded ? guard : (text: string): string => text;
   const fields = contact.customFields;
   const custom = (key: string): string => {
@@ -45,4 +44,4 @@ export const csvOf = (contact: Contact, { separator, guarded, keys }: CsvFlags):
     ],
     separator,
   );
-};
+}

@@ -17,12 +17,8 @@ export interface Spool {
 // A spreadsheet takes 16,384 columns, people far fewer.
 const MAX_KEYS = 2000;
 
-/** One line of JSON. Readers of lines break them at U+2028 and U+2029 as well, which JSON leaves as they are. */
-const lineOf = (contact: Contact): string =>
-  `${JSON.stringify(contact).replace(/[\u2028\u2029]/g, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`)}\n`;
-
 /** A spool in the folder for temporary files, gone with `remove`. */
-export const openSpool = (): Spool => {
+export function openSpool(): Spool {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-export-"));
   const path = join(folder, "contacts.ndjson");
   const file = openSync(path, "w", 0o600);
@@ -47,4 +43,9 @@ export const openSpool = (): Spool => {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
+}
+
+/** One line of JSON. Readers of lines break them at U+2028 and U+2029 as well, which JSON leaves as they are. */
+function lineOf(contact: Contact): string {
+  return `${JSON.stringify(contact).replace(/[\u2028\u2029]/g, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`)}\n`;
+}

@@ -12,14 +12,16 @@ export interface Target {
 }
 
 /** Stdout, as it comes. */
-export const toStdout = ({ out }: Session): Target => ({
-  write: (text) => (text === "" ? Promise.resolve() : out.text(text)),
-  keep: () => {},
-  drop: () => {},
-});
+export function toStdout({ out }: Session): Target {
+  return {
+    write: (text) => (text === "" ? Promise.resolve() : out.text(text)),
+    keep: () => {},
+    drop: () => {},
+  };
+}
 
 /** A file, written aside and renamed when it is whole: nobody finds half an export. Readable for its owner only. Throws CliError. */
-export const toFile = (path: string, given: string): Target => {
+export function toFile(path: string, given: string): Target {
   const beside = `${path}.part`;
   const refused = (error: unknown): Error => usageError(`--output: ${given} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   let file: number;
@@ -52,4 +54,4 @@ export const toFile = (path: string, given: string): Target => {
       rmSync(beside, { force: true });
     },
   };
-};
+}

@@ -37,8 +37,6 @@ export interface Checked {
 // A request may be 30 MB; rows of ordinary contacts are some hundred bytes.
 const MAX_BYTES = 8 * 1024 * 1024;
 
-const textOf = (source: readonly string[] | JsonRecord): string => ("text" in source ? source.text : source.join("\u001f"));
-
 /** Cuts a stream of rows into batches: always the same ones for the same file. */
 export async function* batchesOf(rows: AsyncIterable<Row[]>, limit: number, consumed: () => number): AsyncGenerator<Batch> {
   let chain = "";
@@ -67,30 +65,8 @@ export async function* batchesOf(rows: AsyncIterable<Row[]>, limit: number, cons
   if (held.length > 0) yield cut();
 }
 
-const readAddress = (email: unknown): { key: string } | { fault: string } => {
-  try {
-    return { key: addressKey(parseAddress(String(email)).address) };
-  } catch (error) {
-    if (error instanceof AddressError) return { fault: error.message };
-    throw error;
-  }
-};
-
-/** Faults found while reading, and those the contract finds in what could be read. */
-const faultsOf = (kind: Kind, { faults, value, columnOf }: Row): readonly RowFault[] => {
-  // With its cells in disorder nothing else that could be said of a row is true.
-  if (faults.some(({ code }) => code === "invalid_quotes" || code === "too_many_cells" || code === "invalid_json")) return faults;
-  const named = (field: string) => ({ column: columnOf(field), field });
-  const email = value["email"] === undefined && !faults.some(({ field }) => field === "email");
-  const missing = email ? [{ ...named("email"), code: "required", message: "The address is missing." }] : [];
-  const found = faultsIn(kind.schema, value)
-    .filter(({ path }) => path !== "email" || value["email"] !== undefined)
-    .map(({ path, code, message }) => ({ ...named(path), code, message }));
-  return [...faults, ...missing, ...found].sort((a, b) => Number(b.field === "email") - Number(a.field === "email"));
-};
-
 /** Checks rows against the contract before they are sent: what cannot be taken does not travel. */
-export const checkRows = (kind: Kind, rows: readonly Row[]): Checked => {
+export function checkRows(kind: Kind, rows: readonly Row[]): Checked {
   const valid: Row[] = [];
   const rejects: Reject[] = [];
   const keys = new Set<string>();
@@ -111,8 +87,35 @@ export const checkRows = (kind: Kind, rows: readonly Row[]): Checked => {
     }
   }
   return { valid, rejects, keys };
-};
+}
 
 /** The key under which a batch is sent, the same one in each run that goes on with an import. */
-export const idempotencyKeyOf = (startedAt: string, { number, chain }: Batch): string =>
-  `import-${hash("sha256", `${startedAt}\n${number}\n${chain}`, "hex").slice(0, 40)}`;
+export function idempotencyKeyOf(startedAt: string, { number, chain }: Batch): string {
+  return `import-${hash("sha256", `${startedAt}\n${number}\n${chain}`, "hex").slice(0, 40)}`;
+}
+
+function textOf(source: readonly string[] | JsonRecord): string {
+  return "text" in source ? source.text : source.join("\u001f");
+}
+
+function readAddress(email: unknown): { key: string } | { fault: string } {
+  try {
+    return { key: addressKey(parseAddress(String(email)).address) };
+  } catch (error) {
+    if (error instanceof AddressError) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** Faults found while reading, and those the contract finds in what could be read. */
+function faultsOf(kind: Kind, { faults, value, columnOf }: Row): readonly RowFault[] {
+  // With its cells in disorder nothing else that could be said of a row is true.
+  if (faults.some(({ code }) => code === "invalid_quotes" || code === "too_many_cells" || code === "invalid_json")) return faults;
+  const named = (field: string) => ({ column: columnOf(field), field });
+  const email = value["email"] === undefined && !faults.some(({ field }) => field === "email");
+  const missing = email ? [{ ...named("email"), code: "required", message: "The address is missing." }] : [];
+  const found = faultsIn(kind.schema, value)
+    .filter(({ path }) => path !== "email" || value["email"] !== undefined)
+    .map(({ path, code, message }) => ({ ...named(path), code, message }));
+  return [...faults, ...missing, ...found].sort((a, b) => Number(b.field === "email") - Number(a.field === "email"));
+}

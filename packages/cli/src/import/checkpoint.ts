@@ -29,49 +29,51 @@ export interface Checkpoint {
   remove(): void;
 }
 
-const isProgress = (value: unknown): value is Progress => {
+export function checkpointAt(path: string): Checkpoint {
+  return {
+    path,
+    load: () => {
+      let text: string;
+      try {
+        text = readFileSync(path, "utf8");
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+        throw usageError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+      }
+      try {
+        const value: unknown = JSON.parse(text);
+        if (isProgress(value)) return value;
+      } catch {
+        // Said below.
+      }
+      throw usageError(`${path} does not say how far an import has come.`, { hint: "Remove it, or begin anew with --restart." });
+    },
+    save: (progress) => {
+      const beside = `${path}.new`;
+      try {
+        const file = openSync(beside, "w", 0o600);
+        try {
+          writeSync(file, `${JSON.stringify(progress)}\n`);
+          // The first time, the name of the import has to outlast the machine; later ones are only further along.
+          if (progress.batches === 0) fsyncSync(file);
+        } finally {
+          closeSync(file);
+        }
+        renameSync(beside, path);
+      } catch (error) {
+        throw new CliError({
+          code: "checkpoint_failed",
+          message: `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`,
+          exit: EXIT.usage,
+          hint: "Say with --resume-file where the import may note how far it is, or import from a pipe to do without.",
+        });
+      }
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+function isProgress(value: unknown): value is Progress {
   const p = value as Progress | null;
   return p?.version === 1 && typeof p.chain === "string" && Number.isInteger(p.batches) && typeof p.counts === "object";
-};
-
-export const checkpointAt = (path: string): Checkpoint => ({
-  path,
-  load: () => {
-    let text: string;
-    try {
-      text = readFileSync(path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw usageError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-    }
-    try {
-      const value: unknown = JSON.parse(text);
-      if (isProgress(value)) return value;
-    } catch {
-      // Said below.
-    }
-    throw usageError(`${path} does not say how far an import has come.`, { hint: "Remove it, or begin anew with --restart." });
-  },
-  save: (progress) => {
-    const beside = `${path}.new`;
-    try {
-      const file = openSync(beside, "w", 0o600);
-      try {
-        writeSync(file, `${JSON.stringify(progress)}\n`);
-        // The first time, the name of the import has to outlast the machine; later ones are only further along.
-        if (progress.batches === 0) fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      renameSync(beside, path);
-    } catch (error) {
-      throw new CliError({
-        code: "checkpoint_failed",
-        message: `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`,
-        exit: EXIT.usage,
-        hint: "Say with --resume-file where the import may note how far it is, or import from a pipe to do without.",
-      });
-    }
-  },
-  remove: () => rmSync(path, { force: true }),
-});
+}

@@ -19,36 +19,10 @@ export interface ColumnFlags {
   keepCustom: boolean;
 }
 
-const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
-
 /** The key of a custom field as part of a column's name, `custom.plan`; in JSON where it begins or ends unlike a word. */
-export const customColumn = (key: string): string => `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
-
-const customKey = (text: string): string => {
-  if (!text.startsWith('"')) return text.trim();
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
-};
-
-const targetsOf = (kind: Kind): string => [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (leave out)"].join(", ");
-
-/** The place a name after = in --map stands for. Throws CliError. */
-const placeOf = (kind: Kind, text: string, given: string): Place => {
-  const target = text.trim();
-  if (target === "-") return NOWHERE;
-  if (kind.custom && target === "customFields") return { to: "customFields" };
-  if (kind.custom && target.startsWith("custom.") && target.length > 7) {
-    const [, key = "", type] = /^(.*?)(?::(\w+))?$/s.exec(target.slice(7)) ?? [];
-    const known = CELL_TYPES.find((t) => t === type);
-    return { to: "custom", key: customKey(known || type === undefined ? key : target.slice(7)), type: known };
-  }
-  const field = kind.fields.find((f) => plain(f) === plain(target));
-  if (field) return { to: "field", field };
-  throw usageError(`--map "${given}": "${target}" is no field.`, { hint: `Fields: ${targetsOf(kind)}` });
-};
+export function customColumn(key: string): string {
+  return `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
+}
 
 /** How names of columns become places, for one import. */
 export interface Resolver {
@@ -58,13 +32,7 @@ export interface Resolver {
   checkMap(names: readonly string[]): void;
 }
 
-const split = (given: string): [string, string] => {
-  const at = given.lastIndexOf("=");
-  if (at < 1) throw usageError(`--map "${given}": write --map "Column=field".`);
-  return [given.slice(0, at).trim(), given.slice(at + 1)];
-};
-
-export const resolverOf = (kind: Kind, flags: ColumnFlags): Resolver => {
+export function resolverOf(kind: Kind, flags: ColumnFlags): Resolver {
   const mapped = flags.map.map((given) => {
     const [column, target] = split(given);
     return { column, given, place: placeOf(kind, target, given), at: /^#(\d+)$/.exec(column)?.[1] };
@@ -98,14 +66,66 @@ export const resolverOf = (kind: Kind, flags: ColumnFlags): Resolver => {
         });
     },
   };
-};
+}
 
-const sameTarget = (a: Place, b: Place): boolean => a.to !== "nowhere" && JSON.stringify(a) === JSON.stringify(b);
+/** The places of a table's columns. Throws CliError: no column for the address, two columns for one field. */
+export function columnsOf(resolver: Resolver, line: number, names: readonly string[], sample: readonly string[]): Place[] {
+  resolver.checkMap(names);
+  const places = names.map((name, i) => resolver.place(name, i));
+  const twice = duplicates(names, places);
+  if (twice.length > 0) throw invalidInput(`Line ${line}: two columns are the same field.`, twice, { code: "duplicate_column" });
+  if (!places.some((p) => p.to === "field" && p.field === "email")) throw noEmail(line, names, sample);
+  return places;
+}
 
-const nameOf = (place: Place): string => (place.to === "field" ? place.field : place.to === "custom" ? `custom.${place.key}` : place.to);
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
 
-const duplicates = (names: readonly string[], places: readonly Place[]): Fault[] =>
-  places.flatMap((place, i) => {
+function customKey(text: string): string {
+  if (!text.startsWith('"')) return text.trim();
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function targetsOf(kind: Kind): string {
+  return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (leave out)"].join(", ");
+}
+
+/** The place a name after = in --map stands for. Throws CliError. */
+function placeOf(kind: Kind, text: string, given: string): Place {
+  const target = text.trim();
+  if (target === "-") return NOWHERE;
+  if (kind.custom && target === "customFields") return { to: "customFields" };
+  if (kind.custom && target.startsWith("custom.") && target.length > 7) {
+    const [, key = "", type] = /^(.*?)(?::(\w+))?$/s.exec(target.slice(7)) ?? [];
+    const known = CELL_TYPES.find((t) => t === type);
+    return { to: "custom", key: customKey(known || type === undefined ? key : target.slice(7)), type: known };
+  }
+  const field = kind.fields.find((f) => plain(f) === plain(target));
+  if (field) return { to: "field", field };
+  throw usageError(`--map "${given}": "${target}" is no field.`, { hint: `Fields: ${targetsOf(kind)}` });
+}
+
+function split(given: string): [string, string] {
+  const at = given.lastIndexOf("=");
+  if (at < 1) throw usageError(`--map "${given}": write --map "Column=field".`);
+  return [given.slice(0, at).trim(), given.slice(at + 1)];
+}
+
+function sameTarget(a: Place, b: Place): boolean {
+  return a.to !== "nowhere" && JSON.stringify(a) === JSON.stringify(b);
+}
+
+function nameOf(place: Place): string {
+  return place.to === "field" ? place.field : place.to === "custom" ? `custom.${place.key}` : place.to;
+}
+
+function duplicates(names: readonly string[], places: readonly Place[]): Fault[] {
+  return places.flatMap((place, i) => {
     const first = places.findIndex((other) => sameTarget(other, place));
     return first === i || first === -1
       ? []
@@ -117,9 +137,10 @@ const duplicates = (names: readonly string[], places: readonly Place[]): Fault[]
           },
         ];
   });
+}
 
 /** What is missing without a column for the address, with the likeliest way to it. `sample` is the first row below. */
-const noEmail = (line: number, names: readonly string[], sample: readonly string[]): CliError => {
+function noEmail(line: number, names: readonly string[], sample: readonly string[]): CliError {
   const shown = names.map((n) => n.trim() || "(no name)").join(", ");
   if (names.some((n) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(n.trim())))
     return invalidInput(`Line ${line} holds an address where the names of the columns should stand.`, [], {
@@ -131,14 +152,4 @@ const noEmail = (line: number, names: readonly string[], sample: readonly string
     code: "no_email_column",
     hint: `Columns: ${shown}. Say which one holds the address: --map "${likely || names[0]?.trim() || "Column"}=email"`,
   });
-};
-
-/** The places of a table's columns. Throws CliError: no column for the address, two columns for one field. */
-export const columnsOf = (resolver: Resolver, line: number, names: readonly string[], sample: readonly string[]): Place[] => {
-  resolver.checkMap(names);
-  const places = names.map((name, i) => resolver.place(name, i));
-  const twice = duplicates(names, places);
-  if (twice.length > 0) throw invalidInput(`Line ${line}: two columns are the same field.`, twice, { code: "duplicate_column" });
-  if (!places.some((p) => p.to === "field" && p.field === "email")) throw noEmail(line, names, sample);
-  return places;
-};
+}

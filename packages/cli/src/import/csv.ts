@@ -13,11 +13,12 @@ export interface CsvRecord {
 export const MAX_RECORD = 1024 * 1024;
 
 /** What holds no line break for so long is no table. */
-export const tooLong = (line: number): CliError =>
-  invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
+export function tooLong(line: number): CliError {
+  return invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
     code: "line_too_long",
     hint: "Is this a text file with one contact on each line?",
   });
+}
 
 const QUOTE = 0x22;
 const LF = 0x0a;
@@ -34,17 +35,65 @@ interface Scanned {
   fault: CsvRecord["fault"];
 }
 
-const breaks = (text: string, from: number, to: number): number => {
+/**
+ * Reads CSV as it streams by: quotes as in RFC 4180, with any separator, and LF, CRLF or CR, also mixed. Blanks around a
+ * cell are no part of it unless they are quoted; a quote within an unquoted cell is a quote. Records without any content
+ * are left out. A record whose quotes are in disorder carries a fault and ends with its first line. Throws CliError for a
+ * line longer than any record.
+ */
+export async function* csvRecords(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
+  const mark = separator.charCodeAt(0);
+  let text = "";
+  let line = firstLine;
+  let at = 0;
+  const records = (final: boolean): CsvRecord[] => {
+    const found: CsvRecord[] = [];
+    while (at < text.length) {
+      const scanned = scan(text, at, mark, final);
+      if (scanned === null) {
+        if (text.length - at > 2 * MAX_RECORD) throw tooLong(line);
+        break;
+      }
+      if (!isBlank(scanned)) found.push({ line, cells: scanned.cells, fault: scanned.fault });
+      at = scanned.next;
+      line += scanned.lines;
+    }
+    return found;
+  };
+  for await (const chunk of chunks) {
+    text = text.slice(at) + chunk;
+    at = 0;
+    yield records(false);
+  }
+  yield records(true);
+}
+
+/** The cells of the first record of a text, as far as it goes; for guessing what separates them. */
+export function firstCells(text: string, separator: string): readonly string[] {
+  return scan(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
+}
+
+/** One cell as it is written: in quotes where it must be. */
+export function csvCell(text: string, separator = ","): string {
+  return text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** One line of CSV, with its CRLF (RFC 4180). */
+export function csvLine(cells: readonly string[], separator = ","): string {
+  return `${cells.map((cell) => csvCell(cell, separator)).join(separator)}\r\n`;
+}
+
+function breaks(text: string, from: number, to: number): number {
   let n = 0;
   for (let i = from; i < to; i += 1) {
     const c = text.charCodeAt(i);
     if (c === LF || (c === CR && text.charCodeAt(i + 1) !== LF)) n += 1;
   }
   return n;
-};
+}
 
 /** The end of the physical line that holds `at`, behind its break; null when more text is needed to tell. */
-const lineEnd = (text: string, at: number, final: boolean): number | null => {
+function lineEnd(text: string, at: number, final: boolean): number | null {
   for (let i = at; i < text.length; i += 1) {
     const c = text.charCodeAt(i);
     if (c === LF) return i + 1;
@@ -53,10 +102,10 @@ const lineEnd = (text: string, at: number, final: boolean): number | null => {
     return text.charCodeAt(i + 1) === LF ? i + 2 : i + 1;
   }
   return final ? text.length : null;
-};
+}
 
 /** Reads one record. Null when the text ends within it and more may come. */
-const scan = (text: string, from: number, separator: number, final: boolean): Scanned | null => {
+function scan(text: string, from: number, separator: number, final: boolean): Scanned | null {
   const cells: string[] = [];
   let lines = 0;
   let cellFrom = from;
@@ -112,50 +161,8 @@ const scan = (text: string, from: number, separator: number, final: boolean): Sc
     const next = lineEnd(text, i, final);
     return next === null ? null : { cells, next, lines: lines + 1, fault: null };
   }
-};
-
-const isBlank = ({ cells, fault }: Scanned): boolean => fault === null && cells.every((cell) => cell === "");
-
-/**
- * Reads CSV as it streams by: quotes as in RFC 4180, with any separator, and LF, CRLF or CR, also mixed. Blanks around a
- * cell are no part of it unless they are quoted; a quote within an unquoted cell is a quote. Records without any content
- * are left out. A record whose quotes are in disorder carries a fault and ends with its first line. Throws CliError for a
- * line longer than any record.
- */
-export async function* csvRecords(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
-  const mark = separator.charCodeAt(0);
-  let text = "";
-  let line = firstLine;
-  let at = 0;
-  const records = (final: boolean): CsvRecord[] => {
-    const found: CsvRecord[] = [];
-    while (at < text.length) {
-      const scanned = scan(text, at, mark, final);
-      if (scanned === null) {
-        if (text.length - at > 2 * MAX_RECORD) throw tooLong(line);
-        break;
-      }
-      if (!isBlank(scanned)) found.push({ line, cells: scanned.cells, fault: scanned.fault });
-      at = scanned.next;
-      line += scanned.lines;
-    }
-    return found;
-  };
-  for await (const chunk of chunks) {
-    text = text.slice(at) + chunk;
-    at = 0;
-    yield records(false);
-  }
-  yield records(true);
 }
 
-/** The cells of the first record of a text, as far as it goes; for guessing what separates them. */
-export const firstCells = (text: string, separator: string): readonly string[] => scan(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
-
-/** One cell as it is written: in quotes where it must be. */
-export const csvCell = (text: string, separator = ","): string =>
-  text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-
-/** One line of CSV, with its CRLF (RFC 4180). */
-export const csvLine = (cells: readonly string[], separator = ","): string =>
-  `${cells.map((cell) => csvCell(cell, separator)).join(separator)}\r\n`;
+function isBlank({ cells, fault }: Scanned): boolean {
+  return fault === null && cells.every((cell) => cell === "");
+}

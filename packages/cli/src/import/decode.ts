@@ -12,25 +12,52 @@ const CR = 0x0d;
 
 // Bytes 0x80 to 0x9f; the rest of Windows-1252 is Latin-1. The platform's own decoder takes them for control characters in some versions.
 const HIGH = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
-const from1252 = (bytes: Buffer): string =>
-  bytes.toString("latin1").replace(/[\u0080-\u009f]/g, (c) => HIGH.charAt(c.charCodeAt(0) - 0x80));
 
-const refuse = (name: string, what: string, hint: string): never => {
+/**
+ * Decodes a stream as it comes, in flat memory; a byte order mark is taken off. `name` stands in errors. Throws CliError
+ * that names the line where the text is not in its encoding, and for what is no text: workbooks, archives.
+ */
+export async function* decode(name: string, bytes: Bytes, given?: Encoding): AsyncGenerator<string> {
+  const source = bytes[Symbol.asyncIterator]();
+  try {
+    let start: Buffer = NONE;
+    // The first chunk of a pipe may be a single byte.
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      start = Buffer.concat([start, next.value]);
+      if (start.length >= 256) break;
+    }
+    if (given === undefined) refuseBinary(name, start);
+    const { encoding, mark } = detect(start);
+    const used = given ?? encoding;
+    const all = after(start.subarray(encoding === used ? mark : 0), source);
+    if (used === "utf-8") yield* utf8(name, all);
+    else if (used === "windows-1252") yield* windows1252(all);
+    else yield* utf16(name, used, all);
+  } finally {
+    await source.return?.();
+  }
+}
+
+function from1252(bytes: Buffer): string {
+  return bytes.toString("latin1").replace(/[\u0080-\u009f]/g, (c) => HIGH.charAt(c.charCodeAt(0) - 0x80));
+}
+
+function refuse(name: string, what: string, hint: string): never {
   throw invalidInput(`${name} ${what}`, [], { code: "not_text", hint });
-};
+}
 
 /** Throws CliError for what is no text at all, with how to make one of it. */
-const refuseBinary = (name: string, start: Buffer): void => {
+function refuseBinary(name: string, start: Buffer): void {
   const begins = (...bytes: number[]): boolean => bytes.every((byte, i) => start[i] === byte);
   const save = "Save it as CSV (UTF-8) and import that file.";
   if (begins(0x50, 0x4b, 0x03, 0x04)) refuse(name, "is a workbook or an archive, not text.", save);
   if (begins(0xd0, 0xcf, 0x11, 0xe0)) refuse(name, "is an old Excel workbook, not text.", save);
   if (begins(0x1f, 0x8b)) refuse(name, "is compressed.", `Write: gunzip -c ${name} | mailsvc … import -`);
   if (begins(0x25, 0x50, 0x44, 0x46)) refuse(name, "is a PDF.", "Export the data from where it is kept as CSV.");
-};
+}
 
 /** The encoding by the byte order mark, else by where zero bytes stand: text in UTF-16 is full of them on one side. */
-const detect = (start: Buffer): { encoding: Encoding; mark: number } => {
+function detect(start: Buffer): { encoding: Encoding; mark: number } {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return { encoding: "utf-8", mark: 3 };
   if (start[0] === 0xff && start[1] === 0xfe) return { encoding: "utf-16le", mark: 2 };
   if (start[0] === 0xfe && start[1] === 0xff) return { encoding: "utf-16be", mark: 2 };
@@ -43,26 +70,26 @@ const detect = (start: Buffer): { encoding: Encoding; mark: number } => {
   if (odd > head.length / 8 && even < odd / 4) return { encoding: "utf-16le", mark: 0 };
   if (even > head.length / 8 && odd < even / 4) return { encoding: "utf-16be", mark: 0 };
   return { encoding: "utf-8", mark: 0 };
-};
+}
 
-const count = (bytes: Buffer, byte: number): number => {
+function count(bytes: Buffer, byte: number): number {
   let n = 0;
   for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) n += 1;
   return n;
-};
+}
 
 /** The length of what can be decoded: a character cut off at the end waits for its rest. */
-const wholeUtf8 = (bytes: Buffer): number => {
+function wholeUtf8(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes.length;
     if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? bytes.length - back : bytes.length;
   }
   return bytes.length;
-};
+}
 
 /** Counts lines in bytes that go by; files with CR alone have lines too. */
-const lineCounter = () => {
+function lineCounter() {
   let lf = 0;
   let cr = 0;
   return {
@@ -73,9 +100,9 @@ const lineCounter = () => {
     /** The line that comes next, from 1. */
     line: (): number => (lf === 0 ? cr : lf) + 1,
   };
-};
+}
 
-const badUtf8 = (name: string, bytes: Buffer, first: number): never => {
+function badUtf8(name: string, bytes: Buffer, first: number): never {
   const end = bytes.includes(LF) ? LF : CR;
   let line = first;
   for (let from = 0; ; line += 1) {
@@ -95,7 +122,7 @@ const badUtf8 = (name: string, bytes: Buffer, first: number): never => {
     }
     from = to + 1;
   }
-};
+}
 
 async function* utf8(name: string, bytes: Bytes): AsyncGenerator<string> {
   const lines = lineCounter();
@@ -143,29 +170,4 @@ async function* windows1252(bytes: Bytes): AsyncGenerator<string> {
 async function* after(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (start.length > 0) yield start;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-/**
- * Decodes a stream as it comes, in flat memory; a byte order mark is taken off. `name` stands in errors. Throws CliError
- * that names the line where the text is not in its encoding, and for what is no text: workbooks, archives.
- */
-export async function* decode(name: string, bytes: Bytes, given?: Encoding): AsyncGenerator<string> {
-  const source = bytes[Symbol.asyncIterator]();
-  try {
-    let start: Buffer = NONE;
-    // The first chunk of a pipe may be a single byte.
-    for (let next = await source.next(); !next.done; next = await source.next()) {
-      start = Buffer.concat([start, next.value]);
-      if (start.length >= 256) break;
-    }
-    if (given === undefined) refuseBinary(name, start);
-    const { encoding, mark } = detect(start);
-    const used = given ?? encoding;
-    const all = after(start.subarray(encoding === used ? mark : 0), source);
-    if (used === "utf-8") yield* utf8(name, all);
-    else if (used === "windows-1252") yield* windows1252(all);
-    else yield* utf16(name, used, all);
-  } finally {
-    await source.return?.();
-  }
 }

@@ -15,16 +15,14 @@ import { GUESSED, type Guessed } from "./typed.ts";
 const CONCURRENCY = 4;
 
 /** A flag that takes one of a few words. */
-export const choice = (syntax: string, about: string, choices: readonly string[], fallback?: string): Option => {
+export function choice(syntax: string, about: string, choices: readonly string[], fallback?: string): Option {
   const option = new Option(syntax, `${about} (${choices.join(", ")}${fallback === undefined ? "" : `; default ${fallback}`})`);
   const facts: OptionFacts = { type: "enum", choices, ...(fallback === undefined ? {} : { default: fallback }) };
   return noteOption(option, facts).argParser((word: string) => checkChoice(option.name(), word, choices));
-};
-const file = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "file" });
-const amount = (syntax: string, about: string): Option => noteOption(new Option(syntax, about), { type: "number" });
+}
 
 /** Adds the flags of an import. */
-export const addOptions = (command: Command, kind: Kind): void => {
+export function addOptions(command: Command, kind: Kind): void {
   const options = [
     ...(kind === CONTACTS
       ? [choice("--mode <mode>", "Contacts that exist: update or leave them", ["upsert", "skip"], "upsert")]
@@ -65,18 +63,63 @@ export const addOptions = (command: Command, kind: Kind): void => {
     noteOption(new Option("--restart", "Begin anew, whatever is noted there"), { type: "boolean" }),
   ];
   for (const option of options) command.addOption(option);
-};
+}
 
-const whole = (flags: Flags, name: string, flag: string, low: number, high: number, fallback: number): number => {
+/** The character of --separator, by itself or by its name. Throws CliError. */
+export function separatorFlag(text: unknown): string | undefined {
+  if (text === undefined) return undefined;
+  const separator = /^(?:tab|\\t)$/i.test(String(text)) ? "\t" : String(text);
+  if (separator.length !== 1 || /["\r\n\w]/.test(separator))
+    throw usageError(`--separator: "${separator}" is not one character such as , ; | or tab.`);
+  return separator;
+}
+
+/** What flags say about the text of the file. Throws CliError. */
+export function textFlags(flags: Flags): TextFlags {
+  return {
+    format: flags["format"] as Format | undefined,
+    encoding: flags["encoding"] as Encoding | undefined,
+    separator: separatorFlag(flags["separator"]),
+    header: flags["header"] as string | undefined,
+  };
+}
+
+/** What flags say about cells. Throws CliError. */
+export function cellFlags(flags: Flags): CellFlags {
+  return {
+    types: typesOf(flags["types"]),
+    guarded: flags["guard"] !== false,
+    defaults: Object.fromEntries(["reason", "scope"].flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]]))),
+  };
+}
+
+/** How much at a time, and how many may fail. Throws CliError. */
+export function amountFlags(flags: Flags, kind: Kind) {
+  return {
+    batchSize: whole(flags, "batch", "--batch", 1, kind.limit, kind.limit),
+    concurrency: whole(flags, "concurrency", "--concurrency", 1, 16, CONCURRENCY),
+    maxErrors: whole(flags, "maxErrors", "--max-errors", 0, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY),
+  };
+}
+
+function file(syntax: string, about: string): Option {
+  return noteOption(new Option(syntax, about), { type: "file" });
+}
+
+function amount(syntax: string, about: string): Option {
+  return noteOption(new Option(syntax, about), { type: "number" });
+}
+
+function whole(flags: Flags, name: string, flag: string, low: number, high: number, fallback: number): number {
   const text = flags[name];
   if (text === undefined) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(String(text)) || value < low || value > high)
     throw usageError(`${flag}: "${String(text)}" is no number from ${number(low)} to ${number(high)}.`);
   return value;
-};
+}
 
-const typesOf = (text: unknown): Set<Guessed> => {
+function typesOf(text: unknown): Set<Guessed> {
   const words = text === undefined ? [] : String(text).split(",");
   const found = words.flatMap((word): readonly Guessed[] => {
     const name = word.trim().toLowerCase();
@@ -85,35 +128,4 @@ const typesOf = (text: unknown): Set<Guessed> => {
     return known;
   });
   return new Set(found);
-};
-
-/** The character of --separator, by itself or by its name. Throws CliError. */
-export const separatorFlag = (text: unknown): string | undefined => {
-  if (text === undefined) return undefined;
-  const separator = /^(?:tab|\\t)$/i.test(String(text)) ? "\t" : String(text);
-  if (separator.length !== 1 || /["\r\n\w]/.test(separator))
-    throw usageError(`--separator: "${separator}" is not one character such as , ; | or tab.`);
-  return separator;
-};
-
-/** What flags say about the text of the file. Throws CliError. */
-export const textFlags = (flags: Flags): TextFlags => ({
-  format: flags["format"] as Format | undefined,
-  encoding: flags["encoding"] as Encoding | undefined,
-  separator: separatorFlag(flags["separator"]),
-  header: flags["header"] as string | undefined,
-});
-
-/** What flags say about cells. Throws CliError. */
-export const cellFlags = (flags: Flags): CellFlags => ({
-  types: typesOf(flags["types"]),
-  guarded: flags["guard"] !== false,
-  defaults: Object.fromEntries(["reason", "scope"].flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]]))),
-});
-
-/** How much at a time, and how many may fail. Throws CliError. */
-export const amountFlags = (flags: Flags, kind: Kind) => ({
-  batchSize: whole(flags, "batch", "--batch", 1, kind.limit, kind.limit),
-  concurrency: whole(flags, "concurrency", "--concurrency", 1, 16, CONCURRENCY),
-  maxErrors: whole(flags, "maxErrors", "--max-errors", 0, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY),
-});
+}

@@ -54,63 +54,12 @@ interface Flight {
 // Tried again for as long as --timeout allows; waits grow to 8 s.
 const RETRIES = 100;
 
-const send = async ({ session, kind, flags, from }: Job, batch: Batch, { valid }: Checked): Promise<Outcome> => {
-  if (valid.length === 0) return { counts: {}, faults: [] };
-  const call = callOf(
-    kind.endpoint,
-    [],
-    {},
-    kind.body(
-      valid.map((row) => row.value),
-      flags,
-    ),
-  );
-  const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": idempotencyKeyOf(from.startedAt, batch) };
-  // Not called off by Ctrl-C: a batch that is on its way arrives, and its outcome is worth knowing.
-  const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
-  return kind.outcome(data);
-};
-
-/** Rows of the answer's faults beside those found here, in the order of the file. */
-const rejectsOf = ({ valid, rejects }: Checked, outcome: Outcome): Reject[] => {
-  const refused = new Map<number, Reject>();
-  for (const { index, path, code, message } of outcome.faults) {
-    const row = valid[index];
-    if (!row) continue;
-    const before = refused.get(index);
-    const fault = { column: row.columnOf(path), field: path, code, message };
-    refused.set(index, { line: row.line, source: row.source, faults: [...(before?.faults ?? []), fault] });
-  }
-  return [...rejects, ...refused.values()].sort((a, b) => a.line - b.line);
-};
-
-/** Books a batch, in the order of the file: counts, rows that failed, and how far the import has come. */
-const book = (job: Job, progress: Progress, { batch, checked }: Flight, outcome: Outcome): void => {
-  const rejects = rejectsOf(checked, outcome);
-  progress.batches = batch.number + 1;
-  progress.chain = batch.chain;
-  progress.rows += batch.size;
-  progress.failed += rejects.length;
-  for (const [name, n] of Object.entries(outcome.counts)) progress.counts[name] = (progress.counts[name] ?? 0) + n;
-  job.rejects?.write(rejects);
-  progress.errorsBytes = job.rejects?.bytes() ?? 0;
-  job.checkpoint?.save(progress);
-  Object.assign(job.standing, { rows: progress.rows, failed: progress.failed, counts: { ...progress.counts }, consumed: batch.consumed });
-  if (rejects.length > 0) job.onRejects(rejects);
-};
-
-const changed = (job: Job): Error =>
-  usageError(`${job.source.name} is not the file the import began with, up to row ${job.from.rows}.`, {
-    code: "file_changed",
-    hint: `Begin anew with --restart. What the import had come to is noted in ${job.checkpoint?.path}.`,
-  });
-
 /**
  * Sends a table batch by batch, several at a time, and books the answers in the order of the file. Batches that share an
  * address are never on their way together, so that of two rows about one contact the later one counts. Stops after the
  * batches on their way when the session's signal fires, or when too many rows failed. Does not throw.
  */
-export const runImport = async (job: Job): Promise<Ending> => {
+export async function runImport(job: Job): Promise<Ending> {
   const { session, standing, source, table, kind } = job;
   const progress: Progress = { ...job.from, counts: { ...job.from.counts } };
   const flights: Flight[] = [];
@@ -166,4 +115,56 @@ export const runImport = async (job: Job): Promise<Ending> => {
   if (session.signal.aborted) return { why: "cancelled" };
   if (failure) return { why: "failed", error: failure.error };
   return progress.failed > job.maxErrors ? { why: "too_many_errors" } : { why: "done" };
-};
+}
+
+async function send({ session, kind, flags, from }: Job, batch: Batch, { valid }: Checked): Promise<Outcome> {
+  if (valid.length === 0) return { counts: {}, faults: [] };
+  const call = callOf(
+    kind.endpoint,
+    [],
+    {},
+    kind.body(
+      valid.map((row) => row.value),
+      flags,
+    ),
+  );
+  const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": idempotencyKeyOf(from.startedAt, batch) };
+  // Not called off by Ctrl-C: a batch that is on its way arrives, and its outcome is worth knowing.
+  const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
+  return kind.outcome(data);
+}
+
+/** Rows of the answer's faults beside those found here, in the order of the file. */
+function rejectsOf({ valid, rejects }: Checked, outcome: Outcome): Reject[] {
+  const refused = new Map<number, Reject>();
+  for (const { index, path, code, message } of outcome.faults) {
+    const row = valid[index];
+    if (!row) continue;
+    const before = refused.get(index);
+    const fault = { column: row.columnOf(path), field: path, code, message };
+    refused.set(index, { line: row.line, source: row.source, faults: [...(before?.faults ?? []), fault] });
+  }
+  return [...rejects, ...refused.values()].sort((a, b) => a.line - b.line);
+}
+
+/** Books a batch, in the order of the file: counts, rows that failed, and how far the import has come. */
+function book(job: Job, progress: Progress, { batch, checked }: Flight, outcome: Outcome): void {
+  const rejects = rejectsOf(checked, outcome);
+  progress.batches = batch.number + 1;
+  progress.chain = batch.chain;
+  progress.rows += batch.size;
+  progress.failed += rejects.length;
+  for (const [name, n] of Object.entries(outcome.counts)) progress.counts[name] = (progress.counts[name] ?? 0) + n;
+  job.rejects?.write(rejects);
+  progress.errorsBytes = job.rejects?.bytes() ?? 0;
+  job.checkpoint?.save(progress);
+  Object.assign(job.standing, { rows: progress.rows, failed: progress.failed, counts: { ...progress.counts }, consumed: batch.consumed });
+  if (rejects.length > 0) job.onRejects(rejects);
+}
+
+function changed(job: Job): Error {
+  return usageError(`${job.source.name} is not the file the import began with, up to row ${job.from.rows}.`, {
+    code: "file_changed",
+    hint: `Begin anew with --restart. What the import had come to is noted in ${job.checkpoint?.path}.`,
+  });
+}

@@ -91,13 +91,6 @@ const STATUS: Readonly<Record<string, string>> = {
   "0": "UNSUBSCRIBED",
 };
 
-const statusOf = (cell: string): Typed => {
-  const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
-  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is no status; it is SUBSCRIBED or UNSUBSCRIBED.` };
-};
-
-const lower = (cell: string): Typed => ({ value: cell.trim().toLowerCase() });
-
 export const CONTACTS: Kind = {
   noun: "contacts",
   fields: ["email", "firstName", "lastName", "phone", "tags", "status"],
@@ -165,3 +158,12 @@ export const SUPPRESSIONS: Kind = {
     };
   },
 };
+
+function statusOf(cell: string): Typed {
+  const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
+  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is no status; it is SUBSCRIBED or UNSUBSCRIBED.` };
+}
+
+function lower(cell: string): Typed {
+  return { value: cell.trim().toLowerCase() };
+}

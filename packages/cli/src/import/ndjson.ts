@@ -12,37 +12,6 @@ export interface JsonRecord {
 // Deeper JSON than this is refused by every server; walking it would overflow the stack.
 const MAX_DEPTH = 30;
 
-const tooDeep = (text: string): boolean => {
-  if (!/[[{](?:[^[{]*[[{]){29}/.test(text)) return false;
-  let depth = 0;
-  let inside = false;
-  for (let i = 0; i < text.length; i += 1) {
-    const c = text[i];
-    if (inside) {
-      if (c === "\\") i += 1;
-      else if (c === '"') inside = false;
-    } else if (c === '"') inside = true;
-    else if (c === "{" || c === "[") {
-      depth += 1;
-      if (depth > MAX_DEPTH) return true;
-    } else if (c === "}" || c === "]") depth -= 1;
-  }
-  return false;
-};
-
-const read = (line: number, text: string): JsonRecord => {
-  const failed = (fault: string): JsonRecord => ({ line, text, value: null, fault });
-  if (tooDeep(text)) return failed(`The JSON nests deeper than ${MAX_DEPTH} levels.`);
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { line, text, value: value as Record<string, unknown>, fault: null };
-  } catch (error) {
-    return failed(`This is not JSON: ${(error as Error).message}.`);
-  }
-  return failed("A JSON object is needed on each line: { … }.");
-};
-
 /** Reads NDJSON (JSON Lines) as it streams by; empty lines are left out. Throws CliError for a line longer than any record. */
 export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
   let rest = "";
@@ -59,4 +28,35 @@ export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerato
     if (rest.length > 2 * MAX_RECORD) throw tooLong(line + 1);
   }
   yield records([rest]);
+}
+
+function tooDeep(text: string): boolean {
+  if (!/[[{](?:[^[{]*[[{]){29}/.test(text)) return false;
+  let depth = 0;
+  let inside = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text[i];
+    if (inside) {
+      if (c === "\\") i += 1;
+      else if (c === '"') inside = false;
+    } else if (c === '"') inside = true;
+    else if (c === "{" || c === "[") {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (c === "}" || c === "]") depth -= 1;
+  }
+  return false;
+}
+
+function read(line: number, text: string): JsonRecord {
+  const failed = (fault: string): JsonRecord => ({ line, text, value: null, fault });
+  if (tooDeep(text)) return failed(`The JSON nests deeper than ${MAX_DEPTH} levels.`);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { line, text, value: value as Record<string, unknown>, fault: null };
+  } catch (error) {
+    return failed(`This is not JSON: ${(error as Error).message}.`);
+  }
+  return failed("A JSON object is needed on each line: { … }.");
 }

@@ -26,32 +26,8 @@ export interface Plan {
   maxErrors: number;
 }
 
-/** What must be the same for an import to go on: the server, the workspace, and the flags that decide what is sent. */
-const identity = async (session: Session, kind: Kind, flags: Flags): Promise<string> => {
-  const { workspace } = (await session.send(callOf(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
-  const names = ["mode", "map", "customFields", "types", "format", "encoding", "separator", "header", "guard", "batch", "reason", "scope"];
-  const said = Object.fromEntries(names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-  return `${kind.noun} into ${workspace.id} at ${session.settings().url} ${JSON.stringify(said)}`;
-};
-
-const progressFrom = async (session: Session, kind: Kind, flags: Flags, checkpoint: Checkpoint | null): Promise<Progress> => {
-  const startedAt = new Date(session.host.now()).toISOString();
-  const fresh: Progress = { version: 1, startedAt, for: "", batches: 0, chain: "", rows: 0, failed: 0, counts: {}, errorsBytes: 0 };
-  if (!checkpoint) return fresh;
-  fresh.for = await identity(session, kind, flags);
-  const noted = flags["restart"] === true ? null : checkpoint.load();
-  if (noted && noted.for !== fresh.for)
-    throw usageError(`${checkpoint.path} belongs to another import.`, {
-      code: "other_import",
-      hint: `It was begun as: ${noted.for}. This is: ${fresh.for}. Begin anew with --restart, or keep them apart with --resume-file.`,
-    });
-  if (noted) return noted;
-  checkpoint.save(fresh);
-  return fresh;
-};
-
 /** Makes ready for an import. Sends no rows. Throws CliError that says what stands in the way. */
-export const planOf = async (session: Session, kind: Kind, given: string, flags: Flags): Promise<Plan> => {
+export async function planOf(session: Session, kind: Kind, given: string, flags: Flags): Promise<Plan> {
   const { host } = session;
   const dryRun = flags["dryRun"] === true || session.globals.dryRun;
   const sides = amountFlags(flags, kind);
@@ -78,4 +54,28 @@ export const planOf = async (session: Session, kind: Kind, given: string, flags:
     errorsFile,
     ...sides,
   };
-};
+}
+
+/** What must be the same for an import to go on: the server, the workspace, and the flags that decide what is sent. */
+async function identity(session: Session, kind: Kind, flags: Flags): Promise<string> {
+  const { workspace } = (await session.send(callOf(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
+  const names = ["mode", "map", "customFields", "types", "format", "encoding", "separator", "header", "guard", "batch", "reason", "scope"];
+  const said = Object.fromEntries(names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+  return `${kind.noun} into ${workspace.id} at ${session.settings().url} ${JSON.stringify(said)}`;
+}
+
+async function progressFrom(session: Session, kind: Kind, flags: Flags, checkpoint: Checkpoint | null): Promise<Progress> {
+  const startedAt = new Date(session.host.now()).toISOString();
+  const fresh: Progress = { version: 1, startedAt, for: "", batches: 0, chain: "", rows: 0, failed: 0, counts: {}, errorsBytes: 0 };
+  if (!checkpoint) return fresh;
+  fresh.for = await identity(session, kind, flags);
+  const noted = flags["restart"] === true ? null : checkpoint.load();
+  if (noted && noted.for !== fresh.for)
+    throw usageError(`${checkpoint.path} belongs to another import.`, {
+      code: "other_import",
+      hint: `It was begun as: ${noted.for}. This is: ${fresh.for}. Begin anew with --restart, or keep them apart with --resume-file.`,
+    });
+  if (noted) return noted;
+  checkpoint.save(fresh);
+  return fresh;
+}

@@ -12,30 +12,12 @@ export interface RejectsFile {
   close(): void;
 }
 
-const reasonOf = ({ faults }: Reject): string =>
-  faults.map(({ column, message }) => (column === "" ? message : `${column}: ${message}`)).join(" ");
-
 // Their names begin with import., which an import leaves out.
 const LINE = "import.line";
 const PROBLEM = "import.problem";
 
-const csvOf = ({ separator, names }: Table, reject: Reject): string => {
-  const cells = "text" in reject.source ? [reject.source.text] : [...reject.source];
-  while (cells.length < names.length) cells.push("");
-  // Cells beyond the columns would push the reason out of its own.
-  const more = cells.splice(names.length).filter((cell) => cell !== "");
-  const reason = more.length > 0 ? `${reasonOf(reject)} Left over: ${more.join(separator)}` : reasonOf(reject);
-  return csvLine([...cells, String(reject.line), reason], separator);
-};
-
-const jsonOf = (reject: Reject): string => {
-  const { source } = reject;
-  const given = "text" in source ? (source.value ?? { "import.text": source.text }) : {};
-  return `${JSON.stringify({ ...given, [LINE]: reject.line, [PROBLEM]: reasonOf(reject) })}\n`;
-};
-
 /** Opens the file at `path`, in the format of the table; `keep` bytes of an earlier run stay. Throws CliError. */
-export const rejectsFile = (path: string, table: Table, keep: number): RejectsFile => {
+export function rejectsFile(path: string, table: Table, keep: number): RejectsFile {
   let file: number;
   let size = keep;
   try {
@@ -55,4 +37,23 @@ export const rejectsFile = (path: string, table: Table, keep: number): RejectsFi
     bytes: () => size,
     close: () => closeSync(file),
   };
-};
+}
+
+function reasonOf({ faults }: Reject): string {
+  return faults.map(({ column, message }) => (column === "" ? message : `${column}: ${message}`)).join(" ");
+}
+
+function csvOf({ separator, names }: Table, reject: Reject): string {
+  const cells = "text" in reject.source ? [reject.source.text] : [...reject.source];
+  while (cells.length < names.length) cells.push("");
+  // Cells beyond the columns would push the reason out of its own.
+  const more = cells.splice(names.length).filter((cell) => cell !== "");
+  const reason = more.length > 0 ? `${reasonOf(reject)} Left over: ${more.join(separator)}` : reasonOf(reject);
+  return csvLine([...cells, String(reject.line), reason], separator);
+}
+
+function jsonOf(reject: Reject): string {
+  const { source } = reject;
+  const given = "text" in source ? (source.value ?? { "import.text": source.text }) : {};
+  return `${JSON.stringify({ ...given, [LINE]: reject.line, [PROBLEM]: reasonOf(reject) })}\n`;
+}

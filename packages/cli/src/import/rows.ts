@@ -33,57 +33,10 @@ export interface CellFlags {
   /** Values of fields that a row does not give. */
   defaults: Readonly<Record<string, unknown>>;
 }
-
-const fieldOf = (place: Place): string =>
-  place.to === "field"
-    ? place.field
-    : place.to === "custom"
-      ? `customFields.${place.key}`
-      : place.to === "customFields"
-        ? "customFields"
-        : "";
-
-/** A row under construction. Custom fields have no prototype: a column may be called like one of its members. */
-const rowOf = (line: number, source: Row["source"], defaults: CellFlags["defaults"], columnOf: Row["columnOf"]) => {
-  const row: Row = { line, value: { ...defaults }, faults: [], source, columnOf };
-  let custom: Record<string, unknown> | undefined;
-  return {
-    row,
-    put: (field: string, value: unknown): void => {
-      row.value[field] = value;
-    },
-    putCustom: (key: string, value: unknown): void => {
-      custom ??= row.value["customFields"] = Object.create(null) as Record<string, unknown>;
-      custom[key] = value;
-    },
-    fault: (column: string, field: string, code: string, message: string): void => {
-      row.faults.push({ column, field, code, message });
-    },
-  };
-};
 type Draft = ReturnType<typeof rowOf>;
 
-const putObject = (draft: Draft, value: unknown, column: string): void => {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    for (const [key, v] of Object.entries(value)) draft.putCustom(key, v);
-  else draft.fault(column, "customFields", "invalid_type", 'A JSON object is needed: {"plan": "pro"}');
-};
-
-const json = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Makes rows of a table. An empty cell says nothing: what a contact has stays as it is. */
-export const tableReader = (
-  kind: Kind,
-  names: readonly string[],
-  places: readonly Place[],
-  flags: CellFlags,
-): ((record: CsvRecord) => Row) => {
+export function tableReader(kind: Kind, names: readonly string[], places: readonly Place[], flags: CellFlags): (record: CsvRecord) => Row {
   const label = (i: number): string => names[i]?.trim() || `column ${i + 1}`;
   const fields = places.map(fieldOf);
   const columnOf = (field: string): string => {
@@ -122,10 +75,10 @@ export const tableReader = (
       });
     return draft.row;
   };
-};
+}
 
 /** Makes rows of JSON objects: names as in a table, values with the types they have. */
-export const objectReader = (kind: Kind, resolver: Resolver, flags: CellFlags): ((record: JsonRecord) => Row) => {
+export function objectReader(kind: Kind, resolver: Resolver, flags: CellFlags): (record: JsonRecord) => Row {
   const known = new Map<string, Place>();
   const placeOf = (name: string): Place => {
     let place = known.get(name);
@@ -163,4 +116,47 @@ export const objectReader = (kind: Kind, resolver: Resolver, flags: CellFlags): 
     }
     return draft.row;
   };
-};
+}
+
+function fieldOf(place: Place): string {
+  return place.to === "field"
+    ? place.field
+    : place.to === "custom"
+      ? `customFields.${place.key}`
+      : place.to === "customFields"
+        ? "customFields"
+        : "";
+}
+
+/** A row under construction. Custom fields have no prototype: a column may be called like one of its members. */
+function rowOf(line: number, source: Row["source"], defaults: CellFlags["defaults"], columnOf: Row["columnOf"]) {
+  const row: Row = { line, value: { ...defaults }, faults: [], source, columnOf };
+  let custom: Record<string, unknown> | undefined;
+  return {
+    row,
+    put: (field: string, value: unknown): void => {
+      row.value[field] = value;
+    },
+    putCustom: (key: string, value: unknown): void => {
+      custom ??= row.value["customFields"] = Object.create(null) as Record<string, unknown>;
+      custom[key] = value;
+    },
+    fault: (column: string, field: string, code: string, message: string): void => {
+      row.faults.push({ column, field, code, message });
+    },
+  };
+}
+
+function putObject(draft: Draft, value: unknown, column: string): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    for (const [key, v] of Object.entries(value)) draft.putCustom(key, v);
+  else draft.fault(column, "customFields", "invalid_type", 'A JSON object is needed: {"plan": "pro"}');
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

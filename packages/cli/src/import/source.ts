@@ -18,30 +18,8 @@ export interface Source {
 
 const CHUNK = 64 * 1024;
 
-const why = (error: unknown): string => {
-  const code = (error as NodeJS.ErrnoException).code;
-  return code === "ENOENT"
-    ? "there is no such file"
-    : code === "EACCES"
-      ? "it may not be read"
-      : code === "EISDIR"
-        ? "it is a directory"
-        : String(code);
-};
-
-const sizeOf = (path: string, given: string): number | null => {
-  try {
-    const stat = statSync(path);
-    if (stat.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
-    // A named pipe, /dev/stdin: there is no telling how much comes.
-    return stat.isFile() ? stat.size : null;
-  } catch (error) {
-    throw usageError(`${given}: ${why(error)}.`);
-  }
-};
-
 /** A file, or stdin for `-`. Throws CliError when it cannot be read. */
-export const openSource = (session: Session, given: string): Source => {
+export function openSource(session: Session, given: string): Source {
   const { host, signal } = session;
   let consumed = 0;
   async function* counted(stream: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
@@ -74,4 +52,26 @@ export const openSource = (session: Session, given: string): Source => {
     bytes: () => counted(createReadStream(path, { highWaterMark: CHUNK })),
     consumed: () => consumed,
   };
-};
+}
+
+function why(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT"
+    ? "there is no such file"
+    : code === "EACCES"
+      ? "it may not be read"
+      : code === "EISDIR"
+        ? "it is a directory"
+        : String(code);
+}
+
+function sizeOf(path: string, given: string): number | null {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    // A named pipe, /dev/stdin: there is no telling how much comes.
+    return stat.isFile() ? stat.size : null;
+  } catch (error) {
+    throw usageError(`${given}: ${why(error)}.`);
+  }
+}

@@ -36,52 +36,45 @@ export interface Summary {
   resumeFile: string | null;
 }
 
-export const number = (n: number): string => n.toLocaleString("en-US");
+export function number(n: number): string {
+  return n.toLocaleString("en-US");
+}
 
-const fieldName = (place: Place): string | null =>
-  place.to === "field"
-    ? place.field
-    : place.to === "custom"
-      ? customColumn(place.key)
-      : place.to === "customFields"
-        ? "customFields"
-        : null;
-
-export const columnsIn = (names: readonly string[], places: readonly Place[]): Summary["columns"] =>
-  places.map((place, i) => ({ name: names[i]?.trim() ?? "", field: fieldName(place) }));
+export function columnsIn(names: readonly string[], places: readonly Place[]): Summary["columns"] {
+  return places.map((place, i) => ({ name: names[i]?.trim() ?? "", field: fieldName(place) }));
+}
 
 /** `line 12, E-mail: "ada" has no @.` */
-export const faultLines = ({ line, faults }: Reject, style: Style): string[] =>
-  faults.map(({ column, message }) => `${style.bold(`line ${line}`)}${column === "" ? "" : `, ${safeText(column)}`}: ${safeText(message)}`);
+export function faultLines({ line, faults }: Reject, style: Style): string[] {
+  return faults.map(
+    ({ column, message }) => `${style.bold(`line ${line}`)}${column === "" ? "" : `, ${safeText(column)}`}: ${safeText(message)}`,
+  );
+}
 
-export const shownFaults = ({ line, faults }: Reject): ShownFault[] => faults.map((fault) => ({ line, ...fault }));
+export function shownFaults({ line, faults }: Reject): ShownFault[] {
+  return faults.map((fault) => ({ line, ...fault }));
+}
 
 /** The counts in the order of the kind's outcomes, for JSON: flat beside the other numbers. */
-export const asJson = ({ counts, ...summary }: Summary, kind: Kind): Record<string, unknown> => ({
-  file: summary.file,
-  dryRun: summary.dryRun,
-  complete: summary.complete,
-  rows: summary.rows,
-  ...Object.fromEntries(kind.outcomes.map((name) => [name, counts[name] ?? 0])),
-  failed: summary.failed,
-  ...(counts["suppressed"] === undefined ? {} : { suppressed: counts["suppressed"] }),
-  resumedAt: summary.resumedAt,
-  columns: summary.columns,
-  errors: summary.errors,
-  errorsFile: summary.errorsFile,
-  resumeFile: summary.resumeFile,
-});
-
-const headline = (summary: Summary, ending: Ending, style: Style): string => {
-  const file = safeText(summary.file);
-  if (!summary.complete)
-    return `${style.yellow(ending.why === "cancelled" ? "Stopped" : "Not finished")} ${file} after ${number(summary.rows)} rows`;
-  if (summary.dryRun) return `${style.green("Checked")} ${file}; nothing was stored`;
-  return `${summary.failed > 0 ? style.yellow("Imported") : style.green("Imported")} ${file}`;
-};
+export function asJson({ counts, ...summary }: Summary, kind: Kind): Record<string, unknown> {
+  return {
+    file: summary.file,
+    dryRun: summary.dryRun,
+    complete: summary.complete,
+    rows: summary.rows,
+    ...Object.fromEntries(kind.outcomes.map((name) => [name, counts[name] ?? 0])),
+    failed: summary.failed,
+    ...(counts["suppressed"] === undefined ? {} : { suppressed: counts["suppressed"] }),
+    resumedAt: summary.resumedAt,
+    columns: summary.columns,
+    errors: summary.errors,
+    errorsFile: summary.errorsFile,
+    resumeFile: summary.resumeFile,
+  };
+}
 
 /** The summary for people. */
-export const asText = (summary: Summary, kind: Kind, ending: Ending, seconds: number, style: Style): string => {
+export function asText(summary: Summary, kind: Kind, ending: Ending, seconds: number, style: Style): string {
   const { counts } = summary;
   const suppressed = counts["suppressed"] ?? 0;
   const kept = summary.columns.flatMap(({ name, field }) => (field?.startsWith("custom.") && !/^custom\./i.test(name) ? [name] : []));
@@ -102,23 +95,24 @@ export const asText = (summary: Summary, kind: Kind, ending: Ending, seconds: nu
       style,
     ),
   ].join("\n");
-};
+}
 
 /** How far along, from 0 to 1; null when nobody knows how much there is. */
-export const part = ({ consumed }: Standing, size: number | null): number | null =>
-  size === null || size === 0 ? null : Math.min(1, consumed / size);
+export function part({ consumed }: Standing, size: number | null): number | null {
+  return size === null || size === 0 ? null : Math.min(1, consumed / size);
+}
 
 /** Rows a second in this run, and the seconds that are left, as far as can be told. */
-export const pace = (standing: Standing, size: number | null, began: number, now: number) => {
+export function pace(standing: Standing, size: number | null, began: number, now: number) {
   const seconds = Math.max(0.001, (now - began) / 1000);
   const rate = (standing.rows - standing.resumedAt) / seconds;
   const bytes = standing.consumed - standing.resumedBytes;
   const left = size === null || bytes <= 0 || seconds < 1 ? null : ((size - standing.consumed) / bytes) * seconds;
   return { rate: Math.round(rate), left: left === null ? null : Math.ceil(left) };
-};
+}
 
 /** `people.csv: 62 %, 124,000 rows, 18,240 a second, 787 failed` */
-export const progressLine = (name: string, standing: Standing, size: number | null, rate: number): string => {
+export function progressLine(name: string, standing: Standing, size: number | null, rate: number): string {
   const done = part(standing, size);
   return [
     ...(done === null ? [] : [`${Math.floor(done * 100)} %`]),
@@ -128,4 +122,22 @@ export const progressLine = (name: string, standing: Standing, size: number | nu
   ]
     .join(", ")
     .replace(/^/, `${safeText(name)}: `);
-};
+}
+
+function fieldName(place: Place): string | null {
+  return place.to === "field"
+    ? place.field
+    : place.to === "custom"
+      ? customColumn(place.key)
+      : place.to === "customFields"
+        ? "customFields"
+        : null;
+}
+
+function headline(summary: Summary, ending: Ending, style: Style): string {
+  const file = safeText(summary.file);
+  if (!summary.complete)
+    return `${style.yellow(ending.why === "cancelled" ? "Stopped" : "Not finished")} ${file} after ${number(summary.rows)} rows`;
+  if (summary.dryRun) return `${style.green("Checked")} ${file}; nothing was stored`;
+  return `${summary.failed > 0 ? style.yellow("Imported") : style.green("Imported")} ${file}`;
+}

@@ -35,45 +35,8 @@ const HEAD = 64 * 1024;
 
 const SEP_LINE = /^sep=(.)(?:\r\n|\n|\r)/i;
 
-/** The separator with which the first line has a column for the address; else the one that makes the most columns. */
-const separatorOf = (head: string, resolver: Resolver): string => {
-  const rated = SEPARATORS.map((separator) => {
-    const cells = firstCells(head, separator);
-    const email = cells.some((name, i) => {
-      const place = resolver.place(name, i);
-      return place.to === "field" && place.field === "email";
-    });
-    return { separator, score: (email ? 10_000 : 0) + cells.length };
-  });
-  return rated.reduce((best, next) => (next.score > best.score ? next : best)).separator;
-};
-
-const formatOf = (name: string, head: string): Format => {
-  if (/^\.(?:ndjson|jsonl)$/i.test(extname(name))) return "ndjson";
-  const first = head.trimStart()[0];
-  if (first === "[" && !/^\.(?:csv|tsv|txt)$/i.test(extname(name)))
-    throw invalidInput(`${name} is a JSON array.`, [], {
-      code: "json_array",
-      hint: `One object on each line is needed: jq -c '.[]' ${name} | mailsvc … import -`,
-    });
-  return first === "{" ? "ndjson" : "csv";
-};
-
-async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
-  if (head !== "") yield head;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
-const empty = (name: string) =>
-  invalidInput(`${name} is empty.`, [], { code: "empty_file", hint: "The first line names the columns: email,firstName,lastName" });
-
-async function* mapped<T>(batches: AsyncIterable<T[]>, first: readonly T[], read: (record: T) => Row): AsyncGenerator<Row[]> {
-  if (first.length > 0) yield first.map(read);
-  for await (const records of batches) yield records.map(read);
-}
-
 /** Opens a source as rows. Reads no further than its first lines. Throws CliError that names line and column. */
-export const openTable = async (source: Source, kind: Kind, resolver: Resolver, text: TextFlags, cells: CellFlags): Promise<Table> => {
+export async function openTable(source: Source, kind: Kind, resolver: Resolver, text: TextFlags, cells: CellFlags): Promise<Table> {
   const decoded = decode(source.name, source.bytes(), text.encoding);
   let head = "";
   for (let next = await decoded.next(); !next.done; next = await decoded.next()) {
@@ -109,4 +72,42 @@ export const openTable = async (source: Source, kind: Kind, resolver: Resolver, 
   const below = text.header === undefined ? first.slice(1) : first;
   const places = columnsOf(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
   return { format, separator, names, places, rows: () => mapped(records, below, tableReader(kind, names, places, cells)) };
-};
+}
+
+/** The separator with which the first line has a column for the address; else the one that makes the most columns. */
+function separatorOf(head: string, resolver: Resolver): string {
+  const rated = SEPARATORS.map((separator) => {
+    const cells = firstCells(head, separator);
+    const email = cells.some((name, i) => {
+      const place = resolver.place(name, i);
+      return place.to === "field" && place.field === "email";
+    });
+    return { separator, score: (email ? 10_000 : 0) + cells.length };
+  });
+  return rated.reduce((best, next) => (next.score > best.score ? next : best)).separator;
+}
+
+function formatOf(name: string, head: string): Format {
+  if (/^\.(?:ndjson|jsonl)$/i.test(extname(name))) return "ndjson";
+  const first = head.trimStart()[0];
+  if (first === "[" && !/^\.(?:csv|tsv|txt)$/i.test(extname(name)))
+    throw invalidInput(`${name} is a JSON array.`, [], {
+      code: "json_array",
+      hint: `One object on each line is needed: jq -c '.[]' ${name} | mailsvc … import -`,
+    });
+  return first === "{" ? "ndjson" : "csv";
+}
+
+async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  if (head !== "") yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+function empty(name: string) {
+  return invalidInput(`${name} is empty.`, [], { code: "empty_file", hint: "The first line names the columns: email,firstName,lastName" });
+}
+
+async function* mapped<T>(batches: AsyncIterable<T[]>, first: readonly T[], read: (record: T) => Row): AsyncGenerator<Row[]> {
+  if (first.length > 0) yield first.map(read);
+  for await (const records of batches) yield records.map(read);
+}

@@ -1,11 +1,12 @@
 /** Tags as one cell: `vip; beta`. One that holds a separator or a quote stands in quotes. */
-export const joinTags = (tags: readonly string[]): string =>
-  tags.map((tag) => (/[;,"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join("; ");
+export function joinTags(tags: readonly string[]): string {
+  return tags.map((tag) => (/[;,"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join("; ");
+}
 
 const TAG = /\s*(?:"((?:[^"]|"")*)"\s*(?=[;,]|$)|([^;,]*))(?:[;,]|$)/y;
 
 /** The tags of a cell, separated by ; or , — what stands in quotes is one tag. Empty ones are left out. */
-export const splitTags = (cell: string): string[] => {
+export function splitTags(cell: string): string[] {
   const tags: string[] = [];
   TAG.lastIndex = 0;
   while (TAG.lastIndex < cell.length) {
@@ -14,4 +15,4 @@ export const splitTags = (cell: string): string[] => {
     if (tag !== "") tags.push(tag);
   }
   return tags;
-};
+}

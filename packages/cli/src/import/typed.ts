@@ -12,27 +12,8 @@ export type Typed = { value: unknown } | { fault: string };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-const numberOf = (text: string): number | undefined => {
-  if (!NUMBER.test(text)) return undefined;
-  const value = Number(text);
-  // What a number would not hold exactly stays a text.
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : undefined;
-};
-
-const booleanOf = (text: string): boolean | undefined => (/^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined);
-
-/** A date as ISO 8601: a day stays a day, an instant becomes UTC; one without a zone is taken for UTC. */
-const dateOf = (text: string): string | undefined => {
-  const [, day, time, zone = "Z"] = DATE.exec(text) ?? [];
-  if (day === undefined) return undefined;
-  const at = new Date(`${day}T${time ?? "00:00"}${zone.toUpperCase()}`);
-  // The 31st of June would become the 1st of July.
-  if (Number.isNaN(at.getTime()) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
-  return time === undefined ? day : at.toISOString();
-};
-
 /** A cell by its look: only what is asked for is recognised, all else stays a text. */
-export const guessed = (text: string, kinds: ReadonlySet<Guessed>): unknown => {
+export function guessed(text: string, kinds: ReadonlySet<Guessed>): unknown {
   if (kinds.size === 0) return text;
   const word = text.trim();
   return (
@@ -41,10 +22,10 @@ export const guessed = (text: string, kinds: ReadonlySet<Guessed>): unknown => {
     (kinds.has("dates") ? dateOf(word) : undefined) ??
     text
   );
-};
+}
 
 /** A cell as the type its column was given. */
-export const asType = (text: string, type: CellType): Typed => {
+export function asType(text: string, type: CellType): Typed {
   const word = text.trim();
   const found = (value: unknown, what: string): Typed =>
     value === undefined ? { fault: `"${word.slice(0, 60)}" is not ${what}.` } : { value };
@@ -57,4 +38,25 @@ export const asType = (text: string, type: CellType): Typed => {
   } catch {
     return { fault: `"${word.slice(0, 60)}" is not JSON.` };
   }
-};
+}
+
+function numberOf(text: string): number | undefined {
+  if (!NUMBER.test(text)) return undefined;
+  const value = Number(text);
+  // What a number would not hold exactly stays a text.
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : undefined;
+}
+
+function booleanOf(text: string): boolean | undefined {
+  return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
+}
+
+/** A date as ISO 8601: a day stays a day, an instant becomes UTC; one without a zone is taken for UTC. */
+function dateOf(text: string): string | undefined {
+  const [, day, time, zone = "Z"] = DATE.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const at = new Date(`${day}T${time ?? "00:00"}${zone.toUpperCase()}`);
+  // The 31st of June would become the 1st of July.
+  if (Number.isNaN(at.getTime()) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
+  return time === undefined ? day : at.toISOString();
+}

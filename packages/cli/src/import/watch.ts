@@ -16,31 +16,8 @@ const LOOK_MS = 500;
 // More are not read by anybody; all of them are in the file that --errors-file names.
 const SHOWN = 50;
 
-const wantsScreen = ({ host, term, globals }: Session): boolean =>
-  term.stderrTTY && !globals.quiet && !globals.json && host.env["TERM"] !== "dumb" && !host.env["CI"];
-
-/** Lines at intervals, for a log. */
-const plainly = (session: Session, source: Source, standing: Standing, began: number): (() => Promise<void>) => {
-  const { host, out, globals } = session;
-  const ended = new AbortController();
-  const run = async (): Promise<void> => {
-    for (let last = began; !ended.signal.aborted; ) {
-      await host.sleep(LOOK_MS, ended.signal);
-      const now = host.now();
-      if (ended.signal.aborted || now - last < EVERY_MS) continue;
-      last = now;
-      out.note(progressLine(source.name, standing, source.size, pace(standing, source.size, began, now).rate));
-    }
-  };
-  const running = globals.quiet ? Promise.resolve() : run();
-  return async () => {
-    ended.abort();
-    await running;
-  };
-};
-
 /** Begins to show an import: a bar on a terminal, a line now and then elsewhere; and in both, rows that fail. */
-export const watchImport = async (session: Session, kind: Kind, source: Source, standing: Standing, dryRun: boolean): Promise<Watch> => {
+export async function watchImport(session: Session, kind: Kind, source: Source, standing: Standing, dryRun: boolean): Promise<Watch> {
   const { host, out, term } = session;
   const began = host.now();
   const lines: string[] = [];
@@ -72,4 +49,28 @@ export const watchImport = async (session: Session, kind: Kind, source: Source, 
         out.say(term.err.dim(`… and ${number(shown - SHOWN)} more; --errors-file FILE keeps the rows with what is wrong with them.`));
     },
   };
-};
+}
+
+function wantsScreen({ host, term, globals }: Session): boolean {
+  return term.stderrTTY && !globals.quiet && !globals.json && host.env["TERM"] !== "dumb" && !host.env["CI"];
+}
+
+/** Lines at intervals, for a log. */
+function plainly(session: Session, source: Source, standing: Standing, began: number): () => Promise<void> {
+  const { host, out, globals } = session;
+  const ended = new AbortController();
+  const run = async (): Promise<void> => {
+    for (let last = began; !ended.signal.aborted; ) {
+      await host.sleep(LOOK_MS, ended.signal);
+      const now = host.now();
+      if (ended.signal.aborted || now - last < EVERY_MS) continue;
+      last = now;
+      out.note(progressLine(source.name, standing, source.size, pace(standing, source.size, began, now).rate));
+    }
+  };
+  const running = globals.quiet ? Promise.resolve() : run();
+  return async () => {
+    ended.abort();
+    await running;
+  };
+}

@@ -28,30 +28,17 @@ const FIELDS = [
 ] as const satisfies readonly (keyof TemplateFiles)[];
 
 /** The fields in which two templates differ. */
-export const differing = (a: TemplateFiles, b: TemplateFiles): string[] =>
-  FIELDS.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
+export function differing(a: TemplateFiles, b: TemplateFiles): string[] {
+  return FIELDS.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
+}
 
 /** Slugs a template names as its layout and partials. */
-export const usesOf = ({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] => {
+export function usesOf({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] {
   const slugs = new Set<string>(layout === null ? [] : [layout]);
   for (const source of [html, text])
     for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]+)/g)) slugs.add(slug as string);
   return [...slugs];
-};
-
-/** Slugs in an order in which each comes after those it uses. */
-const usedFirst = (local: ReadonlyMap<string, TemplateFiles>): string[] => {
-  const done = new Set<string>();
-  const visit = (slug: string, trail: ReadonlySet<string>): void => {
-    const template = local.get(slug);
-    // A circle has no such order; the server says what is wrong with it.
-    if (!template || done.has(slug) || trail.has(slug)) return;
-    for (const used of usesOf(template)) visit(used, new Set([...trail, slug]));
-    done.add(slug);
-  };
-  for (const slug of local.keys()) visit(slug, new Set());
-  return [...done];
-};
+}
 
 export interface ChangeOptions {
   /** Whether what is in the folder no longer is deleted. */
@@ -61,11 +48,11 @@ export interface ChangeOptions {
 }
 
 /** What differs between a folder and the server, in the order in which it is to be done. */
-export const changesOf = (
+export function changesOf(
   local: ReadonlyMap<string, TemplateFiles>,
   stored: ReadonlyMap<string, Stored>,
   { prune = false, publish = false }: ChangeOptions = {},
-): Change[] => {
+): Change[] {
   const changes: Change[] = [];
   for (const slug of usedFirst(local)) {
     const mine = local.get(slug) as TemplateFiles;
@@ -82,4 +69,18 @@ export const changesOf = (
   gone.sort((a, b) => (order.get(b.files.slug) ?? 0) - (order.get(a.files.slug) ?? 0));
   for (const theirs of gone) changes.push({ slug: theirs.files.slug, change: "delete", fields: [], local: null, stored: theirs });
   return changes;
-};
+}
+
+/** Slugs in an order in which each comes after those it uses. */
+function usedFirst(local: ReadonlyMap<string, TemplateFiles>): string[] {
+  const done = new Set<string>();
+  const visit = (slug: string, trail: ReadonlySet<string>): void => {
+    const template = local.get(slug);
+    // A circle has no such order; the server says what is wrong with it.
+    if (!template || done.has(slug) || trail.has(slug)) return;
+    for (const used of usesOf(template)) visit(used, new Set([...trail, slug]));
+    done.add(slug);
+  };
+  for (const slug of local.keys()) visit(slug, new Set());
+  return [...done];
+}

@@ -31,11 +31,85 @@ const ABOUT = ["name", "description", "category", "type", "kind", "subject", "fr
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A slug that is safe as the name of a folder; whatever else a server may answer never becomes a path. */
-export const isSlug = (slug: string): boolean => Slug.safeParse(slug).success;
+export function isSlug(slug: string): boolean {
+  return Slug.safeParse(slug).success;
+}
 
-const fault = (path: string, message: string, code = "invalid_file"): Fault => ({ path, code, message });
+/** The same template in one form: what is absent is null, and fields stand in one order. */
+export function normal(given: {
+  slug: string;
+  name: string;
+  type: TemplateFiles["type"];
+  kind: TemplateFiles["kind"];
+  description?: string | null | undefined;
+  category?: string | null | undefined;
+  subject?: string | null | undefined;
+  from?: string | null | undefined;
+  replyTo?: string | null | undefined;
+  layout?: string | null | undefined;
+  html?: string | null | undefined;
+  text?: string | null | undefined;
+  blocks?: unknown[] | null | undefined;
+  variables?: unknown[] | undefined;
+}): TemplateFiles {
+  return {
+    slug: given.slug,
+    name: given.name,
+    description: given.description || null,
+    category: given.category || null,
+    type: given.type,
+    kind: given.kind,
+    subject: given.subject || null,
+    from: given.from || null,
+    replyTo: given.replyTo || null,
+    layout: given.layout || null,
+    variables: given.variables ?? [],
+    html: given.html || null,
+    text: given.text || null,
+    blocks: given.blocks ?? null,
+  };
+}
 
-const readText = (file: string, shown: string, faults: Fault[]): string | null => {
+/** Reads every template in a folder. Throws CliError that names each faulty file. */
+export function readFolder(dir: string): Map<string, TemplateFiles> {
+  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is no folder.`);
+  const faults: Fault[] = [];
+  const found = new Map<string, TemplateFiles>();
+  for (const slug of foldersIn(dir)) {
+    const template = readTemplate(dir, slug, faults);
+    if (template) found.set(slug, template);
+  }
+  if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
+  return found;
+}
+
+/** Writes a template into its folder. Throws CliError when its slug would lead out of `dir`. */
+export function writeTemplate(dir: string, template: TemplateFiles): void {
+  const folder = ownFolder(dir, template.slug);
+  mkdirSync(folder, { recursive: true });
+  const about = Object.fromEntries(
+    ABOUT.map((field) => [field, template[field]] as const).filter(
+      ([field, value]) => value !== null && !(field === "variables" && template.variables.length === 0),
+    ),
+  );
+  write(folder, FILES.about, `${JSON.stringify(about, null, 2)}\n`);
+  write(folder, FILES.html, template.html);
+  write(folder, FILES.text, template.text);
+  write(folder, FILES.blocks, template.blocks === null ? null : `${JSON.stringify(template.blocks, null, 2)}\n`);
+}
+
+/** Removes a template's files, and its folder when nothing else is in it. */
+export function removeTemplate(dir: string, slug: string): void {
+  const folder = ownFolder(dir, slug);
+  for (const name of Object.values(FILES)) rmSync(join(folder, name), { force: true });
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+function fault(path: string, message: string, code = "invalid_file"): Fault {
+  return { path, code, message };
+}
+
+function readText(file: string, shown: string, faults: Fault[]): string | null {
   if (!existsSync(file)) return null;
   if (statSync(file).size > MAX_BYTES) {
     faults.push(fault(shown, "The file is larger than 4 MiB.", "too_big"));
@@ -48,9 +122,9 @@ const readText = (file: string, shown: string, faults: Fault[]): string | null =
     faults.push(fault(shown, "The file is not UTF-8 text."));
     return null;
   }
-};
+}
 
-const readJson = (file: string, shown: string, faults: Fault[]): unknown => {
+function readJson(file: string, shown: string, faults: Fault[]): unknown {
   const text = readText(file, shown, faults);
   if (text === null) return undefined;
   try {
@@ -59,13 +133,14 @@ const readJson = (file: string, shown: string, faults: Fault[]): unknown => {
     faults.push(fault(shown, `This is not JSON: ${(error as Error).message}.`));
     return undefined;
   }
-};
+}
 
 // Where a field of the request stands in the files.
-const fileOf = (field: string): string =>
-  field === "html" ? FILES.html : field === "text" ? FILES.text : field === "blocks" ? FILES.blocks : FILES.about;
+function fileOf(field: string): string {
+  return field === "html" ? FILES.html : field === "text" ? FILES.text : field === "blocks" ? FILES.blocks : FILES.about;
+}
 
-const readTemplate = (dir: string, slug: string, faults: Fault[]): TemplateFiles | null => {
+function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles | null {
   const at = (name: string): [string, string] => [join(dir, slug, name), `${slug}/${name}`];
   if (!isSlug(slug)) {
     faults.push(fault(slug, "The name of the folder is the slug: lower-case letters and digits with - or _ between them.", "invalid_slug"));
@@ -95,95 +170,28 @@ const readTemplate = (dir: string, slug: string, faults: Fault[]): TemplateFiles
   }
   const { publish: _publish, ...given } = result.data;
   return normal({ ...given, slug });
-};
-
-/** The same template in one form: what is absent is null, and fields stand in one order. */
-export const normal = (given: {
-  slug: string;
-  name: string;
-  type: TemplateFiles["type"];
-  kind: TemplateFiles["kind"];
-  description?: string | null | undefined;
-  category?: string | null | undefined;
-  subject?: string | null | undefined;
-  from?: string | null | undefined;
-  replyTo?: string | null | undefined;
-  layout?: string | null | undefined;
-  html?: string | null | undefined;
-  text?: string | null | undefined;
-  blocks?: unknown[] | null | undefined;
-  variables?: unknown[] | undefined;
-}): TemplateFiles => ({
-  slug: given.slug,
-  name: given.name,
-  description: given.description || null,
-  category: given.category || null,
-  type: given.type,
-  kind: given.kind,
-  subject: given.subject || null,
-  from: given.from || null,
-  replyTo: given.replyTo || null,
-  layout: given.layout || null,
-  variables: given.variables ?? [],
-  html: given.html || null,
-  text: given.text || null,
-  blocks: given.blocks ?? null,
-});
+}
 
 /** Folders of templates in `dir`: those that hold a template.json. */
-const foldersIn = (dir: string): string[] =>
-  existsSync(dir)
+function foldersIn(dir: string): string[] {
+  return existsSync(dir)
     ? readdirSync(dir)
         .filter((name) => existsSync(join(dir, name, FILES.about)))
         .sort()
     : [];
+}
 
-/** Reads every template in a folder. Throws CliError that names each faulty file. */
-export const readFolder = (dir: string): Map<string, TemplateFiles> => {
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is no folder.`);
-  const faults: Fault[] = [];
-  const found = new Map<string, TemplateFiles>();
-  for (const slug of foldersIn(dir)) {
-    const template = readTemplate(dir, slug, faults);
-    if (template) found.set(slug, template);
-  }
-  if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
-  return found;
-};
-
-const write = (folder: string, name: string, text: string | null): void => {
+function write(folder: string, name: string, text: string | null): void {
   const file = join(folder, name);
   if (text === null) rmSync(file, { force: true });
   else writeFileSync(file, text);
-};
+}
 
 /** A folder of our own: a link would lead the files elsewhere. */
-const ownFolder = (dir: string, slug: string): string => {
+function ownFolder(dir: string, slug: string): string {
   if (!isSlug(slug)) throw usageError(`The server has a template whose slug is no folder name: ${JSON.stringify(slug.slice(0, 60))}.`);
   const folder = join(dir, slug);
   for (const path of [folder, ...Object.values(FILES).map((name) => join(folder, name))])
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw usageError(`${path} is a link; it is left alone.`);
   return folder;
-};
-
-/** Writes a template into its folder. Throws CliError when its slug would lead out of `dir`. */
-export const writeTemplate = (dir: string, template: TemplateFiles): void => {
-  const folder = ownFolder(dir, template.slug);
-  mkdirSync(folder, { recursive: true });
-  const about = Object.fromEntries(
-    ABOUT.map((field) => [field, template[field]] as const).filter(
-      ([field, value]) => value !== null && !(field === "variables" && template.variables.length === 0),
-    ),
-  );
-  write(folder, FILES.about, `${JSON.stringify(about, null, 2)}\n`);
-  write(folder, FILES.html, template.html);
-  write(folder, FILES.text, template.text);
-  write(folder, FILES.blocks, template.blocks === null ? null : `${JSON.stringify(template.blocks, null, 2)}\n`);
-};
-
-/** Removes a template's files, and its folder when nothing else is in it. */
-export const removeTemplate = (dir: string, slug: string): void => {
-  const folder = ownFolder(dir, slug);
-  for (const name of Object.values(FILES)) rmSync(join(folder, name), { force: true });
-  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
-};
+}

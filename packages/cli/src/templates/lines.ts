@@ -7,8 +7,21 @@ export interface Line {
 // Beyond this many differing lines the shortest way is not looked for.
 const MAX_EDITS = 1000;
 
+/** What differs between two texts, line by line. */
+export function compareLines(before: string, after: string): Line[] {
+  const a = before === "" ? [] : before.split("\n");
+  const b = after === "" ? [] : after.split("\n");
+  return shortest(a, b) ?? [...a.map((text): Line => ({ sign: "-", text })), ...b.map((text): Line => ({ sign: "+", text }))];
+}
+
+/** The differing lines with a few around them; `null` stands for lines left out. */
+export function hunks(lines: readonly Line[], around = 2): (Line | null)[] {
+  const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.sign !== " "));
+  return lines.flatMap((line, i) => (near[i] ? [line] : i > 0 && near[i - 1] ? [null] : []));
+}
+
 /** The shortest way from one list of lines to another (Myers), or null when they have too little in common. */
-const shortest = (a: readonly string[], b: readonly string[]): Line[] | null => {
+function shortest(a: readonly string[], b: readonly string[]): Line[] | null {
   const trace: Map<number, number>[] = [];
   const v = new Map<number, number>([[1, 0]]);
   for (let d = 0; d <= Math.min(a.length + b.length, MAX_EDITS); d += 1) {
@@ -26,9 +39,9 @@ const shortest = (a: readonly string[], b: readonly string[]): Line[] | null => 
     }
   }
   return null;
-};
+}
 
-const walkBack = (a: readonly string[], b: readonly string[], trace: readonly Map<number, number>[]): Line[] => {
+function walkBack(a: readonly string[], b: readonly string[], trace: readonly Map<number, number>[]): Line[] {
   const lines: Line[] = [];
   let x = a.length;
   let y = b.length;
@@ -49,17 +62,4 @@ const walkBack = (a: readonly string[], b: readonly string[], trace: readonly Ma
     y = py;
   }
   return lines.reverse();
-};
-
-/** What differs between two texts, line by line. */
-export const compareLines = (before: string, after: string): Line[] => {
-  const a = before === "" ? [] : before.split("\n");
-  const b = after === "" ? [] : after.split("\n");
-  return shortest(a, b) ?? [...a.map((text): Line => ({ sign: "-", text })), ...b.map((text): Line => ({ sign: "+", text }))];
-};
-
-/** The differing lines with a few around them; `null` stands for lines left out. */
-export const hunks = (lines: readonly Line[], around = 2): (Line | null)[] => {
-  const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.sign !== " "));
-  return lines.flatMap((line, i) => (near[i] ? [line] : i > 0 && near[i - 1] ? [null] : []));
-};
+}

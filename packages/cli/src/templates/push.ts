@@ -17,24 +17,6 @@ export interface Outcome {
 
 const DONE = { create: "created", update: "updated", publish: "published", delete: "deleted" } as const;
 
-const callFor = ({ change, fields, local, stored }: Change, publish: boolean): Call => {
-  const id = stored?.id ?? "";
-  const revision = stored?.revision;
-  if (change === "create") return callOf(contract.templates.create, [], {}, { ...local, publish });
-  if (change === "publish") return callOf(contract.templates.publish, [id], {}, { revision });
-  if (change === "delete") return callOf(contract.templates.delete, [id], {}, undefined);
-  const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
-  return callOf(contract.templates.update, [id], {}, { ...body, publish, revision });
-};
-
-// Where a fault of the API stands in the files: `html` of this template, or `footer.html` of a part.
-const filePath = (slug: string, path: string, place: { line?: number; column?: number }): string => {
-  const [, part, field = ""] = /^(?:([a-z0-9_-]+)\.)?(html|text|blocks)$/.exec(path) ?? [];
-  if (field === "") return path === "" ? slug : `${slug}/${FILES.about}: ${path}`;
-  const file = `${part ?? slug}/${FILES[field as "html" | "text" | "blocks"]}`;
-  return place.line === undefined ? file : `${file}:${place.line}:${place.column ?? 1}`;
-};
-
 interface ApiDetail {
   path: string;
   message: string;
@@ -43,7 +25,7 @@ interface ApiDetail {
 }
 
 /** Does one change. A refusal is an outcome; what concerns all of them, such as no key or no server, is thrown. */
-export const applyChange = async (session: Session, change: Change, publish: boolean): Promise<Outcome> => {
+export async function applyChange(session: Session, change: Change, publish: boolean): Promise<Outcome> {
   const { slug } = change;
   try {
     if (change.change === "update" && change.fields.includes("kind"))
@@ -66,4 +48,22 @@ export const applyChange = async (session: Session, change: Change, publish: boo
     }));
     return { slug, action: "failed", error: { code: failure.code, message: failure.message, details } };
   }
-};
+}
+
+function callFor({ change, fields, local, stored }: Change, publish: boolean): Call {
+  const id = stored?.id ?? "";
+  const revision = stored?.revision;
+  if (change === "create") return callOf(contract.templates.create, [], {}, { ...local, publish });
+  if (change === "publish") return callOf(contract.templates.publish, [id], {}, { revision });
+  if (change === "delete") return callOf(contract.templates.delete, [id], {}, undefined);
+  const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
+  return callOf(contract.templates.update, [id], {}, { ...body, publish, revision });
+}
+
+// Where a fault of the API stands in the files: `html` of this template, or `footer.html` of a part.
+function filePath(slug: string, path: string, place: { line?: number; column?: number }): string {
+  const [, part, field = ""] = /^(?:([a-z0-9_-]+)\.)?(html|text|blocks)$/.exec(path) ?? [];
+  if (field === "") return path === "" ? slug : `${slug}/${FILES.about}: ${path}`;
+  const file = `${part ?? slug}/${FILES[field as "html" | "text" | "blocks"]}`;
+  return place.line === undefined ? file : `${file}:${place.line}:${place.column ?? 1}`;
+}

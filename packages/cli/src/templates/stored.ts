@@ -16,7 +16,7 @@ export interface Stored {
 const AT_ONCE = 4;
 
 /** All templates of the workspace with their drafts, or those named. */
-export const readStored = async (session: Session, only: readonly string[] = []): Promise<Map<string, Stored>> => {
+export async function readStored(session: Session, only: readonly string[] = []): Promise<Map<string, Stored>> {
   const progress = session.progress("Reading the templates");
   const heads: { id: string; slug: string }[] = [];
   try {
@@ -50,4 +50,4 @@ export const readStored = async (session: Session, only: readonly string[] = [])
   } finally {
     progress.stop();
   }
-};
+}

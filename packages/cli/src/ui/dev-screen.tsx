@@ -27,56 +27,8 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ["q", "quit"],
 ];
 
-const Line = ({ name, children }: { name: string; children: React.ReactNode }) => (
-  <Box>
-    <Box width={9} flexShrink={0}>
-      <Text dimColor>{name}</Text>
-    </Box>
-    <Text wrap="truncate">{children}</Text>
-  </Box>
-);
-
-const Clock = ({ glance }: { glance: Glance | undefined }) => {
-  if (!glance) return <Line name="clock">…</Line>;
-  const { now, mode, next, timers } = glance.clock;
-  return (
-    <Box flexDirection="column">
-      <Line name="clock">
-        {stamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
-        {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
-      </Line>
-      <Line name="next">{next ? `${stamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
-    </Box>
-  );
-};
-
-const pad = (text: string, width: number): string => {
-  const cut = fit(text, width);
-  return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
-};
-
-const Inbox = ({ glance, columns, rows }: { glance: Glance | undefined; columns: number; rows: number }) => {
-  const mails = glance?.mails ?? [];
-  const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
-  const shown = mails.slice(0, rows);
-  const hidden = (glance?.total ?? 0) - shown.length;
-  return (
-    <Box flexDirection="column">
-      <Text bold>{`Inbox${glance ? `  ${glance.total}` : ""}`}</Text>
-      {mails.length === 0 ? <Text dimColor>Nothing yet. Every mail this server sends is caught here.</Text> : null}
-      {shown.map((mail) => (
-        <Text key={mail.id} wrap="truncate">
-          <Text dimColor>{stamp(mail.receivedAt).slice(11)}</Text>
-          {`  ${pad(safeText(mail.to), to)}  ${safeText(mail.subject)}`}
-        </Text>
-      ))}
-      {hidden > 0 && shown.length > 0 ? <Text dimColor>{`… ${hidden} more: mailsvc inbox list`}</Text> : null}
-    </Box>
-  );
-};
-
 /** The live screen of `mailsvc dev`. */
-export const DevScreen = ({ url, apiKey, world, sleep, log }: DevScreenProps) => {
+export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
   const [glance, setGlance] = useState<Glance>();
@@ -158,4 +110,54 @@ export const DevScreen = ({ url, apiKey, world, sleep, log }: DevScreenProps) =>
       </Text>
     </Box>
   );
-};
+}
+
+function Line({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <Box>
+      <Box width={9} flexShrink={0}>
+        <Text dimColor>{name}</Text>
+      </Box>
+      <Text wrap="truncate">{children}</Text>
+    </Box>
+  );
+}
+
+function Clock({ glance }: { glance: Glance | undefined }) {
+  if (!glance) return <Line name="clock">…</Line>;
+  const { now, mode, next, timers } = glance.clock;
+  return (
+    <Box flexDirection="column">
+      <Line name="clock">
+        {stamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
+        {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
+      </Line>
+      <Line name="next">{next ? `${stamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
+    </Box>
+  );
+}
+
+function pad(text: string, width: number): string {
+  const cut = fit(text, width);
+  return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
+}
+
+function Inbox({ glance, columns, rows }: { glance: Glance | undefined; columns: number; rows: number }) {
+  const mails = glance?.mails ?? [];
+  const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
+  const shown = mails.slice(0, rows);
+  const hidden = (glance?.total ?? 0) - shown.length;
+  return (
+    <Box flexDirection="column">
+      <Text bold>{`Inbox${glance ? `  ${glance.total}` : ""}`}</Text>
+      {mails.length === 0 ? <Text dimColor>Nothing yet. Every mail this server sends is caught here.</Text> : null}
+      {shown.map((mail) => (
+        <Text key={mail.id} wrap="truncate">
+          <Text dimColor>{stamp(mail.receivedAt).slice(11)}</Text>
+          {`  ${pad(safeText(mail.to), to)}  ${safeText(mail.subject)}`}
+        </Text>
+      ))}
+      {hidden > 0 && shown.length > 0 ? <Text dimColor>{`… ${hidden} more: mailsvc inbox list`}</Text> : null}
+    </Box>
+  );
+}

@@ -28,39 +28,8 @@ const WIDEST = 40;
 // Beside the bar stands " 100 %  9:59:59 left".
 const BESIDE = 24;
 
-const clock = (seconds: number): string => {
-  const two = (n: number): string => String(n).padStart(2, "0");
-  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-};
-
-const Bar = ({ done, width }: { done: number; width: number }) => {
-  const full = Math.floor(done * width);
-  return (
-    <Text>
-      <Text color="cyan">{"━".repeat(full)}</Text>
-      <Text dimColor>{"─".repeat(width - full)}</Text>
-    </Text>
-  );
-};
-
-const Counts = ({ standing, outcomes }: { standing: Standing; outcomes: readonly string[] }) => (
-  <Text wrap="truncate">
-    {outcomes
-      .filter((name) => (standing.counts[name] ?? 0) > 0)
-      .map((name) => (
-        <Text key={name}>
-          <Text dimColor>{name} </Text>
-          {number(standing.counts[name] ?? 0)}
-          {"   "}
-        </Text>
-      ))}
-    {standing.failed > 0 ? <Text color="red">{`failed ${number(standing.failed)}`}</Text> : null}
-  </Text>
-);
-
 /** The bar, the pace and the counts of an import, with the rows that failed above them. */
-export const ImportProgress = (props: ImportProgressProps) => {
+export function ImportProgress(props: ImportProgressProps) {
   const { name, size, standing, outcomes, dryRun, began, lines, now, sleep } = props;
   const [, turn] = useState(0);
   const { columns } = useWindowSize();
@@ -99,10 +68,10 @@ export const ImportProgress = (props: ImportProgressProps) => {
       </Box>
     </>
   );
-};
+}
 
 /** Shows the progress on stderr until the answer is called; then it is gone, and what stood above it stays. */
-export const showImport = (session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): (() => Promise<void>) => {
+export function showImport(session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): () => Promise<void> {
   const { host } = session;
   const screen = render(<ImportProgress {...props} now={() => host.now()} sleep={(ms, ended) => host.sleep(ms, ended)} />, {
     stdout: host.stderr as NodeJS.WriteStream,
@@ -116,4 +85,37 @@ export const showImport = (session: Session, props: Omit<ImportProgressProps, "n
     screen.unmount();
     await screen.waitUntilExit();
   };
-};
+}
+
+function clock(seconds: number): string {
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+function Bar({ done, width }: { done: number; width: number }) {
+  const full = Math.floor(done * width);
+  return (
+    <Text>
+      <Text color="cyan">{"━".repeat(full)}</Text>
+      <Text dimColor>{"─".repeat(width - full)}</Text>
+    </Text>
+  );
+}
+
+function Counts({ standing, outcomes }: { standing: Standing; outcomes: readonly string[] }) {
+  return (
+    <Text wrap="truncate">
+      {outcomes
+        .filter((name) => (standing.counts[name] ?? 0) > 0)
+        .map((name) => (
+          <Text key={name}>
+            <Text dimColor>{name} </Text>
+            {number(standing.counts[name] ?? 0)}
+            {"   "}
+          </Text>
+        ))}
+      {standing.failed > 0 ? <Text color="red">{`failed ${number(standing.failed)}`}</Text> : null}
+    </Text>
+  );
+}

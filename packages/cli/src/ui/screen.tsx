@@ -4,11 +4,11 @@ import { DevScreen } from "./dev-screen.tsx";
 import { worldOf } from "./world.ts";
 
 /** Shows the live screen until `q`, Ctrl-C or a signal. `session` points at the server. */
-export const showScreen = async (
+export async function showScreen(
   session: Session,
   facts: { url: string; apiKey: string | null },
   log: { lines(): readonly string[] },
-): Promise<void> => {
+): Promise<void> {
   const { host, signal } = session;
   const screen = render(
     <DevScreen url={facts.url} apiKey={facts.apiKey} world={worldOf(session)} sleep={(ms, ended) => host.sleep(ms, ended)} log={log} />,
@@ -26,4 +26,4 @@ export const showScreen = async (
   } finally {
     signal.removeEventListener("abort", end);
   }
-};
+}

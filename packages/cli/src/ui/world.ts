@@ -25,14 +25,8 @@ export interface World {
 
 const SHOWN_MAILS = 50;
 
-const firedText = (state: ClockState): string => {
-  const [first] = state.fired;
-  if (!first) return "nothing was due";
-  return state.fired.length === 1 ? `ran ${first.name}` : `ran ${state.fired.length} timers, first ${first.name}`;
-};
-
 /** The dev endpoints of the server the session points at. */
-export const worldOf = (session: Session): World => {
+export function worldOf(session: Session): World {
   const ask = async (endpoint: Endpoint, query: Record<string, unknown> = {}, body?: unknown): Promise<unknown> =>
     (await session.send(callOf(endpoint, [], query, body))).data;
   return {
@@ -57,4 +51,10 @@ export const worldOf = (session: Session): World => {
     },
     explain: (error) => failureOf(error).message,
   };
-};
+}
+
+function firedText(state: ClockState): string {
+  const [first] = state.fired;
+  if (!first) return "nothing was due";
+  return state.fired.length === 1 ? `ran ${first.name}` : `ran ${state.fired.length} timers, first ${first.name}`;
+}

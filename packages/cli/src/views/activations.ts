@@ -14,31 +14,7 @@ const offerColumns: Column<CatalogAgent>[] = [
   { title: "turned on as", value: (a) => a.activationId },
 ];
 
-const agent = (a: CatalogAgent, { term: { out, columns } }: Session): string =>
-  [
-    details(
-      [
-        ["slug", a.slug],
-        ["name", a.name],
-        ["description", a.description],
-        ["turned on as", a.activationId],
-      ],
-      out,
-      columns,
-    ),
-    "",
-    out.dim("It asks for:"),
-    details(
-      a.permissions.map((p) => [p.scope, p.grants]),
-      out,
-      columns,
-    ),
-    ...(a.activationId === null ? ["", `${out.dim("next")}  mailsvc activations create ${safeText(a.slug)}`] : []),
-  ].join("\n");
-
 type Shown = Pick<Activation, "status" | "pauseReasons">;
-
-const state = ({ status, pauseReasons }: Shown): string => (pauseReasons.length === 0 ? status : `${status}: ${pauseReasons.join(", ")}`);
 
 const activationColumns: Column<Activation>[] = [
   { title: "id", value: (a) => a.id },
@@ -60,49 +36,6 @@ const tabColumns: Column<ListingActivation>[] = [
   },
 ];
 
-/** How a builder goes on with an agent whose webhook was given up on. */
-const liftPause = (rows: readonly ListingActivation[], { place, lastCall }: Session): string | undefined => {
-  const failing = rows.find((a) => a.pauseReasons.includes("webhook_failure"));
-  const { slug = "<slug>" } = place ? paramsIn(place.endpoint, lastCall) : {};
-  return failing && `mailsvc deliveries test ${slug}, and when it works: mailsvc listings resume ${slug} ${failing.id}`;
-};
-
-const facts = (a: Activation | ListingActivation): readonly (readonly [string, unknown])[] => [
-  ["state", state(a)],
-  ["may", a.scopes.join(", ")],
-  ["key", a.keyPreview],
-  ["key arrived", a.keyDeliveredAt === null && a.status !== "deactivated" ? "not yet" : instant(a.keyDeliveredAt)],
-  ["webhook failed", a.webhookLastError && `${instant(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
-  ["since", instant(a.createdAt)],
-  ["off since", instant(a.deactivatedAt)],
-];
-
-/** What leads on from an activation's state, for its brand. */
-const afterState = ({ id, agentSlug, status, pauseReasons }: Activation): string => {
-  if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
-  if (status === "active") return `mailsvc runs list ${id} (what it does)`;
-  return pauseReasons.includes("plan_downgrade")
-    ? "mailsvc plans list (a plan that covers it resumes it)"
-    : `mailsvc activations resume ${id}`;
-};
-
-const activation = (a: Activation, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ["id", a.id],
-      ["agent", `${a.agentName} (${a.agentSlug})`],
-      ...facts(a),
-      ["because", a.deactivationReason],
-      ["credits a month", a.creditLimit],
-      ["next", afterState(a)],
-    ],
-    out,
-    columns,
-  );
-
-const tabEntry = (a: ListingActivation, { term: { out, columns } }: Session): string =>
-  details([["id", a.id], ["brand", a.organizationName], ...facts(a)], out, columns);
-
 export const activationViews: Readonly<Record<string, View>> = {
   "listings.activations": { columns: tabColumns, empty: "Nobody has turned it on yet.", next: liftPause },
   "listings.resume": { object: tabEntry },
@@ -116,3 +49,77 @@ export const activationViews: Readonly<Record<string, View>> = {
   "activations.resume": { object: activation },
   "activations.deactivate": { object: activation },
 };
+
+function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
+  return [
+    details(
+      [
+        ["slug", a.slug],
+        ["name", a.name],
+        ["description", a.description],
+        ["turned on as", a.activationId],
+      ],
+      out,
+      columns,
+    ),
+    "",
+    out.dim("It asks for:"),
+    details(
+      a.permissions.map((p) => [p.scope, p.grants]),
+      out,
+      columns,
+    ),
+    ...(a.activationId === null ? ["", `${out.dim("next")}  mailsvc activations create ${safeText(a.slug)}`] : []),
+  ].join("\n");
+}
+
+function state({ status, pauseReasons }: Shown): string {
+  return pauseReasons.length === 0 ? status : `${status}: ${pauseReasons.join(", ")}`;
+}
+
+/** How a builder goes on with an agent whose webhook was given up on. */
+function liftPause(rows: readonly ListingActivation[], { place, lastCall }: Session): string | undefined {
+  const failing = rows.find((a) => a.pauseReasons.includes("webhook_failure"));
+  const { slug = "<slug>" } = place ? paramsIn(place.endpoint, lastCall) : {};
+  return failing && `mailsvc deliveries test ${slug}, and when it works: mailsvc listings resume ${slug} ${failing.id}`;
+}
+
+function facts(a: Activation | ListingActivation): readonly (readonly [string, unknown])[] {
+  return [
+    ["state", state(a)],
+    ["may", a.scopes.join(", ")],
+    ["key", a.keyPreview],
+    ["key arrived", a.keyDeliveredAt === null && a.status !== "deactivated" ? "not yet" : instant(a.keyDeliveredAt)],
+    ["webhook failed", a.webhookLastError && `${instant(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
+    ["since", instant(a.createdAt)],
+    ["off since", instant(a.deactivatedAt)],
+  ];
+}
+
+/** What leads on from an activation's state, for its brand. */
+function afterState({ id, agentSlug, status, pauseReasons }: Activation): string {
+  if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
+  if (status === "active") return `mailsvc runs list ${id} (what it does)`;
+  return pauseReasons.includes("plan_downgrade")
+    ? "mailsvc plans list (a plan that covers it resumes it)"
+    : `mailsvc activations resume ${id}`;
+}
+
+function activation(a: Activation, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ["id", a.id],
+      ["agent", `${a.agentName} (${a.agentSlug})`],
+      ...facts(a),
+      ["because", a.deactivationReason],
+      ["credits a month", a.creditLimit],
+      ["next", afterState(a)],
+    ],
+    out,
+    columns,
+  );
+}
+
+function tabEntry(a: ListingActivation, { term: { out, columns } }: Session): string {
+  return details([["id", a.id], ["brand", a.organizationName], ...facts(a)], out, columns);
+}

@@ -7,8 +7,6 @@ import { statusColor } from "./status.ts";
 import { type Column, details, table } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-const nameOf = ({ firstName, lastName }: Contact): string => [firstName, lastName].filter(Boolean).join(" ");
-
 /** A contact in a table. */
 export const contactColumns: Column<Contact>[] = [
   { title: "id", value: (c) => c.id },
@@ -19,8 +17,23 @@ export const contactColumns: Column<Contact>[] = [
   { title: "created (utc)", value: (c) => stamp(c.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
-const facts = (contact: Contact, style: Style): string =>
-  details(
+export const contactViews: Readonly<Record<string, View>> = {
+  "contacts.list": { columns: contactColumns, empty: "No contacts yet. Bring some: mailsvc contacts import --help" },
+  "contacts.create": { object: one },
+  "contacts.upsert": { object: one },
+  "contacts.update": { object: one },
+  "contacts.delete": { object: one },
+  "contacts.get": { object: detail },
+  "people.get": { object: person },
+  "people.erase": { object: erased },
+};
+
+function nameOf({ firstName, lastName }: Contact): string {
+  return [firstName, lastName].filter(Boolean).join(" ");
+}
+
+function facts(contact: Contact, style: Style): string {
+  return details(
     [
       ["id", contact.id],
       ["email", contact.email],
@@ -33,8 +46,9 @@ const facts = (contact: Contact, style: Style): string =>
     ],
     style,
   );
+}
 
-const fields = (contact: Contact, style: Style): string[] => {
+function fields(contact: Contact, style: Style): string[] {
   const entries = Object.entries(contact.customFields);
   return entries.length > 0
     ? [
@@ -44,19 +58,21 @@ const fields = (contact: Contact, style: Style): string[] => {
         )}`,
       ]
     : [];
-};
+}
 
-const one = (contact: Contact, { term: { out } }: Session): string => [facts(contact, out), ...fields(contact, out)].join("\n\n");
+function one(contact: Contact, { term: { out } }: Session): string {
+  return [facts(contact, out), ...fields(contact, out)].join("\n\n");
+}
 
-const detail = (contact: ContactDetail, { term: { out } }: Session): string => {
+function detail(contact: ContactDetail, { term: { out } }: Session): string {
   const names = (title: string, all: ContactDetail["lists"]): string[] =>
     all.length > 0 ? [`${out.bold(title)}\n${all.map((m) => `  ${safeText(m.name)}  ${out.dim(safeText(m.id))}`).join("\n")}`] : [];
   return [facts(contact, out), ...fields(contact, out), ...names("Lists", contact.lists), ...names("Segments", contact.segments)].join(
     "\n\n",
   );
-};
+}
 
-const person = (found: Person, session: Session): string => {
+function person(found: Person, session: Session): string {
   const { out, columns } = session.term;
   const suppressed = found.suppression;
   const mail = table(
@@ -76,23 +92,12 @@ const person = (found: Person, session: Session): string => {
     ...(found.emails.length > 0 ? [`${out.bold(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails")}\n${mail}`] : []),
     out.dim("All of it, as it was stored: --json"),
   ].join("\n\n");
-};
+}
 
-const erased = (gone: Erasure, { term: { out } }: Session): string => {
+function erased(gone: Erasure, { term: { out } }: Session): string {
   const parts = (["contacts", "emails", "captured", "events", "answers"] as const).filter((what) => gone[what] > 0);
   return [
     `${out.green("erased")} ${parts.map((what) => `${gone[what]} ${what}`).join(", ") || "the address"}`,
     ...(gone.staysSuppressed ? [out.dim("The address stays suppressed: kept is a hash from which it cannot be read.")] : []),
   ].join("\n");
-};
-
-export const contactViews: Readonly<Record<string, View>> = {
-  "contacts.list": { columns: contactColumns, empty: "No contacts yet. Bring some: mailsvc contacts import --help" },
-  "contacts.create": { object: one },
-  "contacts.upsert": { object: one },
-  "contacts.update": { object: one },
-  "contacts.delete": { object: one },
-  "contacts.get": { object: detail },
-  "people.get": { object: person },
-  "people.erase": { object: erased },
-};
+}

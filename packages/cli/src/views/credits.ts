@@ -15,10 +15,6 @@ const creditColumns: Column<CreditEntry>[] = [
   { title: "when (utc)", value: (e) => stamp(e.createdAt), paint: dim, spare: 1 },
 ];
 
-const granted = (e: CreditEntry, { term: { out } }: Session): string => `${out.green("added")} ${e.amount}, ${e.balanceAfter} in all`;
-
-const balance = ({ balance: n }: Output<MailsvcContract["credits"]["get"]>): string => `${n} credits`;
-
 const transactionColumns: Column<CreditTransaction>[] = [
   { title: "id", value: (t) => t.transactionId },
   { title: "what", value: (t) => t.kind },
@@ -29,20 +25,6 @@ const transactionColumns: Column<CreditTransaction>[] = [
   { title: "when (utc)", value: (t) => stamp(t.createdAt), paint: dim, spare: 1 },
 ];
 
-const transaction = (t: CreditTransaction, { term: { out } }: Session): string =>
-  `${out.green(t.kind === "refund" ? "given back" : "spent")} ${t.amount}, ${t.balanceAfter} left`;
-
-const allowance = (c: AgentCredits, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ["left", c.balance],
-      ["this month", c.periodLimit === null ? `${c.periodUsed}, no limit` : `${c.periodUsed} of ${c.periodLimit}`],
-      ["month ends", instant(c.resetsAt)],
-    ],
-    out,
-    columns,
-  );
-
 export const creditViews: Readonly<Record<string, View>> = {
   "credits.get": { object: balance },
   "credits.grant": { object: granted },
@@ -52,3 +34,27 @@ export const creditViews: Readonly<Record<string, View>> = {
   "agent.credits.consume": { object: transaction },
   "agent.credits.refund": { object: transaction },
 };
+
+function granted(e: CreditEntry, { term: { out } }: Session): string {
+  return `${out.green("added")} ${e.amount}, ${e.balanceAfter} in all`;
+}
+
+function balance({ balance: n }: Output<MailsvcContract["credits"]["get"]>): string {
+  return `${n} credits`;
+}
+
+function transaction(t: CreditTransaction, { term: { out } }: Session): string {
+  return `${out.green(t.kind === "refund" ? "given back" : "spent")} ${t.amount}, ${t.balanceAfter} left`;
+}
+
+function allowance(c: AgentCredits, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ["left", c.balance],
+      ["this month", c.periodLimit === null ? `${c.periodUsed}, no limit` : `${c.periodUsed} of ${c.periodLimit}`],
+      ["month ends", instant(c.resetsAt)],
+    ],
+    out,
+    columns,
+  );
+}

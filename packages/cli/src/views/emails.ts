@@ -9,14 +9,6 @@ import { bytes, instant, stamp } from "./time.ts";
 
 type Answer = Output<MailsvcContract["emails"]["send"]>;
 
-const sent = (answer: Answer, { term: { out } }: Session): string => {
-  if ("id" in answer) return `${out.green("queued")} ${safeText(answer.id)}`;
-  return [
-    `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
-    ...answer.ids.map((id) => `  ${safeText(id)}`),
-  ].join("\n");
-};
-
 const emailColumns: Column<Email>[] = [
   { title: "id", value: (e) => e.id },
   { title: "status", value: (e) => e.status, paint: statusColor },
@@ -25,13 +17,44 @@ const emailColumns: Column<Email>[] = [
   { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
-const pairs = (map: Readonly<Record<string, string>>): string =>
-  Object.entries(map)
+const PREVIEW_LINES = 20;
+
+const senderColumns: Column<Sender>[] = [
+  { title: "id", value: (s) => s.id },
+  { title: "kind", value: (s) => s.kind },
+  { title: "value", value: (s) => s.value, flexible: true },
+  { title: "status", value: (s) => s.status, paint: statusColor },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+];
+
+export const emailViews: Readonly<Record<string, View>> = {
+  "emails.send": { object: sent },
+  "emails.list": { columns: emailColumns, empty: "No emails yet. Send one: mailsvc send --help" },
+  "emails.get": { object: detail },
+  "emails.cancel": { object: one },
+  "emails.reschedule": { object: one },
+  "senders.list": { columns: senderColumns, empty: "No senders yet. Add yours: mailsvc senders create --help" },
+  "senders.create": { object: senderFacts },
+  "senders.get": { object: senderFacts },
+  "senders.verify": { object: senderFacts },
+};
+
+function sent(answer: Answer, { term: { out } }: Session): string {
+  if ("id" in answer) return `${out.green("queued")} ${safeText(answer.id)}`;
+  return [
+    `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
+    ...answer.ids.map((id) => `  ${safeText(id)}`),
+  ].join("\n");
+}
+
+function pairs(map: Readonly<Record<string, string>>): string {
+  return Object.entries(map)
     .map(([k, v]) => `${k}=${v}`)
     .join(", ");
+}
 
-const facts = (email: Email, style: Style): string =>
-  details(
+function facts(email: Email, style: Style): string {
+  return details(
     [
       ["id", email.id],
       ["status", email.status],
@@ -53,16 +76,15 @@ const facts = (email: Email, style: Style): string =>
     ],
     style,
   );
+}
 
-const PREVIEW_LINES = 20;
-
-const preview = (text: string, style: Style): string => {
+function preview(text: string, style: Style): string {
   const lines = safeLines(text).trimEnd().split("\n");
   const rest = lines.length - PREVIEW_LINES;
   return [...lines.slice(0, PREVIEW_LINES).map((l) => `  ${l}`), ...(rest > 0 ? [style.dim(`  … ${rest} more lines`)] : [])].join("\n");
-};
+}
 
-const detail = (email: EmailDetail, { term: { out: style, columns } }: Session): string => {
+function detail(email: EmailDetail, { term: { out: style, columns } }: Session): string {
   const events = table(
     email.events,
     [
@@ -91,11 +113,13 @@ const detail = (email: EmailDetail, { term: { out: style, columns } }: Session):
     ...(email.html ? [style.dim(`HTML body of ${email.html.length} characters; see it with --json`)] : []),
   ];
   return blocks.join("\n\n");
-};
+}
 
-const one = (email: Email, session: Session): string => facts(email, session.term.out);
+function one(email: Email, session: Session): string {
+  return facts(email, session.term.out);
+}
 
-const senderFacts = (sender: Sender, { term: { out } }: Session): string => {
+function senderFacts(sender: Sender, { term: { out } }: Session): string {
   const record = sender.dnsRecord;
   return [
     details(
@@ -121,24 +145,4 @@ const senderFacts = (sender: Sender, { term: { out } }: Session): string => {
         ]
       : []),
   ].join("\n");
-};
-
-const senderColumns: Column<Sender>[] = [
-  { title: "id", value: (s) => s.id },
-  { title: "kind", value: (s) => s.kind },
-  { title: "value", value: (s) => s.value, flexible: true },
-  { title: "status", value: (s) => s.status, paint: statusColor },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
-];
-
-export const emailViews: Readonly<Record<string, View>> = {
-  "emails.send": { object: sent },
-  "emails.list": { columns: emailColumns, empty: "No emails yet. Send one: mailsvc send --help" },
-  "emails.get": { object: detail },
-  "emails.cancel": { object: one },
-  "emails.reschedule": { object: one },
-  "senders.list": { columns: senderColumns, empty: "No senders yet. Add yours: mailsvc senders create --help" },
-  "senders.create": { object: senderFacts },
-  "senders.get": { object: senderFacts },
-  "senders.verify": { object: senderFacts },
-};
+}

@@ -13,8 +13,30 @@ const assetColumns: Column<Asset>[] = [
   { title: "saved (utc)", value: (a) => stamp(a.createdAt), spare: 3 },
 ];
 
-const asset = (a: Asset, { term: { out, columns } }: Session): string =>
-  details(
+const magnetColumns: Column<LeadMagnet>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "title", value: (m) => m.title, flexible: true },
+  { title: "file", value: (m) => m.fileName, flexible: true, spare: 3 },
+  { title: "size", value: (m) => bytes(m.size), spare: 1 },
+  { title: "uploaded (utc)", value: (m) => stamp(m.createdAt), spare: 2 },
+];
+
+export const fileViews: Readonly<Record<string, View>> = {
+  "assets.list": { columns: assetColumns, empty: "No images yet. Upload one: mailsvc assets create --help" },
+  "assets.create": { object: asset },
+  "assets.get": { object: asset },
+  "assets.delete": { object: asset },
+  "agent.assets.create": { object: asset },
+  "leadMagnets.list": { columns: magnetColumns, empty: "No files yet. Upload one: mailsvc lead-magnets create --help" },
+  "leadMagnets.create": { object: magnet },
+  "leadMagnets.get": { object: magnet },
+  "leadMagnets.delete": { object: magnet },
+  "agent.leadMagnets.create": { object: magnet },
+  "agent.leadMagnets.update": { object: magnet },
+};
+
+function asset(a: Asset, { term: { out, columns } }: Session): string {
+  return details(
     [
       ["id", a.id],
       ["file", a.fileName],
@@ -30,17 +52,10 @@ const asset = (a: Asset, { term: { out, columns } }: Session): string =>
     out,
     columns,
   );
+}
 
-const magnetColumns: Column<LeadMagnet>[] = [
-  { title: "id", value: (m) => m.id },
-  { title: "title", value: (m) => m.title, flexible: true },
-  { title: "file", value: (m) => m.fileName, flexible: true, spare: 3 },
-  { title: "size", value: (m) => bytes(m.size), spare: 1 },
-  { title: "uploaded (utc)", value: (m) => stamp(m.createdAt), spare: 2 },
-];
-
-const magnet = (m: LeadMagnet, { term: { out, columns } }: Session): string =>
-  details(
+function magnet(m: LeadMagnet, { term: { out, columns } }: Session): string {
+  return details(
     [
       ["id", m.id],
       ["title", m.title],
@@ -54,17 +69,4 @@ const magnet = (m: LeadMagnet, { term: { out, columns } }: Session): string =>
     out,
     columns,
   );
-
-export const fileViews: Readonly<Record<string, View>> = {
-  "assets.list": { columns: assetColumns, empty: "No images yet. Upload one: mailsvc assets create --help" },
-  "assets.create": { object: asset },
-  "assets.get": { object: asset },
-  "assets.delete": { object: asset },
-  "agent.assets.create": { object: asset },
-  "leadMagnets.list": { columns: magnetColumns, empty: "No files yet. Upload one: mailsvc lead-magnets create --help" },
-  "leadMagnets.create": { object: magnet },
-  "leadMagnets.get": { object: magnet },
-  "leadMagnets.delete": { object: magnet },
-  "agent.leadMagnets.create": { object: magnet },
-  "agent.leadMagnets.update": { object: magnet },
-};
+}

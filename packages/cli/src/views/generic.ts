@@ -4,12 +4,12 @@ import { type Column, details, table } from "./table.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-export const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const label = (name: string): string => name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
+export function isRow(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** Rows nobody has written a table for: their plain fields as columns. */
-export const genericTable = (rows: readonly unknown[], style: Style, width: number): string => {
+export function genericTable(rows: readonly unknown[], style: Style, width: number): string {
   const known = rows.filter(isRow);
   const names = [...new Set(known.flatMap((row) => Object.keys(row)))].filter((name) =>
     known.every((row) => typeof row[name] !== "object" || row[name] === null),
@@ -20,13 +20,18 @@ export const genericTable = (rows: readonly unknown[], style: Style, width: numb
     flexible: name !== "id",
   }));
   return table(known, columns, style, width);
-};
+}
 
 /** An object nobody has written a view for: its fields below each other, what is nested as JSON. */
-export const genericObject = (value: unknown, style: Style): string =>
-  isRow(value)
+export function genericObject(value: unknown, style: Style): string {
+  return isRow(value)
     ? details(
         Object.entries(value).map(([name, v]) => [safeText(label(name)), v]),
         style,
       )
     : safeText(String(value));
+}
+
+function label(name: string): string {
+  return name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
+}

@@ -13,7 +13,13 @@ const columns: Column<CapturedMail>[] = [
   { title: "received (utc)", value: (m) => stamp(m.receivedAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
-const mail = (m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Session): string => {
+export const inboxViews: Readonly<Record<string, View>> = {
+  "inbox.list": { columns, empty: "No mail yet. What this server sends is caught here." },
+  "inbox.get": { object: mail },
+  "inbox.wait": { object: mail },
+};
+
+function mail(m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Session): string {
   const files = m.attachments.map((a) => `  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${bytes(a.size)}`)}`);
   return [
     details(
@@ -32,10 +38,4 @@ const mail = (m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Ses
     ...(m.text ? [`\n${safeLines(m.text).trimEnd()}`] : []),
     ...(m.html ? [out.dim(`\nHTML part: mailsvc inbox html ${safeText(m.id)}`)] : []),
   ].join("\n");
-};
-
-export const inboxViews: Readonly<Record<string, View>> = {
-  "inbox.list": { columns, empty: "No mail yet. What this server sends is caught here." },
-  "inbox.get": { object: mail },
-  "inbox.wait": { object: mail },
-};
+}

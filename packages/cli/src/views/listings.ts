@@ -6,9 +6,6 @@ import { paintState } from "./status.ts";
 import { type Column, details } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-const price = ({ amount, currency }: { amount: number; currency: string }): string =>
-  `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
-
 const listingColumns: Column<Listing>[] = [
   { title: "slug", value: (l) => l.slug },
   { title: "name", value: (l) => l.name, flexible: true },
@@ -16,41 +13,6 @@ const listingColumns: Column<Listing>[] = [
   { title: "paid until (utc)", value: (l) => stamp(l.expiresAt), spare: 1 },
   { title: "webhook", value: (l) => l.webhookUrl, flexible: true, spare: 2 },
 ];
-
-/** What leads on from a listing's state. */
-const afterListing = ({ state: at, slug }: Listing): string =>
-  at === "LISTED"
-    ? `mailsvc listings activations ${slug} (who turned it on)`
-    : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
-
-const listing = (l: Listing, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ["slug", l.slug],
-      ["name", l.name],
-      ["state", l.state],
-      ["description", l.description],
-      ["webhook", l.webhookUrl],
-      ["asks for", l.permissions.join(", ")],
-      ["price", `${price(l.price)} a ${l.price.interval}`],
-      ["listed", instant(l.listedAt)],
-      ["paid until", instant(l.expiresAt)],
-      ["ended", instant(l.endedAt)],
-      ["new secret from", instant(l.secretRotatesAt)],
-      ["next", afterListing(l)],
-    ],
-    out,
-    columns,
-  );
-
-const secretBelow = (above: string, secret: string, { term: { out } }: Session): string =>
-  `${above}\n\n${safeText(secret)}\n${out.dim("AGENT_WEBHOOK_SECRET: keep it now, it is not shown again.")}`;
-
-const createdListing = (l: Listing & { webhookSecret: string }, session: Session): string =>
-  secretBelow(listing(l, session), l.webhookSecret, session);
-
-const rotated = (r: Output<MailsvcContract["listings"]["rotateSecret"]>, session: Session): string =>
-  secretBelow(details([["signs from", instant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
 
 const paymentColumns: Column<Payment>[] = [
   { title: "id", value: (p) => p.id },
@@ -60,32 +22,6 @@ const paymentColumns: Column<Payment>[] = [
   { title: "by", value: (p) => p.provider, spare: 2 },
   { title: "created (utc)", value: (p) => stamp(p.createdAt), spare: 1 },
 ];
-
-/** What leads on from a payment's state. */
-const afterPayment = ({ id, state: at, provider, checkoutUrl, listingSlug }: Payment): string => {
-  if (at === "PENDING") return provider === "local" ? `mailsvc payments confirm ${id}` : `open ${checkoutUrl}`;
-  return at === "PAID" ? `mailsvc deliveries test ${listingSlug} (does its webhook answer?)` : `mailsvc listings checkout ${listingSlug}`;
-};
-
-const confirmPending = (rows: readonly Payment[]): string | undefined => {
-  const pending = rows.find((p) => p.state === "PENDING");
-  return pending && afterPayment(pending);
-};
-
-const payment = (p: Payment, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ["id", p.id],
-      ["listing", p.listingSlug],
-      ["amount", price(p)],
-      ["state", p.state],
-      ["expires", p.state === "PENDING" ? instant(p.expiresAt) : ""],
-      ["paid", instant(p.paidAt)],
-      ["next", afterPayment(p)],
-    ],
-    out,
-    columns,
-  );
 
 export const listingViews: Readonly<Record<string, View>> = {
   "listings.list": { columns: listingColumns, empty: "No listings yet. Make one: mailsvc listings create --help" },
@@ -103,3 +39,74 @@ export const listingViews: Readonly<Record<string, View>> = {
   "payments.get": { object: payment },
   "payments.confirm": { object: payment },
 };
+
+function price({ amount, currency }: { amount: number; currency: string }): string {
+  return `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
+}
+
+/** What leads on from a listing's state. */
+function afterListing({ state: at, slug }: Listing): string {
+  return at === "LISTED"
+    ? `mailsvc listings activations ${slug} (who turned it on)`
+    : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
+}
+
+function listing(l: Listing, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ["slug", l.slug],
+      ["name", l.name],
+      ["state", l.state],
+      ["description", l.description],
+      ["webhook", l.webhookUrl],
+      ["asks for", l.permissions.join(", ")],
+      ["price", `${price(l.price)} a ${l.price.interval}`],
+      ["listed", instant(l.listedAt)],
+      ["paid until", instant(l.expiresAt)],
+      ["ended", instant(l.endedAt)],
+      ["new secret from", instant(l.secretRotatesAt)],
+      ["next", afterListing(l)],
+    ],
+    out,
+    columns,
+  );
+}
+
+function secretBelow(above: string, secret: string, { term: { out } }: Session): string {
+  return `${above}\n\n${safeText(secret)}\n${out.dim("AGENT_WEBHOOK_SECRET: keep it now, it is not shown again.")}`;
+}
+
+function createdListing(l: Listing & { webhookSecret: string }, session: Session): string {
+  return secretBelow(listing(l, session), l.webhookSecret, session);
+}
+
+function rotated(r: Output<MailsvcContract["listings"]["rotateSecret"]>, session: Session): string {
+  return secretBelow(details([["signs from", instant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
+}
+
+/** What leads on from a payment's state. */
+function afterPayment({ id, state: at, provider, checkoutUrl, listingSlug }: Payment): string {
+  if (at === "PENDING") return provider === "local" ? `mailsvc payments confirm ${id}` : `open ${checkoutUrl}`;
+  return at === "PAID" ? `mailsvc deliveries test ${listingSlug} (does its webhook answer?)` : `mailsvc listings checkout ${listingSlug}`;
+}
+
+function confirmPending(rows: readonly Payment[]): string | undefined {
+  const pending = rows.find((p) => p.state === "PENDING");
+  return pending && afterPayment(pending);
+}
+
+function payment(p: Payment, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ["id", p.id],
+      ["listing", p.listingSlug],
+      ["amount", price(p)],
+      ["state", p.state],
+      ["expires", p.state === "PENDING" ? instant(p.expiresAt) : ""],
+      ["paid", instant(p.paidAt)],
+      ["next", afterPayment(p)],
+    ],
+    out,
+    columns,
+  );
+}

@@ -14,8 +14,29 @@ const columns: Column<List>[] = [
   { title: "created (utc)", value: (l) => stamp(l.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
-const one = (l: List, { term: { out } }: Session): string =>
-  details(
+const memberColumns: Column<ListMember>[] = [
+  { title: "contact", value: (m) => m.contact.id },
+  { title: "email", value: (m) => m.contact.email, flexible: true },
+  { title: "name", value: nameOf, flexible: true },
+  { title: "status", value: (m) => m.status, paint: statusColor },
+  { title: "joined (utc)", value: (m) => stamp(m.joinedAt), paint: (s, t) => s.dim(t), spare: 1 },
+];
+
+export const listViews: Readonly<Record<string, View>> = {
+  "lists.list": { columns, empty: "No lists yet. Make one: mailsvc lists create <name>" },
+  "lists.create": { object: one },
+  "lists.get": { object: one },
+  "lists.update": { object: one },
+  "lists.delete": { object: one },
+  "lists.contacts": { columns: memberColumns },
+  "lists.add": { object: added },
+  "lists.remove": { object: removed },
+  "lists.removeOne": { object: member },
+  "lists.resend": { object: member },
+};
+
+function one(l: List, { term: { out } }: Session): string {
+  return details(
     [
       ["id", l.id],
       ["name", l.name],
@@ -30,19 +51,14 @@ const one = (l: List, { term: { out } }: Session): string =>
     ],
     out,
   );
+}
 
-const nameOf = ({ contact: { firstName, lastName } }: ListMember): string => [firstName, lastName].filter(Boolean).join(" ");
+function nameOf({ contact: { firstName, lastName } }: ListMember): string {
+  return [firstName, lastName].filter(Boolean).join(" ");
+}
 
-const memberColumns: Column<ListMember>[] = [
-  { title: "contact", value: (m) => m.contact.id },
-  { title: "email", value: (m) => m.contact.email, flexible: true },
-  { title: "name", value: nameOf, flexible: true },
-  { title: "status", value: (m) => m.status, paint: statusColor },
-  { title: "joined (utc)", value: (m) => stamp(m.joinedAt), paint: (s, t) => s.dim(t), spare: 1 },
-];
-
-const member = (m: ListMember, { term: { out } }: Session): string =>
-  details(
+function member(m: ListMember, { term: { out } }: Session): string {
+  return details(
     [
       ["contact", m.contact.id],
       ["email", m.contact.email],
@@ -54,9 +70,10 @@ const member = (m: ListMember, { term: { out } }: Session): string =>
     ],
     out,
   );
+}
 
-const added = (a: Output<MailsvcContract["lists"]["add"]>, { term: { out } }: Session): string =>
-  details(
+function added(a: Output<MailsvcContract["lists"]["add"]>, { term: { out } }: Session): string {
+  return details(
     [
       ["added", a.added],
       ["to confirm", a.pending],
@@ -64,19 +81,8 @@ const added = (a: Output<MailsvcContract["lists"]["add"]>, { term: { out } }: Se
     ],
     out,
   );
+}
 
-const removed = (r: Output<MailsvcContract["lists"]["remove"]>, { term: { out } }: Session): string =>
-  details([["removed", r.removed]], out);
-
-export const listViews: Readonly<Record<string, View>> = {
-  "lists.list": { columns, empty: "No lists yet. Make one: mailsvc lists create <name>" },
-  "lists.create": { object: one },
-  "lists.get": { object: one },
-  "lists.update": { object: one },
-  "lists.delete": { object: one },
-  "lists.contacts": { columns: memberColumns },
-  "lists.add": { object: added },
-  "lists.remove": { object: removed },
-  "lists.removeOne": { object: member },
-  "lists.resend": { object: member },
-};
+function removed(r: Output<MailsvcContract["lists"]["remove"]>, { term: { out } }: Session): string {
+  return details([["removed", r.removed]], out);
+}

@@ -6,10 +6,6 @@ import { dim, paintWork } from "./status.ts";
 import { type Column, details, paragraphs } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-/** What a message is, and where its question stands. */
-const kind = ({ type, approval }: Message): string =>
-  approval ? `${approval.status} ${approval.title}` : type.toLowerCase().replace("_", " ");
-
 const messageColumns: Column<Message>[] = [
   { title: "no", value: (m) => m.sequence },
   { title: "id", value: (m) => m.id },
@@ -36,29 +32,53 @@ const questionColumns: Column<AgentMessage>[] = [
   { title: "until (utc)", value: (m) => stamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim, spare: 1 },
 ];
 
+export const messageViews: Readonly<Record<string, View>> = {
+  "approvals.list": { columns: questionColumns, empty: "No agent waits for an answer.", next: answerFirst },
+  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: lookAtFirst },
+  "messages.list": { columns: messageColumns, empty: "Nothing was said yet." },
+  "messages.create": { object: message },
+  "messages.get": { object: message },
+  "messages.answer": { object: message },
+  "messages.read": { object: unread },
+  "agent.messages.list": { columns: messageColumns },
+  "agent.messages.get": { object: message },
+  "agent.messages.create": { object: message },
+  "agent.messages.cancel": { object: message },
+  "agent.messages.read": { object: unread },
+};
+
+/** What a message is, and where its question stands. */
+function kind({ type, approval }: Message): string {
+  return approval ? `${approval.status} ${approval.title}` : type.toLowerCase().replace("_", " ");
+}
+
 /** The command that answers; where it is yes or no, in those words. */
-const answerCommand = (id: string, options: readonly string[]): string =>
-  options.join() === "approve,reject"
+function answerCommand(id: string, options: readonly string[]): string {
+  return options.join() === "approve,reject"
     ? `mailsvc approvals approve ${id} (or reject)`
     : `mailsvc messages answer ${id} ${options.join("|")}`;
+}
 
-const answerHint = ({ id, approval }: Message): string | null =>
-  approval?.status === "PENDING"
+function answerHint({ id, approval }: Message): string | null {
+  return approval?.status === "PENDING"
     ? answerCommand(
         id,
         approval.options.map((o) => o.id),
       )
     : null;
+}
 
-const answerFirst = (rows: readonly AgentMessage[]): string | undefined => {
+function answerFirst(rows: readonly AgentMessage[]): string | undefined {
   const asked = rows.find((m) => m.approval?.status === "PENDING");
   return asked && (answerHint(asked) ?? undefined);
-};
+}
 
-const lookAtFirst = ([first]: readonly AgentMessage[]): string | undefined => first && `mailsvc messages get ${first.id}`;
+function lookAtFirst([first]: readonly AgentMessage[]): string | undefined {
+  return first && `mailsvc messages get ${first.id}`;
+}
 
-const message = (m: Message, { term: { out, columns } }: Session): string =>
-  [
+function message(m: Message, { term: { out, columns } }: Session): string {
+  return [
     details(
       [
         ["id", m.id],
@@ -82,20 +102,8 @@ const message = (m: Message, { term: { out, columns } }: Session): string =>
     "",
     paragraphs(safeLines(m.text), columns),
   ].join("\n");
+}
 
-const unread = ({ unread: n }: Output<MailsvcContract["messages"]["read"]>): string => (n === 0 ? "All read." : `${n} still unread.`);
-
-export const messageViews: Readonly<Record<string, View>> = {
-  "approvals.list": { columns: questionColumns, empty: "No agent waits for an answer.", next: answerFirst },
-  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: lookAtFirst },
-  "messages.list": { columns: messageColumns, empty: "Nothing was said yet." },
-  "messages.create": { object: message },
-  "messages.get": { object: message },
-  "messages.answer": { object: message },
-  "messages.read": { object: unread },
-  "agent.messages.list": { columns: messageColumns },
-  "agent.messages.get": { object: message },
-  "agent.messages.create": { object: message },
-  "agent.messages.cancel": { object: message },
-  "agent.messages.read": { object: unread },
-};
+function unread({ unread: n }: Output<MailsvcContract["messages"]["read"]>): string {
+  return n === 0 ? "All read." : `${n} still unread.`;
+}

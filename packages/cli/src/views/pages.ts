@@ -19,87 +19,8 @@ const pageColumns: Column<LandingPageSummary>[] = [
   { title: "changed (utc)", value: (p) => stamp(p.updatedAt), spare: 1 },
 ];
 
-const facts = (p: LandingPage): readonly (readonly [string, unknown])[] => [
-  ["id", p.id],
-  ["title", p.title],
-  ["state", p.status],
-  ["version", p.version],
-  ["made by", p.createdBy.agent ? (p.createdBy.activationId ?? "an agent") : "you"],
-  ["form", p.hasForm ? "yes" : "no"],
-  ["gives out", p.leadMagnetId],
-  ["adds to", p.listId],
-  ["created", instant(p.createdAt)],
-  ["changed", instant(p.updatedAt)],
-  ["published", instant(p.publishedAt)],
-  ["url", p.url],
-  ["preview", p.status === "DRAFT" ? p.previewUrl : ""],
-];
-
-/** What leads on from a page's state, for those whose commands begin so. */
-const afterPage = ({ id, status }: LandingPage, noun: string): string =>
-  status === "PUBLISHED" ? `mailsvc ${noun} stats ${id}` : status === "DRAFT" ? `mailsvc ${noun} publish ${id}` : "";
-
-const page =
-  (noun: string) =>
-  (p: LandingPage, { term: { out, columns } }: Session): string =>
-    details([...facts(p), ["next", afterPage(p, noun)]], out, columns);
-
 const ofBrand = page("landing-pages");
 const ofAgent = page("agent landing-pages");
-
-const deleted = (p: LandingPage, { term: { out } }: Session): string =>
-  details(
-    [
-      ["deleted", p.id],
-      ["title", p.title],
-    ],
-    out,
-  );
-
-const written = (p: WrittenLandingPage, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ...facts(p),
-      ["taken out", p.removed.map(({ kind, name, count }) => `${kind} ${name}${count > 1 ? ` × ${count}` : ""}`).join(", ")],
-      ["next", afterPage(p, "agent landing-pages")],
-    ],
-    out,
-    columns,
-  );
-
-const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
-
-const stats = (s: LandingPageStats, { term: { out, columns } }: Session): string => {
-  const days = s.byDay.filter((day) => day.views > 0 || day.submissions > 0);
-  return [
-    details(
-      [
-        ["days", `${s.from} to ${s.to}, UTC`],
-        ["views", s.views],
-        ["visitors", s.uniqueVisitors],
-        ["sign-ups", `${s.submissions}, ${percent(s.conversionRate)} of visitors`],
-        ["came from", s.topReferrers.map(({ host, views }) => `${host} (${views})`).join(", ")],
-      ],
-      out,
-      columns,
-    ),
-    ...(days.length === 0
-      ? []
-      : [
-          table(
-            days,
-            [
-              { title: "day", value: (d) => d.date },
-              { title: "views", value: (d) => d.views },
-              { title: "visitors", value: (d) => d.uniqueVisitors },
-              { title: "sign-ups", value: (d) => d.submissions },
-            ],
-            out,
-            columns,
-          ),
-        ]),
-  ].join("\n\n");
-};
 
 const submissionColumns: Column<LandingPageSubmission>[] = [
   { title: "contact", value: (s) => s.contactId },
@@ -135,3 +56,89 @@ export const pageViews: Readonly<Record<string, View>> = {
   "agent.landingPages.stats": { object: stats },
   "agent.lists.list": { columns: listColumns, empty: "The brand has no lists." },
 };
+
+function facts(p: LandingPage): readonly (readonly [string, unknown])[] {
+  return [
+    ["id", p.id],
+    ["title", p.title],
+    ["state", p.status],
+    ["version", p.version],
+    ["made by", p.createdBy.agent ? (p.createdBy.activationId ?? "an agent") : "you"],
+    ["form", p.hasForm ? "yes" : "no"],
+    ["gives out", p.leadMagnetId],
+    ["adds to", p.listId],
+    ["created", instant(p.createdAt)],
+    ["changed", instant(p.updatedAt)],
+    ["published", instant(p.publishedAt)],
+    ["url", p.url],
+    ["preview", p.status === "DRAFT" ? p.previewUrl : ""],
+  ];
+}
+
+/** What leads on from a page's state, for those whose commands begin so. */
+function afterPage({ id, status }: LandingPage, noun: string): string {
+  return status === "PUBLISHED" ? `mailsvc ${noun} stats ${id}` : status === "DRAFT" ? `mailsvc ${noun} publish ${id}` : "";
+}
+
+function page(noun: string) {
+  return (p: LandingPage, { term: { out, columns } }: Session): string =>
+    details([...facts(p), ["next", afterPage(p, noun)]], out, columns);
+}
+
+function deleted(p: LandingPage, { term: { out } }: Session): string {
+  return details(
+    [
+      ["deleted", p.id],
+      ["title", p.title],
+    ],
+    out,
+  );
+}
+
+function written(p: WrittenLandingPage, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ...facts(p),
+      ["taken out", p.removed.map(({ kind, name, count }) => `${kind} ${name}${count > 1 ? ` × ${count}` : ""}`).join(", ")],
+      ["next", afterPage(p, "agent landing-pages")],
+    ],
+    out,
+    columns,
+  );
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}
+
+function stats(s: LandingPageStats, { term: { out, columns } }: Session): string {
+  const days = s.byDay.filter((day) => day.views > 0 || day.submissions > 0);
+  return [
+    details(
+      [
+        ["days", `${s.from} to ${s.to}, UTC`],
+        ["views", s.views],
+        ["visitors", s.uniqueVisitors],
+        ["sign-ups", `${s.submissions}, ${percent(s.conversionRate)} of visitors`],
+        ["came from", s.topReferrers.map(({ host, views }) => `${host} (${views})`).join(", ")],
+      ],
+      out,
+      columns,
+    ),
+    ...(days.length === 0
+      ? []
+      : [
+          table(
+            days,
+            [
+              { title: "day", value: (d) => d.date },
+              { title: "views", value: (d) => d.views },
+              { title: "visitors", value: (d) => d.uniqueVisitors },
+              { title: "sign-ups", value: (d) => d.submissions },
+            ],
+            out,
+            columns,
+          ),
+        ]),
+  ].join("\n\n");
+}

@@ -5,9 +5,6 @@ import { dim, paintWork } from "./status.ts";
 import { type Column, details } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-const runState = (r: Run): string =>
-  r.status === "WAITING" ? `WAITING for ${r.waitingFor}` : r.failureReason === null ? r.status : `FAILED: ${r.failureReason}`;
-
 const runColumns: Column<Run>[] = [
   { title: "run", value: (r) => r.runId },
   { title: "title", value: (r) => r.title, flexible: true },
@@ -17,8 +14,47 @@ const runColumns: Column<Run>[] = [
   { title: "started (utc)", value: (r) => stamp(r.startedAt), paint: dim, spare: 1 },
 ];
 
-const runFacts = (r: Run, { term: { out, columns } }: Session, next = ""): string =>
-  details(
+const logColumns: Column<RunLogEntry>[] = [
+  { title: "when (utc)", value: (e) => stamp(e.at), paint: dim },
+  { title: "level", value: (e) => e.level, paint: paintWork },
+  { title: "message", value: (e) => e.message, flexible: true },
+  { title: "data", value: (e) => e.data, flexible: true, spare: 1 },
+];
+
+const wakeupColumns: Column<Wakeup>[] = [
+  { title: "id", value: (w) => w.wakeupId },
+  { title: "state", value: (w) => w.status },
+  { title: "at (utc)", value: (w) => stamp(w.fireAt) },
+  { title: "reason", value: (w) => w.reason, flexible: true },
+  { title: "run", value: (w) => w.runId, spare: 1 },
+];
+
+export const runViews: Readonly<Record<string, View>> = {
+  "agent.self.get": { object: self },
+  "runs.list": { columns: runColumns, empty: "It has done nothing yet." },
+  "runs.get": { object: run },
+  "runs.logs": { columns: logColumns },
+  "runs.cancel": { object: run },
+  "agent.runs.start": { object: agentRun },
+  "agent.runs.log": { object: beat },
+  "agent.runs.complete": { object: agentRun },
+  "agent.runs.fail": { object: agentRun },
+  "agent.runs.cancel": { object: agentRun },
+  "agent.runs.list": { columns: runColumns, empty: "No runs yet. Start one: mailsvc agent runs start" },
+  "agent.runs.get": { object: agentRun },
+  "agent.runs.logs": { columns: logColumns },
+  "agent.wakeups.create": { object: wakeup },
+  "agent.wakeups.list": { columns: wakeupColumns, empty: "No wakeups yet. Ask for one: mailsvc agent wakeups create --help" },
+  "agent.wakeups.get": { object: wakeup },
+  "agent.wakeups.cancel": { object: wakeup },
+};
+
+function runState(r: Run): string {
+  return r.status === "WAITING" ? `WAITING for ${r.waitingFor}` : r.failureReason === null ? r.status : `FAILED: ${r.failureReason}`;
+}
+
+function runFacts(r: Run, { term: { out, columns } }: Session, next = ""): string {
+  return details(
     [
       ["run", r.runId],
       ["title", r.title],
@@ -40,35 +76,25 @@ const runFacts = (r: Run, { term: { out, columns } }: Session, next = ""): strin
     out,
     columns,
   );
+}
 
-const run = (r: Run, session: Session): string => runFacts(r, session);
+function run(r: Run, session: Session): string {
+  return runFacts(r, session);
+}
 
-const agentRun = (r: Run, session: Session): string =>
-  runFacts(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} --message … (or complete, fail)` : "");
+function agentRun(r: Run, session: Session): string {
+  return runFacts(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} --message … (or complete, fail)` : "");
+}
 
-const logColumns: Column<RunLogEntry>[] = [
-  { title: "when (utc)", value: (e) => stamp(e.at), paint: dim },
-  { title: "level", value: (e) => e.level, paint: paintWork },
-  { title: "message", value: (e) => e.message, flexible: true },
-  { title: "data", value: (e) => e.data, flexible: true, spare: 1 },
-];
-
-const beat = (h: Heartbeat, { term: { out } }: Session): string =>
-  [
+function beat(h: Heartbeat, { term: { out } }: Session): string {
+  return [
     `${out.green(h.status)} ${h.accepted} ${h.accepted === 1 ? "entry" : "entries"} kept, next log before ${stamp(h.deadlineAt)} UTC`,
     ...(h.cancelRequested ? [out.yellow("The brand asks this run to stop.")] : []),
   ].join("\n");
+}
 
-const wakeupColumns: Column<Wakeup>[] = [
-  { title: "id", value: (w) => w.wakeupId },
-  { title: "state", value: (w) => w.status },
-  { title: "at (utc)", value: (w) => stamp(w.fireAt) },
-  { title: "reason", value: (w) => w.reason, flexible: true },
-  { title: "run", value: (w) => w.runId, spare: 1 },
-];
-
-const wakeup = (w: Wakeup, { term: { out, columns } }: Session): string =>
-  details(
+function wakeup(w: Wakeup, { term: { out, columns } }: Session): string {
+  return details(
     [
       ["id", w.wakeupId],
       ["state", w.status],
@@ -81,9 +107,10 @@ const wakeup = (w: Wakeup, { term: { out, columns } }: Session): string =>
     out,
     columns,
   );
+}
 
-const self = (a: AgentSelf, { term: { out, columns } }: Session): string =>
-  details(
+function self(a: AgentSelf, { term: { out, columns } }: Session): string {
+  return details(
     [
       ["activation", a.activationId],
       ["agent", a.agentSlug],
@@ -97,23 +124,4 @@ const self = (a: AgentSelf, { term: { out, columns } }: Session): string =>
     out,
     columns,
   );
-
-export const runViews: Readonly<Record<string, View>> = {
-  "agent.self.get": { object: self },
-  "runs.list": { columns: runColumns, empty: "It has done nothing yet." },
-  "runs.get": { object: run },
-  "runs.logs": { columns: logColumns },
-  "runs.cancel": { object: run },
-  "agent.runs.start": { object: agentRun },
-  "agent.runs.log": { object: beat },
-  "agent.runs.complete": { object: agentRun },
-  "agent.runs.fail": { object: agentRun },
-  "agent.runs.cancel": { object: agentRun },
-  "agent.runs.list": { columns: runColumns, empty: "No runs yet. Start one: mailsvc agent runs start" },
-  "agent.runs.get": { object: agentRun },
-  "agent.runs.logs": { columns: logColumns },
-  "agent.wakeups.create": { object: wakeup },
-  "agent.wakeups.list": { columns: wakeupColumns, empty: "No wakeups yet. Ask for one: mailsvc agent wakeups create --help" },
-  "agent.wakeups.get": { object: wakeup },
-  "agent.wakeups.cancel": { object: wakeup },
-};
+}

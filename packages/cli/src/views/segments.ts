@@ -7,8 +7,26 @@ import { statusColor } from "./status.ts";
 import { type Column, details, table } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
+const columns: Column<Segment>[] = [
+  { title: "id", value: (s) => s.id },
+  { title: "name", value: (s) => s.name, flexible: true },
+  { title: "state", value: (s) => s.state, paint: statusColor },
+  { title: "members", value: (s) => s.memberCount },
+  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+];
+
+export const segmentViews: Readonly<Record<string, View>> = {
+  "segments.list": { columns, empty: "No segments yet. Make one: mailsvc segments create --help" },
+  "segments.create": { object: one },
+  "segments.get": { object: one },
+  "segments.update": { object: one },
+  "segments.delete": { object: one },
+  "segments.contacts": { columns: contactColumns },
+  "segments.preview": { object: preview },
+};
+
 /** A rule tree as people say it, a condition a line: `all of` and `any of` with what they hold below them. */
-const ruleLines = (rule: SegmentRule, indent: string): string[] => {
+function ruleLines(rule: SegmentRule, indent: string): string[] {
   const group = (name: string, rules: readonly SegmentRule[]): string[] => [
     `${indent}${name}`,
     ...rules.flatMap((r) => ruleLines(r, `${indent}  `)),
@@ -18,18 +36,10 @@ const ruleLines = (rule: SegmentRule, indent: string): string[] => {
   if ("not" in rule) return group("not", [rule.not]);
   const { field, operator, value } = rule;
   return [`${indent}${safeText([field, operator, value === undefined ? "" : JSON.stringify(value)].join(" ").trimEnd())}`];
-};
+}
 
-const columns: Column<Segment>[] = [
-  { title: "id", value: (s) => s.id },
-  { title: "name", value: (s) => s.name, flexible: true },
-  { title: "state", value: (s) => s.state, paint: statusColor },
-  { title: "members", value: (s) => s.memberCount },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
-];
-
-const one = (s: Segment, { term: { out } }: Session): string =>
-  [
+function one(s: Segment, { term: { out } }: Session): string {
+  return [
     details(
       [
         ["id", s.id],
@@ -44,20 +54,11 @@ const one = (s: Segment, { term: { out } }: Session): string =>
     ),
     `${out.bold("Rules")}\n${ruleLines(s.rules, "  ").join("\n")}`,
   ].join("\n\n");
+}
 
-const preview = (p: SegmentPreview, { term: { out, columns: width } }: Session): string => {
+function preview(p: SegmentPreview, { term: { out, columns: width } }: Session): string {
   const count = `${p.count} ${p.count === 1 ? "contact" : "contacts"}`;
   if (p.contacts.length === 0) return count;
   const newest = p.contacts.length < p.count ? `${count}; the newest ${p.contacts.length}:` : `${count}:`;
   return `${newest}\n\n${table(p.contacts, contactColumns, out, width)}`;
-};
-
-export const segmentViews: Readonly<Record<string, View>> = {
-  "segments.list": { columns, empty: "No segments yet. Make one: mailsvc segments create --help" },
-  "segments.create": { object: one },
-  "segments.get": { object: one },
-  "segments.update": { object: one },
-  "segments.delete": { object: one },
-  "segments.contacts": { columns: contactColumns },
-  "segments.preview": { object: preview },
-};
+}

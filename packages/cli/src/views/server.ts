@@ -6,8 +6,6 @@ import { statusColor } from "./status.ts";
 import { type Column, details } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-const permissions = (key: Key): string => (key.owner ? "everything (owner)" : key.permissions.join(", "));
-
 const keyColumns: Column<Key>[] = [
   { title: "id", value: (k) => k.id },
   { title: "name", value: (k) => k.name, flexible: true },
@@ -15,39 +13,6 @@ const keyColumns: Column<Key>[] = [
   { title: "permissions", value: permissions, flexible: true },
   { title: "state", value: (k) => (k.revokedAt ? "revoked" : "live"), paint: (s, t) => (t === "live" ? s.green(t) : s.dim(t)) },
 ];
-
-const keyFacts = (key: Key, { term: { out, columns } }: Session): string =>
-  details(
-    [
-      ["id", key.id],
-      ["name", key.name],
-      ["key", key.preview],
-      ["may", permissions(key)],
-      ["created", instant(key.createdAt)],
-      ["revoked", instant(key.revokedAt)],
-    ],
-    out,
-    columns,
-  );
-
-const created = (key: Key & { key: string }, session: Session): string =>
-  `${keyFacts({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
-
-const me = (m: Output<MailsvcContract["me"]["get"]>, session: Session): string => {
-  const settings = session.settings();
-  return details(
-    [
-      ["workspace", `${m.workspace.name} (${m.workspace.id})`],
-      ["key", `${m.key.name}, ${m.key.preview}`],
-      ["may", permissions(m.key)],
-      ["server", `${settings.url}, version ${m.server.version}${m.server.dev ? ", dev mode" : ""}`],
-      ["mailer", m.server.mailer],
-      ["server time", instant(m.server.now)],
-      ["profile", settings.profile],
-    ],
-    session.term.out,
-  );
-};
 
 const jobColumns: Column<Job>[] = [
   { title: "id", value: (j) => j.id },
@@ -65,3 +30,42 @@ export const serverViews: Readonly<Record<string, View>> = {
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },
 };
+
+function permissions(key: Key): string {
+  return key.owner ? "everything (owner)" : key.permissions.join(", ");
+}
+
+function keyFacts(key: Key, { term: { out, columns } }: Session): string {
+  return details(
+    [
+      ["id", key.id],
+      ["name", key.name],
+      ["key", key.preview],
+      ["may", permissions(key)],
+      ["created", instant(key.createdAt)],
+      ["revoked", instant(key.revokedAt)],
+    ],
+    out,
+    columns,
+  );
+}
+
+function created(key: Key & { key: string }, session: Session): string {
+  return `${keyFacts({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
+}
+
+function me(m: Output<MailsvcContract["me"]["get"]>, session: Session): string {
+  const settings = session.settings();
+  return details(
+    [
+      ["workspace", `${m.workspace.name} (${m.workspace.id})`],
+      ["key", `${m.key.name}, ${m.key.preview}`],
+      ["may", permissions(m.key)],
+      ["server", `${settings.url}, version ${m.server.version}${m.server.dev ? ", dev mode" : ""}`],
+      ["mailer", m.server.mailer],
+      ["server time", instant(m.server.now)],
+      ["profile", settings.profile],
+    ],
+    session.term.out,
+  );
+}

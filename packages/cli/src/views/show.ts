@@ -15,67 +15,20 @@ interface PageLike {
   pagination?: { page?: number; totalPages?: number; total?: number; hasMore?: boolean; nextCursor?: string | null };
 }
 
-const isPage = (data: unknown): data is PageLike => isRow(data) && Array.isArray(data["data"]);
-
-/** The view of a list, unless its rows are of another version than ours: those are shown plainly, and not refused. */
-const viewOf = (place: Placed, rows: readonly unknown[]): View | undefined => {
-  const view = VIEWS[place.id];
-  if (!view?.columns) return undefined;
-  const pagination = { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null };
-  return place.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
-};
-
-const rowsView = (session: Session, place: Placed, rows: readonly unknown[]): string => {
-  const { out, columns } = session.term;
-  if (rows.length === 0) return "";
-  const view = viewOf(place, rows);
-  return view?.columns ? table(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
-};
-
-const objectView = (session: Session, place: Placed, data: unknown): string => {
-  const view = VIEWS[place.id];
-  const parsed = view?.object ? place.endpoint.output.safeParse(data) : undefined;
-  return parsed?.success && view?.object ? view.object(parsed.data as never, session) : genericObject(data, session.term.out);
-};
-
 const PAGING: ReadonlySet<string> = new Set(["page", "limit", "cursor"]);
 
-const nothing = (session: Session, place: Placed): string => {
-  const query = session.lastCall?.query ?? {};
-  if (Object.keys(query).some((name) => !PAGING.has(name))) return "Nothing matches.";
-  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[place.id]?.empty ?? "Nothing here.");
-};
-
-const footer = (session: Session, place: Placed, page: PageLike): void => {
-  const { err } = session.term;
-  if (page.data.length === 0) {
-    session.out.note(err.dim(nothing(session, place)));
-    return;
-  }
-  const p = page.pagination;
-  if (p?.hasMore) {
-    const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
-    const params = paramsIn(place.endpoint, session.lastCall);
-    const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
-    const next = safeText(commandLine(place, fieldsOf(place.endpoint), more));
-    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
-  }
-  const next = viewOf(place, page.data)?.next?.(page.data as never[], session);
-  if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);
-};
-
 /** Prints an answer: JSON for programs, a table or a list of fields for people. */
-export const show = async (session: Session, place: Placed, data: unknown): Promise<void> => {
+export async function show(session: Session, place: Placed, data: unknown): Promise<void> {
   if (!isPage(data)) {
     await session.out.data(data, () => objectView(session, place, data));
     return;
   }
   await session.out.data(data, () => rowsView(session, place, data.data));
   if (!session.out.json) footer(session, place, data);
-};
+}
 
 /** Prints every page of a list: one JSON document per line, or one table. */
-export const showAll = async (session: Session, place: Placed, call: Call): Promise<Exit> => {
+export async function showAll(session: Session, place: Placed, call: Call): Promise<Exit> {
   const { out } = session;
   const rows: unknown[] = [];
   const progress = session.progress("Reading the list");
@@ -105,4 +58,53 @@ export const showAll = async (session: Session, place: Placed, call: Call): Prom
     footer(session, place, { data: rows });
   }
   return EXIT.ok;
-};
+}
+
+function isPage(data: unknown): data is PageLike {
+  return isRow(data) && Array.isArray(data["data"]);
+}
+
+/** The view of a list, unless its rows are of another version than ours: those are shown plainly, and not refused. */
+function viewOf(place: Placed, rows: readonly unknown[]): View | undefined {
+  const view = VIEWS[place.id];
+  if (!view?.columns) return undefined;
+  const pagination = { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null };
+  return place.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
+}
+
+function rowsView(session: Session, place: Placed, rows: readonly unknown[]): string {
+  const { out, columns } = session.term;
+  if (rows.length === 0) return "";
+  const view = viewOf(place, rows);
+  return view?.columns ? table(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
+}
+
+function objectView(session: Session, place: Placed, data: unknown): string {
+  const view = VIEWS[place.id];
+  const parsed = view?.object ? place.endpoint.output.safeParse(data) : undefined;
+  return parsed?.success && view?.object ? view.object(parsed.data as never, session) : genericObject(data, session.term.out);
+}
+
+function nothing(session: Session, place: Placed): string {
+  const query = session.lastCall?.query ?? {};
+  if (Object.keys(query).some((name) => !PAGING.has(name))) return "Nothing matches.";
+  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[place.id]?.empty ?? "Nothing here.");
+}
+
+function footer(session: Session, place: Placed, page: PageLike): void {
+  const { err } = session.term;
+  if (page.data.length === 0) {
+    session.out.note(err.dim(nothing(session, place)));
+    return;
+  }
+  const p = page.pagination;
+  if (p?.hasMore) {
+    const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
+    const params = paramsIn(place.endpoint, session.lastCall);
+    const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
+    const next = safeText(commandLine(place, fieldsOf(place.endpoint), more));
+    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
+  }
+  const next = viewOf(place, page.data)?.next?.(page.data as never[], session);
+  if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);
+}

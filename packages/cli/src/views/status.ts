@@ -5,11 +5,11 @@ const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED",
 const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "BUILDING", "frozen", "warn"]);
 
 /** A state in the colour of what it means. */
-export const statusColor = (style: Style, status: string): string => {
+export function statusColor(style: Style, status: string): string {
   if (GOOD.has(status)) return style.green(status);
   if (BAD.has(status)) return style.red(status);
   return WAITING.has(status) ? style.yellow(status) : status;
-};
+}
 
 const AT_WORK = {
   good: new Set(["RUNNING", "COMPLETED", "APPROVED", "ANSWERED"]),
@@ -18,20 +18,22 @@ const AT_WORK = {
 };
 
 /** What an agent does or asks, in the colour of what it means: the first word of a text decides. */
-export const paintWork = (style: Style, text: string): string => {
+export function paintWork(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
   if (AT_WORK.good.has(word)) return style.green(text);
   if (AT_WORK.bad.has(word)) return style.red(text);
   return AT_WORK.waiting.has(word) ? style.yellow(text) : text;
-};
+}
 
 const ON = new Set(["LISTED", "PAID", "active"]);
 const NOT_YET = new Set(["DRAFT", "PENDING", "paused"]);
 
 /** The state of a listing, a payment or an activation in the colour of what it means; what is over is dim. */
-export const paintState = (style: Style, text: string): string => {
+export function paintState(style: Style, text: string): string {
   const word = text.split(":")[0] ?? text;
   return ON.has(word) ? style.green(text) : NOT_YET.has(word) ? style.yellow(text) : style.dim(text);
-};
+}
 
-export const dim = (style: Style, text: string): string => style.dim(text);
+export function dim(style: Style, text: string): string {
+  return style.dim(text);
+}

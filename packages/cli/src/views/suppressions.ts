@@ -13,8 +13,16 @@ const columns: Column<Suppression>[] = [
   { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
 ];
 
-const one = (s: Suppression, { term: { out } }: Session): string =>
-  details(
+export const suppressionViews: Readonly<Record<string, View>> = {
+  "suppressions.list": { columns, empty: "No address is suppressed." },
+  "suppressions.create": { object: one },
+  "suppressions.get": { object: one },
+  "suppressions.delete": { object: one },
+  "suppressions.remove": { object: removed },
+};
+
+function one(s: Suppression, { term: { out } }: Session): string {
+  return details(
     [
       ["id", s.id],
       ["email", s.email],
@@ -28,14 +36,8 @@ const one = (s: Suppression, { term: { out } }: Session): string =>
     ],
     out,
   );
+}
 
-const removed = (r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string =>
-  details([["removed", r.removed]], out);
-
-export const suppressionViews: Readonly<Record<string, View>> = {
-  "suppressions.list": { columns, empty: "No address is suppressed." },
-  "suppressions.create": { object: one },
-  "suppressions.get": { object: one },
-  "suppressions.delete": { object: one },
-  "suppressions.remove": { object: removed },
-};
+function removed(r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string {
+  return details([["removed", r.removed]], out);
+}

@@ -17,26 +17,6 @@ const MIN_FLEXIBLE = 8;
 // Below this a column is hardly worth reading, so that a spare one makes room for it.
 const EASY_FLEXIBLE = 16;
 
-const cell = (value: unknown): string => {
-  if (value === null || value === undefined || value === "") return "–";
-  return safeText(typeof value === "object" ? JSON.stringify(value) : String(value));
-};
-
-// What does not fit is taken from the widest flexible column, again and again.
-const shrink = (widths: number[], flexible: readonly boolean[], columns: number): number[] => {
-  const fitted = [...widths];
-  const total = (): number => fitted.reduce((sum, w) => sum + w, 0) + GAP * (fitted.length - 1);
-  while (total() > columns) {
-    let widest = -1;
-    fitted.forEach((w, i) => {
-      if (flexible[i] && w > MIN_FLEXIBLE && (widest < 0 || w > (fitted[widest] ?? 0))) widest = i;
-    });
-    if (widest < 0) break;
-    fitted[widest] = (fitted[widest] ?? 0) - 1;
-  }
-  return fitted;
-};
-
 /** A column with its cells, and how it is laid out. */
 interface Laid<Row> {
   column: Column<Row>;
@@ -46,36 +26,8 @@ interface Laid<Row> {
   right: boolean;
 }
 
-const laid = <Row>(rows: readonly Row[], column: Column<Row>): Laid<Row> => {
-  const values = rows.map((row) => column.value(row));
-  const cells = values.map(cell);
-  const there = values.filter((value) => value !== null && value !== undefined && value !== "");
-  return {
-    column,
-    cells,
-    width: Math.max(widthOf(column.title), ...cells.map(widthOf)),
-    right: there.length > 0 && there.every((value) => typeof value === "number"),
-  };
-};
-
-// Leaves out spare columns until the others can be read with ease.
-const thinned = <Row>(all: readonly Laid<Row>[], columns: number): Laid<Row>[] => {
-  const kept = [...all];
-  const needed = (): number =>
-    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, EASY_FLEXIBLE) : width), -GAP);
-  while (needed() > columns) {
-    const least = Math.max(...kept.map(({ column }) => column.spare ?? 0));
-    if (least === 0) break;
-    kept.splice(
-      kept.findLastIndex(({ column }) => column.spare === least),
-      1,
-    );
-  }
-  return kept;
-};
-
 /** A table for people: a dim head, aligned columns, cut to the terminal's width. All cells are made safe. */
-export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string => {
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string {
   const kept = thinned(
     columns.map((column) => laid(rows, column)),
     width,
@@ -104,32 +56,22 @@ export const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     ),
   );
   return [head, ...body].join("\n");
-};
-
-/** Words in lines of a width, as far as words are short enough. */
-const wrap = (text: string, width: number): string[] => {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-};
+}
 
 /** A text with its own lines kept and long ones wrapped. It must be safe already. */
-export const paragraphs = (text: string, columns: number): string =>
-  text
+export function paragraphs(text: string, columns: number): string {
+  return text
     .split("\n")
     .flatMap((line) => (widthOf(line) <= columns ? [line] : wrap(line, columns)))
     .join("\n");
+}
 
 /** Names and values below each other; in a terminal of `columns` a long value goes on under its beginning. */
-export const details = (
+export function details(
   entries: readonly (readonly [name: string, value: unknown])[],
   style: Style,
   columns: number = Number.POSITIVE_INFINITY,
-): string => {
+): string {
   const shown = entries.filter(([, value]) => value !== null && value !== undefined && value !== "");
   const width = Math.max(0, ...shown.map(([name]) => widthOf(name)));
   return shown
@@ -140,4 +82,63 @@ export const details = (
       return `${style.dim(name.padEnd(width))}  ${lines.join(`\n${" ".repeat(width + GAP)}`)}`;
     })
     .join("\n");
-};
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "–";
+  return safeText(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+// What does not fit is taken from the widest flexible column, again and again.
+function shrink(widths: number[], flexible: readonly boolean[], columns: number): number[] {
+  const fitted = [...widths];
+  const total = (): number => fitted.reduce((sum, w) => sum + w, 0) + GAP * (fitted.length - 1);
+  while (total() > columns) {
+    let widest = -1;
+    fitted.forEach((w, i) => {
+      if (flexible[i] && w > MIN_FLEXIBLE && (widest < 0 || w > (fitted[widest] ?? 0))) widest = i;
+    });
+    if (widest < 0) break;
+    fitted[widest] = (fitted[widest] ?? 0) - 1;
+  }
+  return fitted;
+}
+
+function laid<Row>(rows: readonly Row[], column: Column<Row>): Laid<Row> {
+  const values = rows.map((row) => column.value(row));
+  const cells = values.map(cell);
+  const there = values.filter((value) => value !== null && value !== undefined && value !== "");
+  return {
+    column,
+    cells,
+    width: Math.max(widthOf(column.title), ...cells.map(widthOf)),
+    right: there.length > 0 && there.every((value) => typeof value === "number"),
+  };
+}
+
+// Leaves out spare columns until the others can be read with ease.
+function thinned<Row>(all: readonly Laid<Row>[], columns: number): Laid<Row>[] {
+  const kept = [...all];
+  const needed = (): number =>
+    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, EASY_FLEXIBLE) : width), -GAP);
+  while (needed() > columns) {
+    const least = Math.max(...kept.map(({ column }) => column.spare ?? 0));
+    if (least === 0) break;
+    kept.splice(
+      kept.findLastIndex(({ column }) => column.spare === least),
+      1,
+    );
+  }
+  return kept;
+}
+
+/** Words in lines of a width, as far as words are short enough. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

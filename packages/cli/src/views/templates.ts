@@ -9,9 +9,6 @@ import type { View } from "./index.ts";
 import { type Column, details, table } from "./table.ts";
 import { instant, stamp } from "./time.ts";
 
-const state = (t: Template): string =>
-  t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
-
 const templateColumns: Column<Template>[] = [
   { title: "id", value: (t) => t.id },
   { title: "slug", value: (t) => t.slug, flexible: true },
@@ -21,75 +18,7 @@ const templateColumns: Column<Template>[] = [
   { title: "updated (utc)", value: (t) => stamp(t.updatedAt), paint: (s, text) => s.dim(text), spare: 1 },
 ];
 
-const facts = (t: Template, style: Style): string =>
-  details(
-    [
-      ["id", t.id],
-      ["slug", t.slug],
-      ["name", t.name],
-      ["description", t.description],
-      ["category", t.category],
-      ["type", t.kind === "HTML" ? t.type : `${t.type}, ${t.kind}`],
-      ["state", state(t)],
-      ["revision", t.revision],
-      ["created", instant(t.createdAt)],
-      ["updated", instant(t.updatedAt)],
-      ["published", instant(t.publishedAt)],
-    ],
-    style,
-  );
-
 type Variable = TemplateDetail["variables"][number];
-
-const variableTable = (variables: readonly Variable[], { term: { out, columns } }: Session): string =>
-  table(
-    variables,
-    [
-      { title: "variable", value: (v) => v.name },
-      { title: "type", value: (v) => v.type },
-      { title: "required", value: (v) => (v.required ? "yes" : "") },
-      { title: "default", value: (v) => v.default, flexible: true },
-      { title: "description", value: (v) => v.description, flexible: true },
-    ],
-    out,
-    columns,
-  );
-
-const detail = (t: TemplateDetail, session: Session): string => {
-  const { out } = session.term;
-  return [
-    facts(t, out),
-    details(
-      [
-        ["from", t.from],
-        ["reply to", t.replyTo],
-        ["subject", t.source.subject],
-        ["layout", t.layout],
-      ],
-      out,
-    ),
-    ...(t.renderError ? [out.red(safeText(t.renderError))] : []),
-    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
-    ...(t.text ? [`${out.bold("Text")}\n${safeLines(t.text)}`] : []),
-  ]
-    .filter((block) => block !== "")
-    .join("\n\n");
-};
-
-const bySlug = (t: TemplateBySlug, session: Session): string =>
-  [
-    details(
-      [
-        ["slug", t.slug],
-        ["name", t.name],
-        ["version", t.version],
-        ["from", t.from],
-        ["subject", t.subject],
-      ],
-      session.term.out,
-    ),
-    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
-  ].join("\n\n");
 
 const versionColumns: Column<TemplateVersion>[] = [
   { title: "version", value: (v) => v.version },
@@ -98,16 +27,6 @@ const versionColumns: Column<TemplateVersion>[] = [
   { title: "restored from", value: (v) => v.restoredFrom },
   { title: "published (utc)", value: (v) => stamp(v.createdAt), paint: (s, text) => s.dim(text), spare: 1 },
 ];
-
-const one = (t: Template, session: Session): string => facts(t, session.term.out);
-
-const sent = (answer: Output<MailsvcContract["templates"]["send"]>, { term: { out } }: Session): string =>
-  "id" in answer
-    ? `${out.green("queued")} ${safeText(answer.id)}`
-    : [
-        `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
-        ...answer.ids.map((id) => `  ${safeText(id)}`),
-      ].join("\n");
 
 export const templateViews: Readonly<Record<string, View>> = {
   "templates.list": { columns: templateColumns, empty: "No templates yet. Make one: mailsvc templates create --help" },
@@ -128,26 +47,14 @@ export const templateViews: Readonly<Record<string, View>> = {
 };
 
 /** What is to be done, as data. */
-export const planOf = (changes: readonly Change[]) => ({ changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) });
+export function planOf(changes: readonly Change[]) {
+  return { changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) };
+}
 
 const SIGNS = { create: "+", update: "~", publish: "^", delete: "-" } as const;
 
-const textOf = (value: unknown): string =>
-  value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
-
-const fieldLines = ({ local, stored }: Change, field: string, style: Style): string[] => {
-  const read = (from: object | null | undefined): string => textOf((from as Record<string, unknown> | null | undefined)?.[field]);
-  const lines = hunks(compareLines(read(stored?.files), read(local)));
-  const shown = lines.map((line) => {
-    if (line === null) return style.dim("      …");
-    const text = `    ${line.sign} ${safeText(line.text)}`;
-    return line.sign === "+" ? style.green(text) : line.sign === "-" ? style.red(text) : style.dim(text);
-  });
-  return [`  ${style.bold(field)}`, ...shown];
-};
-
 /** What is to be done, for people; `whole` with the lines that differ. */
-export const planLines = (changes: readonly Change[], style: Style, whole = false): string => {
+export function planLines(changes: readonly Change[], style: Style, whole = false): string {
   const paint = { create: style.green, update: style.yellow, publish: style.cyan, delete: style.red };
   if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
   return changes
@@ -156,14 +63,118 @@ export const planLines = (changes: readonly Change[], style: Style, whole = fals
       ...(whole && change.change === "update" ? change.fields.flatMap((field) => fieldLines(change, field, style)) : []),
     ])
     .join("\n");
-};
+}
 
 /** What was done, for people. */
-export const outcomeLines = (outcomes: readonly Outcome[], unchanged: number, style: Style): string =>
-  [
+export function outcomeLines(outcomes: readonly Outcome[], unchanged: number, style: Style): string {
+  return [
     ...outcomes.flatMap(({ slug, action, version, error }) => [
       `${(action === "failed" ? style.red : style.green)(action)} ${safeText(slug)}${version ? style.dim(`  v${version}`) : ""}${error ? `  ${safeText(error.message)}` : ""}`,
       ...(error?.details ?? []).map(({ path, message }) => `  ${style.bold(safeText(path))}  ${safeText(message)}`),
     ]),
     style.dim(`${unchanged} unchanged`),
   ].join("\n");
+}
+
+function state(t: Template): string {
+  return t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
+}
+
+function facts(t: Template, style: Style): string {
+  return details(
+    [
+      ["id", t.id],
+      ["slug", t.slug],
+      ["name", t.name],
+      ["description", t.description],
+      ["category", t.category],
+      ["type", t.kind === "HTML" ? t.type : `${t.type}, ${t.kind}`],
+      ["state", state(t)],
+      ["revision", t.revision],
+      ["created", instant(t.createdAt)],
+      ["updated", instant(t.updatedAt)],
+      ["published", instant(t.publishedAt)],
+    ],
+    style,
+  );
+}
+
+function variableTable(variables: readonly Variable[], { term: { out, columns } }: Session): string {
+  return table(
+    variables,
+    [
+      { title: "variable", value: (v) => v.name },
+      { title: "type", value: (v) => v.type },
+      { title: "required", value: (v) => (v.required ? "yes" : "") },
+      { title: "default", value: (v) => v.default, flexible: true },
+      { title: "description", value: (v) => v.description, flexible: true },
+    ],
+    out,
+    columns,
+  );
+}
+
+function detail(t: TemplateDetail, session: Session): string {
+  const { out } = session.term;
+  return [
+    facts(t, out),
+    details(
+      [
+        ["from", t.from],
+        ["reply to", t.replyTo],
+        ["subject", t.source.subject],
+        ["layout", t.layout],
+      ],
+      out,
+    ),
+    ...(t.renderError ? [out.red(safeText(t.renderError))] : []),
+    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
+    ...(t.text ? [`${out.bold("Text")}\n${safeLines(t.text)}`] : []),
+  ]
+    .filter((block) => block !== "")
+    .join("\n\n");
+}
+
+function bySlug(t: TemplateBySlug, session: Session): string {
+  return [
+    details(
+      [
+        ["slug", t.slug],
+        ["name", t.name],
+        ["version", t.version],
+        ["from", t.from],
+        ["subject", t.subject],
+      ],
+      session.term.out,
+    ),
+    ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
+  ].join("\n\n");
+}
+
+function one(t: Template, session: Session): string {
+  return facts(t, session.term.out);
+}
+
+function sent(answer: Output<MailsvcContract["templates"]["send"]>, { term: { out } }: Session): string {
+  return "id" in answer
+    ? `${out.green("queued")} ${safeText(answer.id)}`
+    : [
+        `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
+        ...answer.ids.map((id) => `  ${safeText(id)}`),
+      ].join("\n");
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+function fieldLines({ local, stored }: Change, field: string, style: Style): string[] {
+  const read = (from: object | null | undefined): string => textOf((from as Record<string, unknown> | null | undefined)?.[field]);
+  const lines = hunks(compareLines(read(stored?.files), read(local)));
+  const shown = lines.map((line) => {
+    if (line === null) return style.dim("      …");
+    const text = `    ${line.sign} ${safeText(line.text)}`;
+    return line.sign === "+" ? style.green(text) : line.sign === "-" ? style.red(text) : style.dim(text);
+  });
+  return [`  ${style.bold(field)}`, ...shown];
+}

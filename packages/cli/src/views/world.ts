@@ -6,7 +6,35 @@ import { statusColor } from "./status.ts";
 import { type Column, table } from "./table.ts";
 import { bytes, stamp } from "./time.ts";
 
-const clock = (state: ClockState, { term: { out, columns } }: Session): string => {
+const faultColumns: Column<Fault>[] = [
+  { title: "id", value: (f) => f.id },
+  { title: "on", value: (f) => `${f.method ?? "*"} ${f.path}`, flexible: true },
+  {
+    title: "what",
+    value: (f) => [f.code, f.drop ? "drop" : "", f.delayMs > 0 ? `delay ${f.delayMs} ms` : ""].filter(Boolean).join(", "),
+    flexible: true,
+  },
+  { title: "when", value: (f) => f.when },
+  { title: "rate", value: (f) => f.rate },
+  { title: "hits", value: (f) => (f.count === undefined ? f.hits : `${f.hits}/${f.count}`) },
+];
+
+const snapshotColumns: Column<Output<MailsvcContract["world"]["snapshot"]>>[] = [
+  { title: "name", value: (s) => s.name, flexible: true },
+  { title: "taken (utc)", value: (s) => stamp(s.takenAt), paint: (s, t) => s.dim(t) },
+  { title: "size", value: (s) => bytes(s.size) },
+];
+
+const clockViews = Object.fromEntries(["show", "freeze", "advance", "next", "thaw"].map((verb) => [`clock.${verb}`, { object: clock }]));
+
+export const worldViews: Readonly<Record<string, View>> = {
+  ...clockViews,
+  "faults.list": { columns: faultColumns },
+  "faults.add": { object: faultMade },
+  "world.snapshots": { columns: snapshotColumns },
+};
+
+function clock(state: ClockState, { term: { out, columns } }: Session): string {
   const fired = table(
     state.fired,
     [
@@ -23,34 +51,8 @@ const clock = (state: ClockState, { term: { out, columns } }: Session): string =
       ? `next   ${stamp(state.next.at)}  ${safeText(state.next.name)}  ${out.dim(`(${state.timers} waiting)`)}`
       : out.dim("Nothing waits."),
   ].join("\n");
-};
+}
 
-const faultColumns: Column<Fault>[] = [
-  { title: "id", value: (f) => f.id },
-  { title: "on", value: (f) => `${f.method ?? "*"} ${f.path}`, flexible: true },
-  {
-    title: "what",
-    value: (f) => [f.code, f.drop ? "drop" : "", f.delayMs > 0 ? `delay ${f.delayMs} ms` : ""].filter(Boolean).join(", "),
-    flexible: true,
-  },
-  { title: "when", value: (f) => f.when },
-  { title: "rate", value: (f) => f.rate },
-  { title: "hits", value: (f) => (f.count === undefined ? f.hits : `${f.hits}/${f.count}`) },
-];
-
-const faultMade = (fault: Fault, { term: { out, columns } }: Session): string => table([fault], faultColumns, out, columns);
-
-const snapshotColumns: Column<Output<MailsvcContract["world"]["snapshot"]>>[] = [
-  { title: "name", value: (s) => s.name, flexible: true },
-  { title: "taken (utc)", value: (s) => stamp(s.takenAt), paint: (s, t) => s.dim(t) },
-  { title: "size", value: (s) => bytes(s.size) },
-];
-
-const clockViews = Object.fromEntries(["show", "freeze", "advance", "next", "thaw"].map((verb) => [`clock.${verb}`, { object: clock }]));
-
-export const worldViews: Readonly<Record<string, View>> = {
-  ...clockViews,
-  "faults.list": { columns: faultColumns },
-  "faults.add": { object: faultMade },
-  "world.snapshots": { columns: snapshotColumns },
-};
+function faultMade(fault: Fault, { term: { out, columns } }: Session): string {
+  return table([fault], faultColumns, out, columns);
+}

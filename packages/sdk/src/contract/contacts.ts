@@ -35,23 +35,6 @@ export const CONTACT_EVENT_TYPES = [
 ] as const;
 export type ContactEventType = (typeof CONTACT_EVENT_TYPES)[number];
 
-const issue = (ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void => {
-  ctx.addIssue({ code: "custom", path, message, params: { code } });
-};
-
-/** True when a text holds what no name may: line breaks, other controls, lone surrogates. */
-const unsafe = (text: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
-
-const line = (max: number) =>
-  z
-    .string()
-    .trim()
-    .max(max)
-    .refine((s) => !unsafe(s), { message: "No line breaks or control characters may stand here.", params: { code: "invalid_characters" } });
-
-/** A name or number that may be absent; an empty one is none. */
-const optionalLine = (max: number, description: string) => line(max).nullable().optional().meta({ description });
-
 /** The name of a tag: `VIP` and `vip` are one tag, shown as it was written. */
 export const TagName = line(CONTACT_LIMITS.tag)
   .min(1)
@@ -63,29 +46,6 @@ export type CustomValue = string | number | boolean | null | CustomValue[] | { [
 // Names that mean something else to JavaScript, here or in whoever reads the answer.
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
 const encoder = new TextEncoder();
-
-const checkCustom = (value: unknown, path: (string | number)[], depth: number, ctx: z.RefinementCtx): void => {
-  if (typeof value === "string") {
-    if (!value.isWellFormed() || value.includes("\0")) issue(ctx, path, "invalid_characters", "The text is not valid Unicode.");
-    return;
-  }
-  if (typeof value !== "object" || value === null) return;
-  if (depth > CONTACT_LIMITS.customDepth) {
-    issue(ctx, path, "too_deep", `Custom fields nest at most ${CONTACT_LIMITS.customDepth} levels.`);
-    return;
-  }
-  if (Array.isArray(value)) {
-    for (const [i, v] of value.entries()) checkCustom(v, [...path, i], depth + 1, ctx);
-    return;
-  }
-  for (const [key, v] of Object.entries(value)) {
-    const shown = key.slice(0, 60);
-    if (key === "" || key.length > CONTACT_LIMITS.customKey || unsafe(key))
-      issue(ctx, [...path, shown], "invalid_key", `A field's name is 1 to ${CONTACT_LIMITS.customKey} characters without line breaks.`);
-    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A field cannot be called ${key}.`);
-    else checkCustom(v, [...path, shown], depth + 1, ctx);
-  }
-};
 
 /** Free key-value data (SPEC 2): texts, numbers, true, false, null, and objects and arrays of them, within bounds. */
 export const CustomFields = z
@@ -334,3 +294,48 @@ export const contacts = {
     examples: [{ summary: "Delete", params: id }],
   }),
 };
+
+function issue(ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void {
+  ctx.addIssue({ code: "custom", path, message, params: { code } });
+}
+
+/** True when a text holds what no name may: line breaks, other controls, lone surrogates. */
+function unsafe(text: string): boolean {
+  return /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
+}
+
+function line(max: number) {
+  return z
+    .string()
+    .trim()
+    .max(max)
+    .refine((s) => !unsafe(s), { message: "No line breaks or control characters may stand here.", params: { code: "invalid_characters" } });
+}
+
+/** A name or number that may be absent; an empty one is none. */
+function optionalLine(max: number, description: string) {
+  return line(max).nullable().optional().meta({ description });
+}
+
+function checkCustom(value: unknown, path: (string | number)[], depth: number, ctx: z.RefinementCtx): void {
+  if (typeof value === "string") {
+    if (!value.isWellFormed() || value.includes("\0")) issue(ctx, path, "invalid_characters", "The text is not valid Unicode.");
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (depth > CONTACT_LIMITS.customDepth) {
+    issue(ctx, path, "too_deep", `Custom fields nest at most ${CONTACT_LIMITS.customDepth} levels.`);
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const [i, v] of value.entries()) checkCustom(v, [...path, i], depth + 1, ctx);
+    return;
+  }
+  for (const [key, v] of Object.entries(value)) {
+    const shown = key.slice(0, 60);
+    if (key === "" || key.length > CONTACT_LIMITS.customKey || unsafe(key))
+      issue(ctx, [...path, shown], "invalid_key", `A field's name is 1 to ${CONTACT_LIMITS.customKey} characters without line breaks.`);
+    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A field cannot be called ${key}.`);
+    else checkCustom(v, [...path, shown], depth + 1, ctx);
+  }
+}

@@ -10,17 +10,21 @@ import type { AgentScope, Permission } from "./scopes.ts";
 export type Access = "public" | "key" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
 
 /** Whether an endpoint is for agents' keys. */
-export const isForAgents = (access: Access): boolean => access === "agent" || (typeof access === "object" && "scope" in access);
+export function isForAgents(access: Access): boolean {
+  return access === "agent" || (typeof access === "object" && "scope" in access);
+}
 
 /** What a key must carry for an endpoint: a permission, or a scope of an agent's key; null when any key does, or none. */
-export const requirementOf = (access: Access): Permission | AgentScope | null =>
-  typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
+export function requirementOf(access: Access): Permission | AgentScope | null {
+  return typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
+}
 
 export type SuccessStatus = 200 | 201;
 
 /** The statuses a success may have. */
-export const statusesOf = ({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] =>
-  typeof status === "number" ? [status] : status;
+export function statusesOf({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] {
+  return typeof status === "number" ? [status] : status;
+}
 
 /** What a file may be. */
 export interface FileRules {
@@ -81,7 +85,9 @@ export interface Endpoint {
 }
 
 /** Declares an endpoint and keeps its exact type. */
-export const endpoint = <const E extends Endpoint>(e: E): E => e;
+export function endpoint<const E extends Endpoint>(e: E): E {
+  return e;
+}
 
 /** Groups of endpoints: `contract.emails.send`. */
 export type Contract = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
@@ -118,4 +124,6 @@ export type HandlerOutput<E extends Endpoint> = E["status"] extends readonly Suc
   : z.input<E["output"]>;
 
 /** The parameter names of a path, at run time. */
-export const paramNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z]+)/g)].map((m) => m[1] as string);
+export function paramNames(path: string): string[] {
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map((m) => m[1] as string);
+}

@@ -21,17 +21,6 @@ export type ListMemberStatus = (typeof LIST_MEMBER_STATUSES)[number];
 export const LIST_EVENT_TYPES = ["list.joined", "list.left"] as const;
 export type ListEventType = (typeof LIST_EVENT_TYPES)[number];
 
-const line = (max: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
-      message: "No line breaks or control characters may stand here.",
-      params: { code: "invalid_characters" },
-    });
-
 export const ListName = line(LIST_LIMITS.name).meta({ description: `Name, up to ${LIST_LIMITS.name} characters` });
 export const ListDescription = z
   .string()
@@ -244,3 +233,15 @@ export const lists = {
     errors: ["not_found"],
   }),
 };
+
+function line(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
+      message: "No line breaks or control characters may stand here.",
+      params: { code: "invalid_characters" },
+    });
+}

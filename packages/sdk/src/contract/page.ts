@@ -25,7 +25,9 @@ export const Pagination = z
 export type Pagination = z.infer<typeof Pagination>;
 
 /** The body of a list answer. */
-export const pageOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), pagination: Pagination });
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({ data: z.array(item), pagination: Pagination });
+}
 
 export interface Page<T> {
   data: T[];

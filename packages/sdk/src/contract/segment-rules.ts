@@ -65,15 +65,19 @@ export interface SegmentCondition {
 export type SegmentRule = { all: SegmentRule[] } | { any: SegmentRule[] } | { not: SegmentRule } | SegmentCondition;
 
 /** The name of a custom field; null for fields every contact has. */
-export const customName = (field: string): string | null => (field.startsWith(CUSTOM) ? field.slice(CUSTOM.length) : null);
+export function customName(field: string): string | null {
+  return field.startsWith(CUSTOM) ? field.slice(CUSTOM.length) : null;
+}
 
 /** What kind of thing a field holds; null for one that does not exist. */
-export const kindOfField = (field: string): FieldKind | null =>
-  customName(field) !== null ? "custom" : Object.hasOwn(RULE_FIELDS, field) ? RULE_FIELDS[field as RuleField] : null;
+export function kindOfField(field: string): FieldKind | null {
+  return customName(field) !== null ? "custom" : Object.hasOwn(RULE_FIELDS, field) ? RULE_FIELDS[field as RuleField] : null;
+}
 
 /** Milliseconds of a date (`2026-01-31`, midnight UTC) or an instant with its zone; NaN for anything else. */
-export const instantMs = (text: string): number =>
-  /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+export function instantMs(text: string): number {
+  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+}
 
 interface Fault {
   path: (string | number)[];
@@ -82,119 +86,10 @@ interface Fault {
 }
 
 type Plain = Readonly<Record<string, unknown>>;
-const isPlain = (value: unknown): value is Plain => typeof value === "object" && value !== null && !Array.isArray(value);
-const quote = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 60);
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "" && value.length <= RULE_LIMITS.text;
-const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
-// What one of the databases cannot hold as text.
-const unstorable = (text: string): boolean => text.includes("\0") || !text.isWellFormed();
 
 const TEXT_VALUE = `a text of 1 to ${RULE_LIMITS.text} characters`;
 // Longer than anybody keeps contacts; beyond it lies the end of what a Date can say.
 const MAX_DURATION = 100 * 365 * 86_400_000;
-
-/** Whether one value fits an operator: null when it does, else what is needed. */
-const wanted = (kind: FieldKind, operator: RuleOperator, value: unknown): string | null => {
-  switch (operator) {
-    case "exists":
-      return value === undefined || typeof value === "boolean" ? null : "true or false";
-    case "gt":
-    case "gte":
-    case "lt":
-    case "lte":
-      return isNumber(value) ? null : "a number";
-    case "before":
-    case "after":
-      return typeof value === "string" && !Number.isNaN(instantMs(value)) ? null : "a date such as 2026-01-31, or 2026-01-31T09:30:00Z";
-    case "withinLast":
-    case "notWithinLast":
-    case "withinNext":
-      return typeof value === "string" &&
-        /^(?:\d{1,9}(?:s|m|h|d))+$/.test(value) &&
-        durationMs(value) > 0 &&
-        durationMs(value) <= MAX_DURATION
-        ? null
-        : "a duration such as 30d or 12h, of 100 years at most";
-    default:
-      if (kind === "status") return STATUSES.includes(value as string) ? null : `one of ${STATUSES.join(", ")}`;
-      if (kind === "custom" && (operator === "equals" || operator === "notEquals"))
-        return isText(value) || isNumber(value) || typeof value === "boolean" ? null : `${TEXT_VALUE}, a number, true or false`;
-      if (kind === "custom" && (operator === "in" || operator === "notIn"))
-        return isText(value) || isNumber(value) ? null : `${TEXT_VALUE}, or a number`;
-      return isText(value) ? null : TEXT_VALUE;
-  }
-};
-
-const checkValue = (
-  kind: FieldKind,
-  operator: RuleOperator,
-  value: unknown,
-  path: (string | number)[],
-  report: (f: Fault) => void,
-): void => {
-  const one = (v: unknown, at: (string | number)[]): void => {
-    const needed = wanted(kind, operator, v);
-    const name = at.slice(path.length - 1).join(".");
-    if (needed !== null)
-      report({
-        path: at,
-        code: v === undefined ? "required" : "invalid_value",
-        message: `${operator} takes ${needed}; ${name} is ${quote(v)}.`,
-      });
-    else if (typeof v === "string" && unstorable(v))
-      report({ path: at, code: "invalid_characters", message: "A value holds no U+0000 and no halves of characters." });
-  };
-  if (operator !== "in" && operator !== "notIn") {
-    one(value, path);
-    return;
-  }
-  if (!Array.isArray(value) || value.length === 0 || value.length > RULE_LIMITS.values) {
-    report({
-      path,
-      code: value === undefined ? "required" : Array.isArray(value) ? (value.length === 0 ? "too_small" : "too_big") : "invalid_type",
-      message: `${operator} takes an array of 1 to ${RULE_LIMITS.values} values.`,
-    });
-    return;
-  }
-  for (const [i, v] of value.entries()) one(v, [...path, i]);
-};
-
-const checkCondition = (rule: Plain, path: (string | number)[], report: (f: Fault) => void): void => {
-  for (const key of Object.keys(rule))
-    if (key !== "field" && key !== "operator" && key !== "value")
-      report({
-        path: [...path, key.slice(0, 60)],
-        code: "unknown_field",
-        message: `A condition has field, operator and value, and no ${quote(key)}.`,
-      });
-  const { field, operator } = rule;
-  const kind = typeof field === "string" ? kindOfField(field) : null;
-  if (typeof field !== "string" || kind === null) {
-    report({
-      path: [...path, "field"],
-      code: field === undefined ? "required" : "unknown_rule_field",
-      message: `There is no field ${quote(field)}: use ${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>.`,
-    });
-    return;
-  }
-  const name = customName(field);
-  if (name !== null && (name === "" || name.length > RULE_LIMITS.fieldName || /["\\\p{Cc}]/u.test(name) || !name.isWellFormed()))
-    report({
-      path: [...path, "field"],
-      code: "invalid_field_name",
-      message: `The name of a custom field has 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
-    });
-  const known: readonly string[] = RULE_OPERATORS[kind];
-  if (typeof operator !== "string" || !known.includes(operator)) {
-    report({
-      path: [...path, "operator"],
-      code: operator === undefined ? "required" : "unknown_operator",
-      message: `${field.slice(0, 60)} knows the operators ${known.join(", ")}; not ${quote(operator)}.`,
-    });
-    return;
-  }
-  checkValue(kind, operator as RuleOperator, rule.value, [...path, "value"], report);
-};
 
 // Enough to go on with.
 const MAX_FAULTS = 20;
@@ -202,7 +97,7 @@ const MAX_FAULTS = 20;
 const GROUPS = ["all", "any", "not"] as const;
 
 /** What is wrong with a rule tree; nothing when it is one. Looks no further once the tree is too deep or too large. */
-export const ruleFaults = (root: unknown): Fault[] => {
+export function ruleFaults(root: unknown): Fault[] {
   const faults: Fault[] = [];
   const report = (fault: Fault): void => void faults.push(fault);
   let conditions = 0;
@@ -251,7 +146,7 @@ export const ruleFaults = (root: unknown): Fault[] => {
   };
   visit(root, [], 0);
   return faults;
-};
+}
 
 const ref = { $ref: "#/$defs/SegmentRule" };
 const example: SegmentRule = {
@@ -297,3 +192,121 @@ export const SegmentRuleSchema = z
     ],
     examples: [example],
   });
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function quote(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").slice(0, 60);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= RULE_LIMITS.text;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+// What one of the databases cannot hold as text.
+function unstorable(text: string): boolean {
+  return text.includes("\0") || !text.isWellFormed();
+}
+
+/** Whether one value fits an operator: null when it does, else what is needed. */
+function wanted(kind: FieldKind, operator: RuleOperator, value: unknown): string | null {
+  switch (operator) {
+    case "exists":
+      return value === undefined || typeof value === "boolean" ? null : "true or false";
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+      return isNumber(value) ? null : "a number";
+    case "before":
+    case "after":
+      return typeof value === "string" && !Number.isNaN(instantMs(value)) ? null : "a date such as 2026-01-31, or 2026-01-31T09:30:00Z";
+    case "withinLast":
+    case "notWithinLast":
+    case "withinNext":
+      return typeof value === "string" &&
+        /^(?:\d{1,9}(?:s|m|h|d))+$/.test(value) &&
+        durationMs(value) > 0 &&
+        durationMs(value) <= MAX_DURATION
+        ? null
+        : "a duration such as 30d or 12h, of 100 years at most";
+    default:
+      if (kind === "status") return STATUSES.includes(value as string) ? null : `one of ${STATUSES.join(", ")}`;
+      if (kind === "custom" && (operator === "equals" || operator === "notEquals"))
+        return isText(value) || isNumber(value) || typeof value === "boolean" ? null : `${TEXT_VALUE}, a number, true or false`;
+      if (kind === "custom" && (operator === "in" || operator === "notIn"))
+        return isText(value) || isNumber(value) ? null : `${TEXT_VALUE}, or a number`;
+      return isText(value) ? null : TEXT_VALUE;
+  }
+}
+
+function checkValue(kind: FieldKind, operator: RuleOperator, value: unknown, path: (string | number)[], report: (f: Fault) => void): void {
+  const one = (v: unknown, at: (string | number)[]): void => {
+    const needed = wanted(kind, operator, v);
+    const name = at.slice(path.length - 1).join(".");
+    if (needed !== null)
+      report({
+        path: at,
+        code: v === undefined ? "required" : "invalid_value",
+        message: `${operator} takes ${needed}; ${name} is ${quote(v)}.`,
+      });
+    else if (typeof v === "string" && unstorable(v))
+      report({ path: at, code: "invalid_characters", message: "A value holds no U+0000 and no halves of characters." });
+  };
+  if (operator !== "in" && operator !== "notIn") {
+    one(value, path);
+    return;
+  }
+  if (!Array.isArray(value) || value.length === 0 || value.length > RULE_LIMITS.values) {
+    report({
+      path,
+      code: value === undefined ? "required" : Array.isArray(value) ? (value.length === 0 ? "too_small" : "too_big") : "invalid_type",
+      message: `${operator} takes an array of 1 to ${RULE_LIMITS.values} values.`,
+    });
+    return;
+  }
+  for (const [i, v] of value.entries()) one(v, [...path, i]);
+}
+
+function checkCondition(rule: Plain, path: (string | number)[], report: (f: Fault) => void): void {
+  for (const key of Object.keys(rule))
+    if (key !== "field" && key !== "operator" && key !== "value")
+      report({
+        path: [...path, key.slice(0, 60)],
+        code: "unknown_field",
+        message: `A condition has field, operator and value, and no ${quote(key)}.`,
+      });
+  const { field, operator } = rule;
+  const kind = typeof field === "string" ? kindOfField(field) : null;
+  if (typeof field !== "string" || kind === null) {
+    report({
+      path: [...path, "field"],
+      code: field === undefined ? "required" : "unknown_rule_field",
+      message: `There is no field ${quote(field)}: use ${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>.`,
+    });
+    return;
+  }
+  const name = customName(field);
+  if (name !== null && (name === "" || name.length > RULE_LIMITS.fieldName || /["\\\p{Cc}]/u.test(name) || !name.isWellFormed()))
+    report({
+      path: [...path, "field"],
+      code: "invalid_field_name",
+      message: `The name of a custom field has 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
+    });
+  const known: readonly string[] = RULE_OPERATORS[kind];
+  if (typeof operator !== "string" || !known.includes(operator)) {
+    report({
+      path: [...path, "operator"],
+      code: operator === undefined ? "required" : "unknown_operator",
+      message: `${field.slice(0, 60)} knows the operators ${known.join(", ")}; not ${quote(operator)}.`,
+    });
+    return;
+  }
+  checkValue(kind, operator as RuleOperator, rule.value, [...path, "value"], report);
+}

@@ -23,12 +23,9 @@ const RESERVED =
   /^(?:from|to|cc|bcc|subject|date|sender|reply-to|message-id|return-path|received|mime-version|content-.*|resent-.*|dkim-.*|arc-.*|authentication-results|domainkey-.*|delivered-to|x-mailsvc-.*)$/i;
 
 /** Adds a fault to a field's schema. */
-export const issue = (ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void => {
+export function issue(ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void {
   ctx.addIssue({ code: "custom", path, message, params: { code } });
-};
-
-/** True when a text holds what must never reach a mail header: line breaks, NUL, other controls, lone surrogates. */
-const unsafe = (text: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
+}
 
 export const Subject = z
   .string()
@@ -103,10 +100,6 @@ export const Attachment = z
   })
   .meta({ id: "Attachment" });
 
-/** Bytes behind a base64 text. */
-const decodedSize = (base64: string): number =>
-  Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
-
 export const Content = z
   .string()
   .min(1)
@@ -158,3 +151,13 @@ export const ScheduledAt = Instant.meta({ description: "Send later, at this inst
 
 /** One recipient of a batch that was not queued, and why. */
 export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() });
+
+/** True when a text holds what must never reach a mail header: line breaks, NUL, other controls, lone surrogates. */
+function unsafe(text: string): boolean {
+  return /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
+}
+
+/** Bytes behind a base64 text. */
+function decodedSize(base64: string): number {
+  return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+}

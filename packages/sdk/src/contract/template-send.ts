@@ -2,28 +2,6 @@ import { z } from "zod";
 import { addressKey, MailboxText, parseAddress } from "./address.ts";
 import { Attachments, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
 
-const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
-
-/** Where a value holds a text that no mail and no database may; undefined when nowhere. */
-const unstorable = (value: unknown, path: (string | number)[]): (string | number)[] | undefined => {
-  if (typeof value === "string") return storable(value) ? undefined : path;
-  if (typeof value !== "object" || value === null) return undefined;
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i += 1) {
-      const found = unstorable(value[i], path);
-      // The way is written down only where something is found: lists may be long.
-      if (found) return [...path, i, ...found.slice(path.length)];
-    }
-    return undefined;
-  }
-  for (const [key, inner] of Object.entries(value)) {
-    if (!storable(key)) return path;
-    const found = unstorable(inner, path);
-    if (found) return [...path, key, ...found.slice(path.length)];
-  }
-  return undefined;
-};
-
 /** Values for the placeholders of a template, by name. */
 export const Variables = z
   .record(z.string(), z.unknown())
@@ -38,15 +16,6 @@ const recipientVariables = z
   .optional()
   .meta({ description: "Values for single recipients, by address; they override variables" });
 
-/** An address in the form addresses are compared in; null for what is none. */
-const keyOf = (text: string): string | null => {
-  try {
-    return addressKey(parseAddress(text).address);
-  } catch {
-    return null;
-  }
-};
-
 const fields = {
   to: Recipients.meta({ description: "One address, or up to 50 in an array; each gets a message of its own" }),
   variables: Variables.optional(),
@@ -58,23 +27,6 @@ const fields = {
   tags: Tags.optional(),
   attachments: Attachments.optional(),
   scheduledAt: ScheduledAt.optional(),
-};
-
-/** Values for single recipients must be for recipients of this send. */
-const checkRecipients = (
-  body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined },
-  ctx: z.RefinementCtx,
-): void => {
-  if (!body.recipientVariables) return;
-  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(keyOf));
-  const seen = new Set<string>();
-  for (const address of Object.keys(body.recipientVariables)) {
-    const key = keyOf(address);
-    if (key === null || !to.has(key))
-      issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
-    else if (seen.has(key)) issue(ctx, ["recipientVariables", address], "duplicate", `${address.slice(0, 100)} is given twice.`);
-    else seen.add(key);
-  }
 };
 
 /** The template send request (SPEC 2), with values for single recipients, files and scheduling as users of peers expect. */
@@ -109,3 +61,53 @@ export const TemplateSendResponse = z.union([
   }),
 ]);
 export type TemplateSendResponse = z.infer<typeof TemplateSendResponse>;
+
+function storable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+/** Where a value holds a text that no mail and no database may; undefined when nowhere. */
+function unstorable(value: unknown, path: (string | number)[]): (string | number)[] | undefined {
+  if (typeof value === "string") return storable(value) ? undefined : path;
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const found = unstorable(value[i], path);
+      // The way is written down only where something is found: lists may be long.
+      if (found) return [...path, i, ...found.slice(path.length)];
+    }
+    return undefined;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    if (!storable(key)) return path;
+    const found = unstorable(inner, path);
+    if (found) return [...path, key, ...found.slice(path.length)];
+  }
+  return undefined;
+}
+
+/** An address in the form addresses are compared in; null for what is none. */
+function keyOf(text: string): string | null {
+  try {
+    return addressKey(parseAddress(text).address);
+  } catch {
+    return null;
+  }
+}
+
+/** Values for single recipients must be for recipients of this send. */
+function checkRecipients(
+  body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined },
+  ctx: z.RefinementCtx,
+): void {
+  if (!body.recipientVariables) return;
+  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(keyOf));
+  const seen = new Set<string>();
+  for (const address of Object.keys(body.recipientVariables)) {
+    const key = keyOf(address);
+    if (key === null || !to.has(key))
+      issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
+    else if (seen.has(key)) issue(ctx, ["recipientVariables", address], "duplicate", `${address.slice(0, 100)} is given twice.`);
+    else seen.add(key);
+  }
+}

@@ -27,18 +27,7 @@ export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"
 export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
-
-const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
-
-const Line = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s), {
-      message: "This holds no line breaks or control characters.",
-      params: { code: "invalid_characters" },
-    });
 
 /** Names a template in paths: lower-case letters, digits, and dashes or underscores between them. */
 export const Slug = z
@@ -48,12 +37,6 @@ export const Slug = z
   .meta({ description: "Names it in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
 
 const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);
-
-// Every text within must be storable, whatever it is nested in.
-const storableJson = (value: unknown): boolean =>
-  typeof value === "string"
-    ? storable(value)
-    : typeof value !== "object" || value === null || Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner));
 
 const VARIABLE_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*(?:(?:\[\])?\.[\p{L}_$][\p{L}\p{N}_$-]*)*$/u;
 
@@ -481,3 +464,24 @@ export const templates = {
     ],
   }),
 };
+
+function storable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+function Line(max: number) {
+  return z
+    .string()
+    .max(max)
+    .refine((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s), {
+      message: "This holds no line breaks or control characters.",
+      params: { code: "invalid_characters" },
+    });
+}
+
+// Every text within must be storable, whatever it is nested in.
+function storableJson(value: unknown): boolean {
+  return typeof value === "string"
+    ? storable(value)
+    : typeof value !== "object" || value === null || Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner));
+}

@@ -11,11 +11,10 @@ export interface Scope {
 }
 
 const ph = sql.placeholder;
-const sum = (delta: SQL | ContactCountDelta) => sql<number>`coalesce(sum(${delta}), 0)`.mapWith(Number);
 type ContactCountDelta = Reader["t"]["contactCounts"]["delta"];
 
 /** How many contacts there are, from their counts: contacts themselves are not read. */
-export const countOf = async (q: Tx | Reader, { workspaceId, tagKey, status }: Scope): Promise<number> => {
+export async function countOf(q: Tx | Reader, { workspaceId, tagKey, status }: Scope): Promise<number> {
   const name = status === undefined ? "count_contacts" : "count_contacts_by_status";
   const [row] = await q
     .prepared(name, (build, { contactCounts: t }) =>
@@ -33,17 +32,17 @@ export const countOf = async (q: Tx | Reader, { workspaceId, tagKey, status }: S
     )
     .execute({ workspaceId, tagKey, status });
   return row?.total ?? 0;
-};
+}
 
 /**
  * Where an offset lies, newest first: below which number to begin, and how many contacts to skip from there, fewer than a
  * block has. Null beyond the end.
  */
-export const placeOf = async (
+export async function placeOf(
   q: Tx | Reader,
   { workspaceId, tagKey, status }: Scope,
   offset: number,
-): Promise<{ before: number; skip: number } | null> => {
+): Promise<{ before: number; skip: number } | null> {
   const { contactCounts: t } = q.t;
   const blocks = await q
     .select({ block: t.block, total: sum(t.delta) })
@@ -58,4 +57,8 @@ export const placeOf = async (
     skip -= total;
   }
   return null;
-};
+}
+
+function sum(delta: SQL | ContactCountDelta) {
+  return sql<number>`coalesce(sum(${delta}), 0)`.mapWith(Number);
+}

@@ -9,12 +9,18 @@ export const BLOCK = 8192;
 /** The count of all contacts, whatever their tags: no tag is empty. */
 export const ALL = "";
 
-export const blockOf = (seq: number): number => Math.floor(seq / BLOCK);
+export function blockOf(seq: number): number {
+  return Math.floor(seq / BLOCK);
+}
 
 /** The form in which tags are compared. */
-export const tagKey = (tag: string): string => fold(tag.trim());
+export function tagKey(tag: string): string {
+  return fold(tag.trim());
+}
 
-export const tagKeys = (tags: readonly string[]): string[] => [...new Set(tags.map(tagKey))];
+export function tagKeys(tags: readonly string[]): string[] {
+  return [...new Set(tags.map(tagKey))];
+}
 
 type Counted = Pick<ContactRow, "workspaceId" | "seq" | "status" | "tags">;
 

@@ -6,27 +6,30 @@ import { listContacts } from "./list.ts";
 import { type ContactLinks, membershipsOf } from "./memberships.ts";
 
 /** The handlers of contacts; `links` is what other features keep of them. */
-export const contactHandlers = (links: readonly ContactLinks[]): Handlers<typeof contract.contacts> => ({
-  list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
-  create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),
-  upsert: async (input, { tx, deps, workspaceId }) => {
-    const { contact, created } = await upsertContact(tx, deps, workspaceId, input);
-    return { status: created ? 201 : 200, body: showContact(contact) };
-  },
-  import: {
-    // Checked before the transaction begins: a thousand rows take some ms.
-    prepare: ({ rows }, { check }): ImportRow[] =>
-      rows.map((row) => {
-        const checked = check(ContactUpsert, row);
-        return "details" in checked ? { faults: checked.details } : { contact: checked.value };
-      }),
-    run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
-  },
-  export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
-  get: async ({ id }, { read, deps, workspaceId }) => {
-    const contact = await findContact(read, workspaceId, id);
-    return { ...showContact(contact), ...(await membershipsOf(read, contact, links, deps.clock.now())) };
-  },
-  update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
-  delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id, links)),
-});
+export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts> {
+  return {
+    list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
+    create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),
+    upsert: async (input, { tx, deps, workspaceId }) => {
+      const { contact, created } = await upsertContact(tx, deps, workspaceId, input);
+      return { status: created ? 201 : 200, body: showContact(contact) };
+    },
+    import: {
+      // Checked before the transaction begins: a thousand rows take some ms.
+      prepare: ({ rows }, { check }): ImportRow[] =>
+        rows.map((row) => {
+          const checked = check(ContactUpsert, row);
+          return "details" in checked ? { faults: checked.details } : { contact: checked.value };
+        }),
+      run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) =>
+        importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
+    },
+    export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
+    get: async ({ id }, { read, deps, workspaceId }) => {
+      const contact = await findContact(read, workspaceId, id);
+      return { ...showContact(contact), ...(await membershipsOf(read, contact, links, deps.clock.now())) };
+    },
+    update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
+    delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id, links)),
+  };
+}

@@ -28,19 +28,17 @@ interface Standing {
   now: ContactRow;
 }
 
-const keyOf = ({ email }: ContactUpsert): string => addressKey(parseAddress(email).address);
-
 // A row with more faults than these is not read any further.
 const FAULTS = 5;
 
 /** Creates and updates many contacts in one transaction, each by the rules of a single one. */
-export const importContacts = async (
+export async function importContacts(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   rows: readonly ImportRow[],
   { mode, dryRun }: ImportOptions,
-): Promise<ContactImport> => {
+): Promise<ContactImport> {
   const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [keyOf(row.contact)] : [])))];
   const existing = await findByKeys(tx, workspaceId, keys);
   const fresh = keys.filter((key) => !existing.has(key));
@@ -93,4 +91,8 @@ export const importContacts = async (
     results,
     errors,
   };
-};
+}
+
+function keyOf({ email }: ContactUpsert): string {
+  return addressKey(parseAddress(email).address);
+}

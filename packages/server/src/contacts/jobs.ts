@@ -15,14 +15,13 @@ const CHUNK = 500;
  * Asks for the counts to be folded, now and then: by chance, in proportion to the rows written. One job under a fixed key
  * would make every writer wait for every other one.
  */
-export const foldCountsSoon = async (tx: Tx, deps: Deps, rows: number): Promise<void> => {
+export async function foldCountsSoon(tx: Tx, deps: Deps, rows: number): Promise<void> {
   if (rows > 0 && deps.random.fraction() < rows / ROWS_BETWEEN) await deps.queue.enqueue(tx, { kind: FOLD_JOB, payload: {} });
-};
+}
 
 /** Folds counts, some at a time. What writers add meanwhile stays as it is: only rows that were seen are replaced. */
-export const foldCounts =
-  (deps: Deps): JobHandler =>
-  async () => {
+export function foldCounts(deps: Deps): JobHandler {
+  return async () => {
     const { read } = deps.db;
     const { contactCounts: t } = read.t;
     const groups = await read
@@ -63,3 +62,4 @@ export const foldCounts =
       },
     };
   };
+}

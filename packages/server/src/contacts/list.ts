@@ -17,26 +17,8 @@ export interface ContactQuery {
   tag?: string | undefined;
 }
 
-const encode = (seq: number): string => Buffer.from(`contact:${seq}`).toString("base64url");
-
-const decode = (cursor: string): number => {
-  const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (seq === undefined)
-    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
-  return Number(seq);
-};
-
-/** A slice without a search. A deep one begins at the block it lies in, so that page 50,000 costs what page 5 does. */
-const plain = async (read: Reader, scope: Scope, slice: Slice, total: number): Promise<SearchResult> => {
-  const found = { total, exact: true };
-  if (slice.skip >= total && slice.before === TOP) return { rows: [], ...found };
-  if (slice.skip <= BLOCK / 8) return { rows: await sliceOf(read, scope, slice), ...found };
-  const place = await placeOf(read, scope, slice.skip);
-  return { rows: place ? await sliceOf(read, scope, { ...slice, ...place }) : [], ...found };
-};
-
 /** A page of contacts, newest first (SPEC 4). One more than asked for tells whether there are more. Throws ApiError validation_error. */
-export const listContacts = async (read: Reader, workspaceId: string, input: ContactQuery): Promise<Page<Contact>> => {
+export async function listContacts(read: Reader, workspaceId: string, input: ContactQuery): Promise<Page<Contact>> {
   const { page, limit, cursor, status } = input;
   const scope: Scope = { workspaceId, tagKey: input.tag === undefined ? ALL : tagKey(input.tag), status };
   const part = fold(input.search?.trim() ?? "");
@@ -61,4 +43,24 @@ export const listContacts = async (read: Reader, workspaceId: string, input: Con
       ...(!exact && { totalIsMinimum: true as const }),
     },
   };
-};
+}
+
+function encode(seq: number): string {
+  return Buffer.from(`contact:${seq}`).toString("base64url");
+}
+
+function decode(cursor: string): number {
+  const [, seq] = /^contact:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (seq === undefined)
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  return Number(seq);
+}
+
+/** A slice without a search. A deep one begins at the block it lies in, so that page 50,000 costs what page 5 does. */
+async function plain(read: Reader, scope: Scope, slice: Slice, total: number): Promise<SearchResult> {
+  const found = { total, exact: true };
+  if (slice.skip >= total && slice.before === TOP) return { rows: [], ...found };
+  if (slice.skip <= BLOCK / 8) return { rows: await sliceOf(read, scope, slice), ...found };
+  const place = await placeOf(read, scope, slice.skip);
+  return { rows: place ? await sliceOf(read, scope, { ...slice, ...place }) : [], ...found };
+}

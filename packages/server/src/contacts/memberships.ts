@@ -13,12 +13,12 @@ export interface ContactLinks {
 }
 
 /** The memberships of a contact, as the features tell them. */
-export const membershipsOf = async (
+export async function membershipsOf(
   q: Tx | Reader,
   contact: ContactRow,
   links: readonly ContactLinks[],
   now: number,
-): Promise<{ lists: ContactMembership[]; segments: ContactMembership[] }> => {
+): Promise<{ lists: ContactMembership[]; segments: ContactMembership[] }> {
   const of = async (kind: "lists" | "segments") => (await Promise.all(links.map((link) => link[kind]?.(q, contact, now) ?? []))).flat();
   return { lists: await of("lists"), segments: await of("segments") };
-};
+}

@@ -1,6 +1,6 @@
 import { and, desc, eq, exists, getTableColumns, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import type { Hits } from "../db/parts.ts";
+import type { Hits } from "../db/dialect.ts";
 import type { Scope } from "./counted.ts";
 import { ALL } from "./counts.ts";
 import type { ContactRow } from "./store.ts";
@@ -15,39 +15,8 @@ export interface Slice {
 
 const ph = sql.placeholder;
 
-/** Numbers of contacts, newest first, from an index that has them in that order. */
-const numbers = (read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: boolean) => {
-  const { contacts: c, contactTags: t } = read.t;
-  return tagged
-    ? read
-        .select({ seq: t.contactSeq })
-        .from(t)
-        .where(
-          and(
-            eq(t.workspaceId, ph("workspaceId")),
-            eq(t.tagKey, ph("tagKey")),
-            byStatus ? eq(t.status, ph("status")) : undefined,
-            lt(t.contactSeq, ph("before")),
-          ),
-        )
-        .orderBy(desc(t.contactSeq))
-        .limit(ph("limit"))
-        .offset(ph("skip"))
-    : read
-        .select({ seq: c.seq })
-        .from(c)
-        .where(and(eq(c.workspaceId, ph("workspaceId")), byStatus ? eq(c.status, ph("status")) : undefined, lt(c.seq, ph("before"))))
-        .orderBy(desc(c.seq))
-        .limit(ph("limit"))
-        .offset(ph("skip"));
-};
-
-const shapeOf = ({ tagKey, status }: Scope) => ({ tagged: tagKey !== ALL, byStatus: status !== undefined });
-const nameOf = (name: string, { tagged, byStatus }: ReturnType<typeof shapeOf>): string =>
-  `${name}${tagged ? "_by_tag" : ""}${byStatus ? "_by_status" : ""}`;
-
 /** A slice of the contacts in scope. What is skipped is skipped in the index; only the contacts that are wanted are read. */
-export const sliceOf = (read: Reader, scope: Scope, slice: Slice): Promise<ContactRow[]> => {
+export function sliceOf(read: Reader, scope: Scope, slice: Slice): Promise<ContactRow[]> {
   const shape = shapeOf(scope);
   const name = nameOf("list_contacts", shape);
   return Promise.resolve(
@@ -62,17 +31,17 @@ export const sliceOf = (read: Reader, scope: Scope, slice: Slice): Promise<Conta
       )
       .execute({ ...scope, ...slice }),
   );
-};
+}
 
 /** The number of the contact that stands `skip` places below `before`; null when there are fewer. */
-export const numberAt = async (read: Reader, scope: Scope, before: number, skip: number): Promise<number | null> => {
+export async function numberAt(read: Reader, scope: Scope, before: number, skip: number): Promise<number | null> {
   const shape = shapeOf(scope);
   const name = nameOf("contact_at", shape);
   const [row] = await read
     .prepared(name, (build, t) => numbers({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus).prepare(name))
     .execute({ ...scope, before, skip, limit: 1 });
   return row?.seq ?? null;
-};
+}
 
 /** Contacts that hold a part of a text, found in one of two ways. */
 export interface Found {
@@ -80,28 +49,10 @@ export interface Found {
   /** How many there are; counting stops at `limit`. */
   count(limit: number): Promise<number>;
 }
-
-const inScope = (read: Reader, { workspaceId, tagKey, status }: Scope): SQL | undefined => {
-  const { contacts: c, contactTags: t } = read.t;
-  return and(
-    eq(c.workspaceId, workspaceId),
-    status && eq(c.status, status),
-    tagKey === ALL
-      ? undefined
-      : exists(
-          read
-            .select({ seq: t.contactSeq })
-            .from(t)
-            .where(and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey), eq(t.contactSeq, c.seq))),
-        ),
-  );
-};
-
-const total = async (rows: PromiseLike<{ n: number }[]>): Promise<number> => (await rows)[0]?.n ?? 0;
 const counted = sql<number>`count(*)`.mapWith(Number);
 
 /** Finds by reading contacts from the newest down to the number `floor`. */
-export const byReading = (read: Reader, scope: Scope, part: string, floor: number): Found => {
+export function byReading(read: Reader, scope: Scope, part: string, floor: number): Found {
   const { contacts: c, contactTags: t } = read.t;
   const { workspaceId, tagKey, status } = scope;
   const holds = read.words.holds(c.searchText, part);
@@ -130,10 +81,10 @@ export const byReading = (read: Reader, scope: Scope, part: string, floor: numbe
         ),
       ),
   };
-};
+}
 
 /** Finds by the index of parts, newest first. */
-export const byIndex = (read: Reader, scope: Scope, part: string, hits: Hits): Found => {
+export function byIndex(read: Reader, scope: Scope, part: string, hits: Hits): Found {
   const { contacts: c } = read.t;
   const where = and(hits.where, sql`${c.seq} = hits.rowid`, inScope(read, scope), read.words.holds(c.searchText, part));
   return {
@@ -159,4 +110,59 @@ export const byIndex = (read: Reader, scope: Scope, part: string, hits: Hits): F
         ),
       ),
   };
-};
+}
+
+/** Numbers of contacts, newest first, from an index that has them in that order. */
+function numbers(read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: boolean) {
+  const { contacts: c, contactTags: t } = read.t;
+  return tagged
+    ? read
+        .select({ seq: t.contactSeq })
+        .from(t)
+        .where(
+          and(
+            eq(t.workspaceId, ph("workspaceId")),
+            eq(t.tagKey, ph("tagKey")),
+            byStatus ? eq(t.status, ph("status")) : undefined,
+            lt(t.contactSeq, ph("before")),
+          ),
+        )
+        .orderBy(desc(t.contactSeq))
+        .limit(ph("limit"))
+        .offset(ph("skip"))
+    : read
+        .select({ seq: c.seq })
+        .from(c)
+        .where(and(eq(c.workspaceId, ph("workspaceId")), byStatus ? eq(c.status, ph("status")) : undefined, lt(c.seq, ph("before"))))
+        .orderBy(desc(c.seq))
+        .limit(ph("limit"))
+        .offset(ph("skip"));
+}
+
+function shapeOf({ tagKey, status }: Scope) {
+  return { tagged: tagKey !== ALL, byStatus: status !== undefined };
+}
+
+function nameOf(name: string, { tagged, byStatus }: ReturnType<typeof shapeOf>): string {
+  return `${name}${tagged ? "_by_tag" : ""}${byStatus ? "_by_status" : ""}`;
+}
+
+function inScope(read: Reader, { workspaceId, tagKey, status }: Scope): SQL | undefined {
+  const { contacts: c, contactTags: t } = read.t;
+  return and(
+    eq(c.workspaceId, workspaceId),
+    status && eq(c.status, status),
+    tagKey === ALL
+      ? undefined
+      : exists(
+          read
+            .select({ seq: t.contactSeq })
+            .from(t)
+            .where(and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey), eq(t.contactSeq, c.seq))),
+        ),
+  );
+}
+
+async function total(rows: PromiseLike<{ n: number }[]>): Promise<number> {
+  return (await rows)[0]?.n ?? 0;
+}

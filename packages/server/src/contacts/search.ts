@@ -29,7 +29,7 @@ export interface SearchResult {
  * common is found by reading the newest contacts, what is rare by the index, so both take a few ms among millions. Throws
  * ApiError validation_error for a page too deep.
  */
-export const searchContacts = async (read: Reader, scope: Scope, part: string, slice: Slice, size: number): Promise<SearchResult> => {
+export async function searchContacts(read: Reader, scope: Scope, part: string, slice: Slice, size: number): Promise<SearchResult> {
   const whole = byReading(read, scope, part, 0);
   if (size <= READ_INSTEAD) return { rows: await whole.rows(slice), total: await whole.count(READ_INSTEAD), exact: true };
   const large = size > COUNTED_WHOLE;
@@ -63,4 +63,4 @@ export const searchContacts = async (read: Reader, scope: Scope, part: string, s
   const found = hits && !many ? byIndex(read, scope, part, hits) : whole;
   const rows = await found.rows(wide);
   return hits || !large ? result(rows, found, true) : result(rows, (await near(TOP)).found, false);
-};
+}

@@ -7,7 +7,7 @@ export type ContactRow = Tables["contacts"]["$inferSelect"];
 
 const ph = sql.placeholder;
 
-export const findById = async (q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> => {
+export async function findById(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> {
   const [row] = await q
     .prepared("find_contact", (build, { contacts: t }) =>
       build
@@ -18,9 +18,9 @@ export const findById = async (q: Tx | Reader, workspaceId: string, id: string):
     )
     .execute({ workspaceId, id });
   return row ?? null;
-};
+}
 
-export const findByKey = async (q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> => {
+export async function findByKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
   const [row] = await q
     .prepared("find_contact_by_email", (build, { contacts: t }) =>
       build
@@ -31,10 +31,10 @@ export const findByKey = async (q: Tx | Reader, workspaceId: string, emailKey: s
     )
     .execute({ workspaceId, emailKey });
   return row ?? null;
-};
+}
 
 /** The contacts of these addresses, in their compared form; a thousand at most. */
-export const findByKeys = async (q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> => {
+export async function findByKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
   if (emailKeys.length === 0) return new Map();
   const { contacts: t } = q.t;
   const rows = await q
@@ -42,18 +42,15 @@ export const findByKeys = async (q: Tx | Reader, workspaceId: string, emailKeys:
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), inArray(t.emailKey, [...emailKeys])));
   return new Map(rows.map((row) => [row.emailKey, row]));
-};
+}
 
-const tagRows = (rows: readonly ContactRow[]) =>
-  rows.flatMap(({ workspaceId, seq, status, tags }) => tagKeys(tags).map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })));
-
-export const insertContacts = async (tx: Tx, rows: readonly ContactRow[]): Promise<void> => {
+export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {
   await tx.insertAll(tx.t.contacts, rows);
   await tx.insertAll(tx.t.contactTags, tagRows(rows));
-};
+}
 
 /** Writes a contact as `after`, and its entries in the index of tags as far as they differ. */
-export const updateContactRow = async (tx: Tx, before: ContactRow, after: ContactRow): Promise<void> => {
+export async function updateContactRow(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   await tx
     .prepared("update_contact", (q, { contacts: t }) =>
       q
@@ -90,12 +87,18 @@ export const updateContactRow = async (tx: Tx, before: ContactRow, after: Contac
     t,
     gained.map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
   );
-};
+}
 
 /** Deletes a contact's row and its entries in the index of tags. */
-export const deleteContactRow = async (tx: Tx, { workspaceId, seq, tags }: ContactRow): Promise<void> => {
+export async function deleteContactRow(tx: Tx, { workspaceId, seq, tags }: ContactRow): Promise<void> {
   const { contacts, contactTags: t } = tx.t;
   const gone = await tx.delete(contacts).where(eq(contacts.seq, seq)).returning({ seq: contacts.seq });
   if (gone.length > 0 && tags.length > 0)
     await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.contactSeq, seq), inArray(t.tagKey, tagKeys(tags))));
-};
+}
+
+function tagRows(rows: readonly ContactRow[]) {
+  return rows.flatMap(({ workspaceId, seq, status, tags }) =>
+    tagKeys(tags).map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
+  );
+}

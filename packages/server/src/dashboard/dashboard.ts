@@ -9,17 +9,11 @@ import { inboxPage, pagePolicy } from "./page.ts";
 // As many events as somebody scrolls through; older ones are in `mailsvc deliveries list`.
 const SHOWN = 200;
 
-const json = (value: unknown): PageAnswer => ({
-  type: "application/json; charset=utf-8",
-  body: JSON.stringify(value),
-  headers: [["content-security-policy", "sandbox; default-src 'none'"]],
-});
-
 /**
  * The pages of dev mode: the inbox and the webhooks of the first workspace at `/` and `/dashboard`, what is shown of a mail, and
  * the events that are read for it. They need no key, as `/__dev` needs none.
  */
-export const dashboardPages = (deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly Page[] => {
+export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly Page[] {
   const parsed = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await findMail(deps.db.read, id)).raw);
@@ -62,4 +56,12 @@ export const dashboardPages = (deps: Deps, { workspaceId, apiKey }: FirstWorkspa
       },
     },
   ];
-};
+}
+
+function json(value: unknown): PageAnswer {
+  return {
+    type: "application/json; charset=utf-8",
+    body: JSON.stringify(value),
+    headers: [["content-security-policy", "sandbox; default-src 'none'"]],
+  };
+}

@@ -10,11 +10,9 @@ export interface PageFacts {
   readonly keyPreview: string;
 }
 
-const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`;
-
 /** What the page may do: run its one script, ask its own server, frame mail. Nothing from anywhere else. */
-export const pagePolicy = (): string =>
-  [
+export function pagePolicy(): string {
+  return [
     "default-src 'none'",
     `script-src ${source(script())}`,
     `style-src ${source(style)}`,
@@ -25,6 +23,7 @@ export const pagePolicy = (): string =>
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
+}
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%233457d5'/%3E%3Cpath d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/%3E%3Cpath d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/%3E%3C/svg%3E";
@@ -34,20 +33,11 @@ const MAILER = {
   smtp: "Mail leaves through SMTP; only simulated recipients end here",
 } as const;
 
-const tab = (name: string, label: string, panel: string): string =>
-  `<button type="button" role="tab" id="tab-${name}" data-tab="${name}" aria-controls="${panel}">${label}</button>`;
-const tabs = (panel: string, labels: Readonly<Record<string, string>>): string => `<div class="tabs" role="tablist">${Object.entries(labels)
-  .map(([name, label]) => tab(name, label, panel))
-  .join("")}</div>
-      <div id="${panel}" class="panel" role="tabpanel" tabindex="0"></div>`;
-
-const search = (id: string, what: string): string =>
-  `<div class="search"><input id="${id}" type="search" placeholder="${what}" aria-label="${what}" autocomplete="off" spellcheck="false"><kbd>/</kbd></div>`;
-
 const KEYS = `<span class="keys"><kbd>j</kbd> <kbd>k</kbd> move</span>`;
 
 /** The page, whole: the inbox, and what went to webhooks. All it shows it puts in as text; the HTML of a mail goes into a sandboxed frame. */
-export const inboxPage = ({ mailer, version, keyPreview }: PageFacts): string => `<!doctype html>
+export function inboxPage({ mailer, version, keyPreview }: PageFacts): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -111,3 +101,23 @@ export const inboxPage = ({ mailer, version, keyPreview }: PageFacts): string =>
 </body>
 </html>
 `;
+}
+
+function source(text: string): string {
+  return `'sha256-${hash("sha256", text, "base64")}'`;
+}
+
+function tab(name: string, label: string, panel: string): string {
+  return `<button type="button" role="tab" id="tab-${name}" data-tab="${name}" aria-controls="${panel}">${label}</button>`;
+}
+
+function tabs(panel: string, labels: Readonly<Record<string, string>>): string {
+  return `<div class="tabs" role="tablist">${Object.entries(labels)
+    .map(([name, label]) => tab(name, label, panel))
+    .join("")}</div>
+      <div id="${panel}" class="panel" role="tabpanel" tabindex="0"></div>`;
+}
+
+function search(id: string, what: string): string {
+  return `<div class="search"><input id="${id}" type="search" placeholder="${what}" aria-label="${what}" autocomplete="off" spellcheck="false"><kbd>/</kbd></div>`;
+}

@@ -1,8 +1,8 @@
 import type { InferInsertModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
-import type { Parts } from "./parts.ts";
+import type { Parts } from "./dialect.ts";
+import type { Words } from "./search-index.ts";
 import type { Tables } from "./tables.ts";
-import type { Words } from "./words.ts";
 
 /**
  * What both databases can do, typed as Postgres: its types forbid the calls only SQLite knows, and SQLite conforms.

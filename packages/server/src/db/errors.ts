@@ -37,7 +37,7 @@ const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;
  * The one place where a driver's error becomes ours. Drivers and drizzle put the SQL and its parameters, so people's
  * addresses, into their messages: only the code goes on, the text never does.
  */
-export const storageError = (error: unknown): unknown => {
+export function storageError(error: unknown): unknown {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (inner as { code?: unknown } | null)?.code;
   if (typeof code !== "string")
@@ -48,4 +48,4 @@ export const storageError = (error: unknown): unknown => {
   if (UNSTORABLE.has(code)) return new Unstorable("A text holds a character that cannot be stored.");
   if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
   return DRIVER.test(code) ? new Error(`A query failed (${code}).`) : error;
-};
+}

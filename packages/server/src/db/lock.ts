@@ -3,20 +3,12 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { StorageUnavailable } from "./errors.ts";
 
-const ownerOf = (file: string): string => {
-  try {
-    return ` (process ${readFileSync(file, "utf8").trim()})`;
-  } catch {
-    return "";
-  }
-};
-
 /**
  * Takes a data folder for this process, and returns how to give it back. The lock is an SQLite lock on a file of its
  * own: the kernel drops it when the process dies, however it dies, so there is no stale lock to clean up.
  * Throws StorageUnavailable when another process has it.
  */
-export const lockFolder = (folder: string): (() => void) => {
+export function lockFolder(folder: string): () => void {
   const pidFile = join(folder, "server.pid");
   const lock = new Database(join(folder, "server.lock"));
   try {
@@ -31,4 +23,12 @@ export const lockFolder = (folder: string): (() => void) => {
   }
   writeFileSync(pidFile, `${process.pid}\n`);
   return () => lock.close();
-};
+}
+
+function ownerOf(file: string): string {
+  try {
+    return ` (process ${readFileSync(file, "utf8").trim()})`;
+  } catch {
+    return "";
+  }
+}

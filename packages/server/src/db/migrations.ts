@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 const PLACES = ["./migrations", "../migrations", "../../migrations"];
 
 /** The folder of a dialect's migrations. */
-export const migrationsFolder = (dialect: "sqlite" | "pg"): string => {
+export function migrationsFolder(dialect: "sqlite" | "pg"): string {
   const folders = PLACES.map((place) => fileURLToPath(new URL(`${place}/${dialect}`, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));
   if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
   return found;
-};
+}
 
 /** When the last migration in a folder was made (ms): by this they are counted in the database. */
-export const lastMigration = (folder: string): number => {
+export function lastMigration(folder: string): number {
   const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
   return entries.at(-1)?.when ?? 0;
-};
+}

@@ -1,5 +1,5 @@
 import { marketplaceTables } from "../marketplace/tables.ts";
-import { kit } from "./kit.pg.ts";
+import { kit } from "./postgres/columns.ts";
 import { tablesOf } from "./tables.ts";
 
 // drizzle-kit reads named exports, one a table.
@@ -7,7 +7,7 @@ export const { workspaces, meta, keys, senders, suppressions, contents, attachme
 export const { contacts, contactTags, contactCounts } = tablesOf(kit);
 export const { templates, templateVersions } = tablesOf(kit);
 export const { lists, listMembers, segments, segmentMembers, engagement, tallies } = tablesOf(kit);
-export { rateBuckets, workers } from "./tables.pg.ts";
+export { rateBuckets, workers } from "./postgres/tables.ts";
 export const {
   listings,
   payments,

@@ -1,6 +1,6 @@
 import { marketplaceTables } from "../marketplace/tables.ts";
 import { queueTables } from "../queue/tables.ts";
-import { kit } from "./kit.sqlite.ts";
+import { kit } from "./sqlite/columns.ts";
 import { tablesOf } from "./tables.ts";
 
 // drizzle-kit reads named exports, one a table.

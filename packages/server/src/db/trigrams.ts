@@ -8,10 +8,10 @@ const SAMPLE = 500;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** The pieces of three characters a text is made of. */
-export const trigramsOf = (text: string): string[] => {
+export function trigramsOf(text: string): string[] {
   const characters = [...text];
   return [...new Set(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")))];
-};
+}
 
 /** The `n` trigrams of a part that are likely the rarest; none for a part of one or two characters. */
 export type Rarest = (part: string, n: number) => Promise<string[]>;
@@ -20,7 +20,7 @@ export type Rarest = (part: string, n: number) => Promise<string[]>;
  * Tells trigrams of `contacts` by how often they stand in a sample of all rows. It is taken when first needed, and anew when
  * there are a quarter more or fewer rows than at the last time.
  */
-export const rarestOf = (q: Pick<Queries, "select">, { contacts: t }: Tables): Rarest => {
+export function rarestOf(q: Pick<Queries, "select">, { contacts: t }: Tables): Rarest {
   let counts = new Map<string, number>();
   let taken = 0;
   const refresh = async (): Promise<void> => {
@@ -42,4 +42,4 @@ export const rarestOf = (q: Pick<Queries, "select">, { contacts: t }: Tables): R
     await refresh();
     return trigrams.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0)).slice(0, n);
   };
-};
+}

@@ -5,58 +5,66 @@ import type { FiredTimer } from "../lib/bendable-clock.ts";
 import { iso } from "../lib/clock.ts";
 import type { World } from "./world.ts";
 
-const shown = ({ at, name }: FiredTimer) => ({ at: iso(at), name });
-
-const state = ({ clock }: World, fired: FiredTimer[] = []): ClockState => {
-  const next = clock.next();
-  return { now: iso(clock.now()), mode: clock.mode, next: next && shown(next), timers: clock.timers, fired: fired.map(shown) };
-};
-
 // A year's worth of anything is enough, and dates stay dates.
 const MAX_ADVANCE = 10 * 366 * 86_400_000;
 
-export const clockHandlers = (world: World): Handlers<typeof contract.clock> => ({
-  show: async () => state(world),
-  freeze: async ({ at }, { deps }) => {
-    if (at !== undefined) await forward(world, Date.parse(at), "at", deps.queue.idle);
-    world.clock.freeze();
-    return state(world);
-  },
-  advance: async ({ by, to }, { deps }) => {
-    const target = by === undefined ? Date.parse(to as string) : world.clock.now() + durationMs(by);
-    return state(world, await forward(world, target, by === undefined ? "to" : "by", deps.queue.idle));
-  },
-  next: async (_input, { deps }) => {
-    await deps.queue.idle();
-    const next = world.clock.next();
-    return state(world, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
-  },
-  thaw: async () => {
-    world.clock.thaw();
-    return state(world);
-  },
-});
+export function clockHandlers(world: World): Handlers<typeof contract.clock> {
+  return {
+    show: async () => state(world),
+    freeze: async ({ at }, { deps }) => {
+      if (at !== undefined) await forward(world, Date.parse(at), "at", deps.queue.idle);
+      world.clock.freeze();
+      return state(world);
+    },
+    advance: async ({ by, to }, { deps }) => {
+      const target = by === undefined ? Date.parse(to as string) : world.clock.now() + durationMs(by);
+      return state(world, await forward(world, target, by === undefined ? "to" : "by", deps.queue.idle));
+    },
+    next: async (_input, { deps }) => {
+      await deps.queue.idle();
+      const next = world.clock.next();
+      return state(world, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
+    },
+    thaw: async () => {
+      world.clock.thaw();
+      return state(world);
+    },
+  };
+}
 
-const forward = (world: World, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> => {
+export function worldHandlers(world: World): Handlers<typeof contract.world> {
+  return {
+    reset: async () => {
+      await world.reset();
+      return { reset: true };
+    },
+    snapshots: async () => ({ data: await world.snapshots() }),
+    snapshot: ({ name }) => world.snapshot(name),
+    restore: ({ name }) => world.restore(name),
+  };
+}
+
+export function faultHandlers(world: World): Handlers<typeof contract.faults> {
+  return {
+    list: async () => ({ data: world.faults.list() }),
+    add: async (rule) => world.faults.add(rule),
+    clear: async () => ({ deleted: world.faults.clear() }),
+  };
+}
+
+function shown({ at, name }: FiredTimer) {
+  return { at: iso(at), name };
+}
+
+function state({ clock }: World, fired: FiredTimer[] = []): ClockState {
+  const next = clock.next();
+  return { now: iso(clock.now()), mode: clock.mode, next: next && shown(next), timers: clock.timers, fired: fired.map(shown) };
+}
+
+function forward(world: World, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> {
   const now = world.clock.now();
   if (target < now)
     throw invalid(field, "in_the_past", `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc restore, or mailsvc reset.`);
   if (target > now + MAX_ADVANCE) throw invalid(field, "too_far", "At most ten years at a time.");
   return world.clock.advanceTo(target, settle);
-};
-
-export const worldHandlers = (world: World): Handlers<typeof contract.world> => ({
-  reset: async () => {
-    await world.reset();
-    return { reset: true };
-  },
-  snapshots: async () => ({ data: await world.snapshots() }),
-  snapshot: ({ name }) => world.snapshot(name),
-  restore: ({ name }) => world.restore(name),
-});
-
-export const faultHandlers = (world: World): Handlers<typeof contract.faults> => ({
-  list: async () => ({ data: world.faults.list() }),
-  add: async (rule) => world.faults.add(rule),
-  clear: async () => ({ deleted: world.faults.clear() }),
-});
+}

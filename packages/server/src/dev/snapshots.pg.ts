@@ -1,4 +1,4 @@
-import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
@@ -11,9 +11,6 @@ interface Table {
 
 const PREFIX = "mailsvc_snapshot_";
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const full = ({ schema, name }: Table): string => `${quote(schema)}.${quote(name)}`;
-
 // Neither what belongs to the running processes nor the queue's record of its own migrations.
 const TABLES = `select schemaname as schema, tablename as name from pg_tables
   where (schemaname = current_schema() and tablename <> 'workers')
@@ -23,19 +20,11 @@ const TABLES = `select schemaname as schema, tablename as name from pg_tables
 const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
   where table_schema = $1 and table_name = $2 and is_generated = 'NEVER'`;
 
-const columnsOf = async (tx: PgTx, { schema, name }: Table): Promise<string> =>
-  (await tx.raw<{ columns: string }>(COLUMNS, [schema, name]))[0]?.columns ?? "";
-
 /** Counters go on after the largest number that is there. */
 const COUNTERS = `select c.table_schema as schema, c.table_name as name, c.column_name as column,
     pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
   from information_schema.columns c where c.table_schema in (current_schema(), '${QUEUE_SCHEMA}')
     and (c.is_identity = 'YES' or c.column_default like 'nextval(%')`;
-
-const setCounters = async (tx: PgTx): Promise<void> => {
-  for (const { sequence, column, ...table } of await tx.raw<Table & { column: string; sequence: string }>(COUNTERS))
-    await tx.raw(`select setval($1, coalesce((select max(${quote(column)}) from ${full(table)}), 0) + 1, false)`, [sequence]);
-};
 
 const STORED = `select n.nspname as schema, obj_description(n.oid) as taken,
     coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 as size
@@ -43,7 +32,7 @@ const STORED = `select n.nspname as schema, obj_description(n.oid) as taken,
   where n.nspname like '${PREFIX.replaceAll("_", "\\_")}%' group by n.oid, n.nspname order by n.nspname`;
 
 /** Snapshots as schemas beside the tables, each with a copy of every table. */
-export const postgresSnapshots = (db: PostgresDb): Snapshots => {
+export function postgresSnapshots(db: PostgresDb): Snapshots {
   const list: Snapshots["list"] = async () =>
     (await db.read.raw<{ schema: string; taken: string; size: number }>(STORED)).map(({ schema, taken, size }) => ({
       name: schema.slice(PREFIX.length),
@@ -99,4 +88,21 @@ export const postgresSnapshots = (db: PostgresDb): Snapshots => {
         await setCounters(tx);
       }),
   };
-};
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function full({ schema, name }: Table): string {
+  return `${quote(schema)}.${quote(name)}`;
+}
+
+async function columnsOf(tx: PgTx, { schema, name }: Table): Promise<string> {
+  return (await tx.raw<{ columns: string }>(COLUMNS, [schema, name]))[0]?.columns ?? "";
+}
+
+async function setCounters(tx: PgTx): Promise<void> {
+  for (const { sequence, column, ...table } of await tx.raw<Table & { column: string; sequence: string }>(COUNTERS))
+    await tx.raw(`select setval($1, coalesce((select max(${quote(column)}) from ${full(table)}), 0) + 1, false)`, [sequence]);
+}

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import type { RawConnection, SqliteDb } from "../db/sqlite.ts";
+import type { RawConnection, SqliteDb } from "../db/sqlite/database.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 
@@ -25,65 +25,72 @@ export interface Snapshots {
   empty(): Promise<void>;
 }
 
-const fileOf = (db: SqliteDb, name: string): string => join(dirname(db.file), "snapshots", `${name}.db`);
+/** Snapshots as files beside the database. */
+export function sqliteSnapshots(db: SqliteDb): Snapshots {
+  return {
+    list: async () => {
+      const folder = dirname(fileOf(db, "x"));
+      if (!existsSync(folder)) return [];
+      return readdirSync(folder)
+        .filter((f) => f.endsWith(".db"))
+        .map((f) => show(f.slice(0, -3), join(folder, f)));
+    },
 
-const show = (name: string, file: string): Snapshot => {
+    take: (name, clock) =>
+      db.alone((c) => {
+        const file = fileOf(db, name);
+        mkdirSync(dirname(file), { recursive: true });
+        c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
+        rmSync(file, { force: true });
+        c.prepare("VACUUM INTO ?").run(file);
+        return show(name, file);
+      }),
+
+    restore: (name) =>
+      db.alone((c) => {
+        const file = fileOf(db, name);
+        if (!existsSync(file)) throw notFound("snapshot", name);
+        c.prepare("ATTACH ? AS snapshot").run(file);
+        try {
+          c.transaction(() => {
+            for (const table of tables(c)) {
+              c.exec(`DELETE FROM main."${table}"`);
+              c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
+            }
+          }).immediate();
+        } finally {
+          c.exec("DETACH snapshot");
+        }
+        const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
+        return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
+      }),
+
+    empty: () =>
+      db.alone((c) => {
+        c.transaction(() => {
+          for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
+        }).immediate();
+      }),
+  };
+}
+
+function fileOf(db: SqliteDb, name: string): string {
+  return join(dirname(db.file), "snapshots", `${name}.db`);
+}
+
+function show(name: string, file: string): Snapshot {
   const { size, mtimeMs } = statSync(file);
   return { name, size, takenAt: iso(Math.floor(mtimeMs)) };
-};
+}
 
-const tables = (c: RawConnection): string[] =>
-  c
-    // Only tables with rows of their own: the search index follows them by its triggers.
-    .prepare(
-      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
-    )
-    .pluck()
-    .all() as string[];
-
-/** Snapshots as files beside the database. */
-export const sqliteSnapshots = (db: SqliteDb): Snapshots => ({
-  list: async () => {
-    const folder = dirname(fileOf(db, "x"));
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .filter((f) => f.endsWith(".db"))
-      .map((f) => show(f.slice(0, -3), join(folder, f)));
-  },
-
-  take: (name, clock) =>
-    db.alone((c) => {
-      const file = fileOf(db, name);
-      mkdirSync(dirname(file), { recursive: true });
-      c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
-      rmSync(file, { force: true });
-      c.prepare("VACUUM INTO ?").run(file);
-      return show(name, file);
-    }),
-
-  restore: (name) =>
-    db.alone((c) => {
-      const file = fileOf(db, name);
-      if (!existsSync(file)) throw notFound("snapshot", name);
-      c.prepare("ATTACH ? AS snapshot").run(file);
-      try {
-        c.transaction(() => {
-          for (const table of tables(c)) {
-            c.exec(`DELETE FROM main."${table}"`);
-            c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
-          }
-        }).immediate();
-      } finally {
-        c.exec("DETACH snapshot");
-      }
-      const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
-      return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
-    }),
-
-  empty: () =>
-    db.alone((c) => {
-      c.transaction(() => {
-        for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
-      }).immediate();
-    }),
-});
+function tables(c: RawConnection): string[] {
+  return (
+    c
+      // Only tables with rows of their own: the search index follows them by its triggers.
+      .prepare(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
+      )
+      .pluck()
+      .all() as string[]
+  );
+}

@@ -27,7 +27,7 @@ export interface WorldOptions {
   forget: () => void;
 }
 
-export const makeWorld = ({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): World => {
+export function makeWorld({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): World {
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
   /** Where the clock would stand if nobody had bent it. */
   const unbent = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
@@ -69,4 +69,4 @@ export const makeWorld = ({ deps, snapshots, clock, faults, startWorkers, forget
         });
       }),
   };
-};
+}

@@ -24,7 +24,9 @@ export interface NewEvent {
 }
 
 /** The id of an event, from its place in the log: there is nothing to store and nothing to look up. */
-export const eventId = (sequence: number): string => `evt_${sequence.toString(32).padStart(11, "0")}`;
+export function eventId(sequence: number): string {
+  return `evt_${sequence.toString(32).padStart(11, "0")}`;
+}
 
 const ph = sql.placeholder;
 
@@ -41,14 +43,15 @@ export interface ContactEvent {
 }
 
 /** Writes what happened to contacts, in the transaction in which it happened. */
-export const recordOfContacts = (tx: Tx, events: readonly ContactEvent[]): Promise<void> =>
-  tx.insertAll(
+export function recordOfContacts(tx: Tx, events: readonly ContactEvent[]): Promise<void> {
+  return tx.insertAll(
     tx.t.events,
     events.map(({ data = null, emailId = null, ...event }) => ({ ...event, emailId, data })),
   );
+}
 
 /** Writes what happened, in the transaction in which it happened. */
-export const record = async (tx: Tx, event: NewEvent): Promise<void> => {
+export async function record(tx: Tx, event: NewEvent): Promise<void> {
   await tx
     .prepared("record_event", (q, { events }) =>
       q
@@ -57,23 +60,24 @@ export const record = async (tx: Tx, event: NewEvent): Promise<void> => {
         .prepare("record_event"),
     )
     .execute({ ...event, data: event.data ?? null });
-};
+}
 
 /** When the latest event happened, ms; null before the first one. */
-export const lastEventAt = async (read: Reader): Promise<number | null> => {
+export async function lastEventAt(read: Reader): Promise<number | null> {
   const { events } = read.t;
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
   return last?.at ?? null;
-};
+}
 
 export type EventRow = Tables["events"]["$inferSelect"];
 
 /** What happened to one contact, in order. */
-export const eventsOfContact = (q: Tx | Reader, contactId: string): Promise<EventRow[]> =>
-  Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
+export function eventsOfContact(q: Tx | Reader, contactId: string): Promise<EventRow[]> {
+  return Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
+}
 
 /** What happened to one email, in order; not what followed from it elsewhere, to its contact or the suppression list. */
-export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]> => {
+export function eventsOfEmail(read: Reader, emailId: string): Promise<EventRow[]> {
   const { events } = read.t;
   return Promise.resolve(
     read
@@ -82,4 +86,4 @@ export const eventsOfEmail = (read: Reader, emailId: string): Promise<EventRow[]
       .where(and(eq(events.emailId, emailId), inArray(events.type, [...EMAIL_EVENT_TYPES])))
       .orderBy(asc(events.sequence)),
   );
-};
+}

@@ -22,33 +22,36 @@ export interface Answer {
   readonly body: string | Uint8Array;
 }
 
-export const answer = (status: number, type: string, body: string | Uint8Array, headers: HeaderList): Answer => ({
-  status,
-  headers: [["content-type", type], ...BASE, ...headers],
-  body,
-});
+export function answer(status: number, type: string, body: string | Uint8Array, headers: HeaderList): Answer {
+  return {
+    status,
+    headers: [["content-type", type], ...BASE, ...headers],
+    body,
+  };
+}
 
 /** Whether a list of ETags, as If-None-Match and If-Match have it, names this one. Weak ones count as well. */
-export const names = (list: string | null, etag: string): boolean =>
-  list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
+export function names(list: string | null, etag: string): boolean {
+  return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
+}
 
 /** JSON with an ETag: 304 for a caller who has it already. */
-export const tagged = (json: string, request: HeaderReader, headers: HeaderList): Answer => {
+export function tagged(json: string, request: HeaderReader, headers: HeaderList): Answer {
   const etag = `"${hash("sha256", json, "base64url").slice(0, 27)}"`;
   const own: HeaderList = [...headers, ["etag", etag]];
   return names(request.get("if-none-match"), etag) ? answer(304, "application/json", "", own) : answer(200, "application/json", json, own);
-};
+}
 
 /** Writes an answer to its connection at once, which saves a tenth of a small request. */
-export const writeAnswer = (res: ServerResponse, { status, headers, body }: Answer): void => {
+export function writeAnswer(res: ServerResponse, { status, headers, body }: Answer): void {
   const lines = status === 304 ? [] : ["content-length", String(Buffer.byteLength(body))];
   for (const [name, value] of headers) lines.push(name, value);
   res.writeHead(status, lines);
   res.end(body);
-};
+}
 
 /** Sends an answer of a routed request: to its connection, or in process as a Response. */
-export const respond = ({ runtime }: Pick<H3Event, "runtime">, answer: Answer): Response => {
+export function respond({ runtime }: Pick<H3Event, "runtime">, answer: Answer): Response {
   const res = runtime?.node?.res as ServerResponse | undefined;
   if (!res) {
     const body = answer.status === 304 ? null : (answer.body as BodyInit);
@@ -57,12 +60,12 @@ export const respond = ({ runtime }: Pick<H3Event, "runtime">, answer: Answer): 
   writeAnswer(res, answer);
   // Nothing is left to write; what comes after sees that and lets the connection be.
   return new FastResponse(null);
-};
+}
 
 /** The answer to a request that failed (SPEC 7, DESIGN 3). */
-export const errorAnswer = (error: ApiError, requestId: string, headers: HeaderList): Answer => {
+export function errorAnswer(error: ApiError, requestId: string, headers: HeaderList): Answer {
   const body: ErrorBody = {
     error: { code: error.code, message: error.message, status: error.status, requestId, details: error.details, hint: error.hint },
   };
   return answer(error.status, "application/json", JSON.stringify(body), [...headers, ...Object.entries(error.headers)]);
-};
+}

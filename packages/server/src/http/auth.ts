@@ -6,29 +6,8 @@ import { ApiError } from "../lib/api-error.ts";
 import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
 import type { HeaderReader } from "./exchange.ts";
 
-const refuse = (message: string): never => {
-  throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
-};
-
 const UNKNOWN = "This key is not known here.";
 const MALFORMED = "This key is not well formed; it may be cut off or mistyped.";
-
-const bearer = (headers: HeaderReader): string => {
-  const header = headers.get("authorization");
-  if (!header) return refuse("There is no key: the Authorization header is missing.");
-  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
-};
-
-const live = (found: KeyInfo | null): KeyInfo => {
-  if (!found) return refuse(UNKNOWN);
-  if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });
-  return found;
-};
-
-const wrongDoor = async (known: Promise<boolean>, message: string): Promise<never> => {
-  if (!(await known)) return refuse(UNKNOWN);
-  throw new ApiError("forbidden", message, { hint: "Agent keys open /api/agents/…, developer keys everything else." });
-};
 
 /** How a key is looked up whose refusal counts: answers what the look gives, or throws rate_limited. */
 export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
@@ -37,7 +16,7 @@ export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
  * The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
  * for an agent's key.
  */
-export const authenticate = (headers: HeaderReader, { keyRing, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> => {
+export function authenticate(headers: HeaderReader, { keyRing, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
   const key = bearer(headers);
   const hash = keyRing.hashOf(key);
   const known = keyRing.known(hash);
@@ -48,15 +27,15 @@ export const authenticate = (headers: HeaderReader, { keyRing, db }: Deps, lookU
   return lookUp(hash, () =>
     wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are."),
   );
-};
+}
 
 /** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
-export const authorise = (key: KeyInfo, { access }: Endpoint): void => {
+export function authorise(key: KeyInfo, { access }: Endpoint): void {
   if (typeof access === "string" || "scope" in access || key.owner || key.permissions.has(access.permission)) return;
   throw new ApiError("forbidden", `This key lacks the permission ${access.permission}.`, {
     details: [{ path: "", code: "missing_permission", message: access.permission }],
   });
-};
+}
 
 /** An agent that has shown its key, and the hash by which the key is asked for again. */
 export interface Agent extends AgentKey {
@@ -67,12 +46,12 @@ export interface Agent extends AgentKey {
  * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
  * rate_limited; forbidden for a developer's key; not_found where the path names another activation than the key's own.
  */
-export const authenticateAgent = async (
+export async function authenticateAgent(
   headers: HeaderReader,
   { keyRing, db, clock }: Deps,
   activationId: string,
   lookUp: LookUp,
-): Promise<Agent> => {
+): Promise<Agent> {
   const key = bearer(headers);
   const kind = kindOfKey(key) ?? refuse(MALFORMED);
   const hash = hashKey(key);
@@ -85,16 +64,38 @@ export const authenticateAgent = async (
     if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
     return { ...agent, hash };
   });
-};
+}
 
 /** Throws ApiError forbidden when the brand has not agreed to what the endpoint needs (SPEC 5.3). */
-export const authoriseAgent = (agent: AgentKey, { access }: Endpoint): void => {
+export function authoriseAgent(agent: AgentKey, { access }: Endpoint): void {
   if (typeof access === "string" || !("scope" in access) || agent.scopes.has(access.scope)) return;
   throw missingScope(access.scope);
-};
+}
 
-const missingScope = (scope: AgentScope): ApiError =>
-  new ApiError("forbidden", `This activation does not have the scope ${scope}.`, {
+function refuse(message: string): never {
+  throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+function bearer(headers: HeaderReader): string {
+  const header = headers.get("authorization");
+  if (!header) return refuse("There is no key: the Authorization header is missing.");
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
+}
+
+function live(found: KeyInfo | null): KeyInfo {
+  if (!found) return refuse(UNKNOWN);
+  if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });
+  return found;
+}
+
+async function wrongDoor(known: Promise<boolean>, message: string): Promise<never> {
+  if (!(await known)) return refuse(UNKNOWN);
+  throw new ApiError("forbidden", message, { hint: "Agent keys open /api/agents/…, developer keys everything else." });
+}
+
+function missingScope(scope: AgentScope): ApiError {
+  return new ApiError("forbidden", `This activation does not have the scope ${scope}.`, {
     details: [{ path: "", code: "missing_scope", message: scope }],
     hint: "The brand agrees to scopes when it turns the agent on; the listing declares them.",
   });
+}

@@ -4,29 +4,11 @@ const BACKSLASH = 0x5c;
 // An escape in JSON has six characters at most.
 const ESCAPE = 6;
 
-/** Where a piece from `from` ends: not within an escape. */
-const pieceEnd = (text: Buffer, from: number): number => {
-  const end = from + PIECE;
-  if (end >= text.length) return text.length;
-  const at = text.subarray(end - ESCAPE, end).indexOf(BACKSLASH);
-  return at === -1 ? end : end - ESCAPE + at;
-};
-
-/** What stands between the quotes of JSON; null when that is none. */
-const unescaped = (piece: string): string | null => {
-  if (!piece.includes("\\")) return piece;
-  try {
-    return JSON.parse(`"${piece}"`) as string;
-  } catch {
-    return null;
-  }
-};
-
 /**
  * The bytes of base64 as it stands between the quotes of JSON; null when it is none. Piece by piece, with turns for others in
  * between: thirty megabytes at once would take a tenth of a second.
  */
-export const decodeBase64 = async (text: Buffer): Promise<Uint8Array | null> => {
+export async function decodeBase64(text: Buffer): Promise<Uint8Array | null> {
   const bytes = Buffer.allocUnsafeSlow(Math.ceil((text.length * 3) / 4));
   let written = 0;
   let over = "";
@@ -46,4 +28,22 @@ export const decodeBase64 = async (text: Buffer): Promise<Uint8Array | null> => 
     if (!last) await turn();
   }
   return bytes.subarray(0, written);
-};
+}
+
+/** Where a piece from `from` ends: not within an escape. */
+function pieceEnd(text: Buffer, from: number): number {
+  const end = from + PIECE;
+  if (end >= text.length) return text.length;
+  const at = text.subarray(end - ESCAPE, end).indexOf(BACKSLASH);
+  return at === -1 ? end : end - ESCAPE + at;
+}
+
+/** What stands between the quotes of JSON; null when that is none. */
+function unescaped(piece: string): string | null {
+  if (!piece.includes("\\")) return piece;
+  try {
+    return JSON.parse(`"${piece}"`) as string;
+  } catch {
+    return null;
+  }
+}

@@ -6,19 +6,10 @@ import type { HeaderReader } from "./exchange.ts";
 import { linger } from "./linger.ts";
 
 const MB = 1024 * 1024;
-const size = (bytes: number): string => (bytes < MB ? `${Math.floor(bytes / 1024)} KB` : `${Math.floor(bytes / MB)} MB`);
-
-const tooLarge = (limit: number): ApiError =>
-  new ApiError("payload_too_large", `The body is larger than ${size(limit)}.`, {
-    // What is left of the body is not read, so the connection cannot be used again.
-    headers: { connection: "close" },
-  });
-
-const ended = (): ApiError => new ApiError("validation_error", "The request ended before its body was complete.");
 
 /** Reads the body of a node request straight from its socket, `limit` bytes at most. Throws ApiError payload_too_large. */
-export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
+export function readNode(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
     // A connection that broke while its request waited says nothing more, not even that.
     if (req.destroyed) {
       reject(ended());
@@ -46,17 +37,18 @@ export const readNode = (req: IncomingMessage, limit: number): Promise<Uint8Arra
     req.on("error", () => reject(ended()));
     req.on("close", () => reject(ended()));
   });
+}
 
 /** The body of a request made in process, `limit` bytes at most. Throws ApiError payload_too_large. */
-export const readWeb = async (request: Request, limit: number): Promise<Uint8Array> => {
+export async function readWeb(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
-};
+}
 
 /** Refuses what is no JSON by its headers; of a body without a byte the type does not matter. Throws ApiError unsupported_media_type. */
-export const checkMediaType = (headers: HeaderReader): void => {
+export function checkMediaType(headers: HeaderReader): void {
   if (headers.get("content-length") === "0") return;
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity")
@@ -69,31 +61,12 @@ export const checkMediaType = (headers: HeaderReader): void => {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1]?.toLowerCase();
   if (charset && charset !== "utf-8" && charset !== "utf8")
     throw new ApiError("unsupported_media_type", "JSON is UTF-8; no other charset is read here.");
-};
-
-/** The text of valid UTF-8, without the mark some editors put before it. */
-const textOf = (bytes: Uint8Array): string => {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-};
+}
 
 const PROTO = "__proto__";
 
-/**
- * Where a field of that name stands within the fields of a body, as a path; null when there is none. Validation would drop it
- * without a word, but for one among the fields themselves.
- */
-const protoIn = (value: unknown, path: readonly string[] = []): string | null => {
-  if (typeof value !== "object" || value === null) return null;
-  for (const [key, inner] of Object.entries(value)) {
-    const found = key === PROTO && path.length > 0 ? [...path, key].join(".") : protoIn(inner, [...path, key]);
-    if (found !== null) return found;
-  }
-  return null;
-};
-
 /** Parses a body as one JSON object. Throws ApiError validation_error with what is wrong with it. */
-export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
+export function parseJson(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) return {};
   const refuse = (message: string): never => {
     throw new ApiError("validation_error", message, { details: [{ path: "", code: "invalid_json", message }] });
@@ -115,4 +88,38 @@ export const parseJson = (bytes: Uint8Array): Record<string, unknown> => {
     throw new ApiError("validation_error", message, { details: [{ path, code: "invalid_key", message }] });
   }
   return value as Record<string, unknown>;
-};
+}
+
+function size(bytes: number): string {
+  return bytes < MB ? `${Math.floor(bytes / 1024)} KB` : `${Math.floor(bytes / MB)} MB`;
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError("payload_too_large", `The body is larger than ${size(limit)}.`, {
+    // What is left of the body is not read, so the connection cannot be used again.
+    headers: { connection: "close" },
+  });
+}
+
+function ended(): ApiError {
+  return new ApiError("validation_error", "The request ended before its body was complete.");
+}
+
+/** The text of valid UTF-8, without the mark some editors put before it. */
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/**
+ * Where a field of that name stands within the fields of a body, as a path; null when there is none. Validation would drop it
+ * without a word, but for one among the fields themselves.
+ */
+function protoIn(value: unknown, path: readonly string[] = []): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = key === PROTO && path.length > 0 ? [...path, key].join(".") : protoIn(inner, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
+}

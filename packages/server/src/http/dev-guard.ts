@@ -8,7 +8,7 @@ const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1
  * Lets only this machine at `/__dev`: the connection comes from loopback, the Host header names it (a web page that
  * rebinds its own name to 127.0.0.1 does not), and no other site's page is asking. Throws ApiError forbidden.
  */
-export const guardDev = ({ headers }: { headers: HeaderReader }, remoteAddress: string | undefined): void => {
+export function guardDev({ headers }: { headers: HeaderReader }, remoteAddress: string | undefined): void {
   // In-process requests have no connection.
   if (remoteAddress === undefined) return;
   const host = headers.get("host") ?? "";
@@ -20,4 +20,4 @@ export const guardDev = ({ headers }: { headers: HeaderReader }, remoteAddress: 
   )
     return;
   throw new ApiError("forbidden", "/__dev answers only to programs on this machine.", { hint: "Call it at 127.0.0.1 or localhost." });
-};
+}

@@ -15,14 +15,6 @@ interface Rule {
   path: RegExp;
 }
 
-const pattern = (path: string): RegExp =>
-  new RegExp(
-    `^${path
-      .split("*")
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-  );
-
 /** Rules that make requests fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
 export class Faults {
   readonly #real: Clock["real"];
@@ -75,4 +67,13 @@ export class Faults {
     fault.hits += 1;
     return true;
   }
+}
+
+function pattern(path: string): RegExp {
+  return new RegExp(
+    `^${path
+      .split("*")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`,
+  );
 }

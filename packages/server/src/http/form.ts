@@ -6,14 +6,9 @@ import type { HeaderReader } from "./exchange.ts";
 import { type Part, readMultipart } from "./multipart.ts";
 
 /** Whether a request brings a form with files. */
-export const isForm = (headers: HeaderReader): boolean => /^multipart\/form-data\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
-
-/** The kind of values a field takes, behind what makes it optional. */
-const kindOf = (schema: z.core.$ZodType | undefined): string | undefined => {
-  const { def } = schema?._zod ?? {};
-  if (!def) return undefined;
-  return "innerType" in def ? kindOf(def.innerType as z.core.$ZodType) : def.type;
-};
+export function isForm(headers: HeaderReader): boolean {
+  return /^multipart\/form-data\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
+}
 
 /** A form: its fields as JSON would have them, and the bytes of its file. */
 export interface Form {
@@ -21,17 +16,11 @@ export interface Form {
   readonly file: Uint8Array | null;
 }
 
-/** What a file says of itself; what the fields beside it say counts more. */
-const said = (file: Part | null): Record<string, string> => ({
-  ...(file?.fileName != null && { fileName: file.fileName }),
-  ...(file && file.type !== "" && { contentType: file.type }),
-});
-
 /**
  * Reads a form: of `file` the name becomes `fileName`, the type `contentType`; a field that takes a list may be given several
  * times. Throws ApiError validation_error or unsupported_media_type.
  */
-export const parseForm = ({ body }: Endpoint, headers: HeaderReader, bytes: Uint8Array): Form => {
+export function parseForm({ body }: Endpoint, headers: HeaderReader, bytes: Uint8Array): Form {
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding.slice(0, 40)} is not read here. Send the body as it is.`);
@@ -59,4 +48,19 @@ export const parseForm = ({ body }: Endpoint, headers: HeaderReader, bytes: Uint
     else fields[name] = list ? texts : texts[0];
   }
   return { fields: { ...said(file), ...fields }, file: file?.bytes ?? null };
-};
+}
+
+/** The kind of values a field takes, behind what makes it optional. */
+function kindOf(schema: z.core.$ZodType | undefined): string | undefined {
+  const { def } = schema?._zod ?? {};
+  if (!def) return undefined;
+  return "innerType" in def ? kindOf(def.innerType as z.core.$ZodType) : def.type;
+}
+
+/** What a file says of itself; what the fields beside it say counts more. */
+function said(file: Part | null): Record<string, string> {
+  return {
+    ...(file?.fileName != null && { fileName: file.fileName }),
+    ...(file && file.type !== "" && { contentType: file.type }),
+  };
+}

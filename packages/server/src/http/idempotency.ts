@@ -26,25 +26,25 @@ export interface Stored {
 }
 
 /** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
-export const claimOf = (
+export function claimOf(
   headers: HeaderReader,
   keyId: string,
   { method, path }: Endpoint,
   params: Record<string, string>,
   body: Uint8Array,
-): Claim | null => {
+): Claim | null {
   const idempotencyKey = headers.get("idempotency-key");
   if (idempotencyKey === null) return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
     throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
   const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${JSON.stringify(params)}\n`), body]), "hex");
   return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
-};
+}
 
 const ph = sql.placeholder;
 
 /** The answer given under this key before; null when it is new. Throws ApiError idempotency_key_reused for another request. */
-export const findAnswer = async (q: Tx | Reader, claim: Claim): Promise<Stored | null> => {
+export async function findAnswer(q: Tx | Reader, claim: Claim): Promise<Stored | null> {
   const [found] = await q
     .prepared("find_answer", (build, { idempotency: t }) =>
       build
@@ -58,10 +58,10 @@ export const findAnswer = async (q: Tx | Reader, claim: Claim): Promise<Stored |
   if (found.requestHash !== claim.requestHash)
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for another request in the last 24 hours.");
   return { status: found.status, answer: found.answer };
-};
+}
 
 /** Keeps an answer in the transaction of its effect: both are there, or neither. */
-export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: number): Promise<void> => {
+export async function storeAnswer(tx: Tx, claim: Claim, stored: Stored, now: number): Promise<void> {
   await tx
     .prepared("store_answer", (q, { idempotency: t }) =>
       q
@@ -78,38 +78,36 @@ export const storeAnswer = async (tx: Tx, claim: Claim, stored: Stored, now: num
         .prepare("store_answer"),
     )
     .execute({ ...claim, ...stored, createdAt: now });
-};
+}
 
 /** A claim as one text. */
-export const placeOf = ({ keyId, route, idempotencyKey }: Claim): string => `answer:${keyId}:${route}:${idempotencyKey}`;
+export function placeOf({ keyId, route, idempotencyKey }: Claim): string {
+  return `answer:${keyId}:${route}:${idempotencyKey}`;
+}
 
 /** An answer with a secret in it, as it is kept: encrypted. */
-export const hidden = (seal: Seal, claim: Claim, { status, answer }: Stored): Stored => ({
-  status,
-  answer: Buffer.from(seal.seal(answer, placeOf(claim))).toString("base64"),
-});
+export function hidden(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+  return {
+    status,
+    answer: Buffer.from(seal.seal(answer, placeOf(claim))).toString("base64"),
+  };
+}
 
 /** The same, readable again. */
-export const opened = (seal: Seal, claim: Claim, { status, answer }: Stored): Stored => ({
-  status,
-  answer: seal.open(Buffer.from(answer, "base64"), placeOf(claim)),
-});
+export function opened(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+  return {
+    status,
+    answer: seal.open(Buffer.from(answer, "base64"), placeOf(claim)),
+  };
+}
 
 // Rows deleted in one transaction: a day's worth at once would stop all writers.
 const CHUNK = 1000;
 const HOUR = 3_600_000;
 
-/** When the oldest answer will be a day old, an hour from now at the earliest; with none, a day from now. */
-const nextForgetting = async ({ db, clock }: Deps, before: number): Promise<number> => {
-  const { idempotency: t } = db.read.t;
-  const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
-  return Math.max((oldest?.at ?? clock.now()) + KEEP_MS, clock.now() + HOUR);
-};
-
 /** Forgets answers older than a day, in chunks. It sleeps while there is nothing to forget. */
-export const forgetAnswers =
-  (deps: Deps): JobHandler =>
-  async () => {
+export function forgetAnswers(deps: Deps): JobHandler {
+  return async () => {
     const { db, clock } = deps;
     const { idempotency: t } = db.read.t;
     const before = clock.now() - KEEP_MS;
@@ -122,3 +120,11 @@ export const forgetAnswers =
       },
     };
   };
+}
+
+/** When the oldest answer will be a day old, an hour from now at the earliest; with none, a day from now. */
+async function nextForgetting({ db, clock }: Deps, before: number): Promise<number> {
+  const { idempotency: t } = db.read.t;
+  const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
+  return Math.max((oldest?.at ?? clock.now()) + KEEP_MS, clock.now() + HOUR);
+}

@@ -4,59 +4,58 @@ import { ApiError } from "../lib/api-error.ts";
 import type { Limiter, Rate, Taken } from "../lib/rate.ts";
 import type { HeaderList } from "./answer.ts";
 
-/** Which bucket of a developer's key an endpoint draws from. */
-const bucketOf = ({ bucket, method }: Endpoint): "send" | "write" | "read" => bucket ?? (method === "GET" ? "read" : "write");
-
 interface Refusal {
   readonly message: string;
   readonly hint?: string;
 }
 
 /** Adds the RateLimit headers (delta seconds), in place of those of a wider bucket. Throws ApiError rate_limited. */
-export const say = (taken: Taken, headers: HeaderList, refusal: () => Refusal): void => {
+export function say(taken: Taken, headers: HeaderList, refusal: () => Refusal): void {
   const before = headers.findIndex(([name]) => name === "ratelimit-limit");
   if (before >= 0) headers.splice(before, 3);
   headers.push(["ratelimit-limit", `${taken.limit}`], ["ratelimit-remaining", `${taken.remaining}`], ["ratelimit-reset", `${taken.reset}`]);
   if (taken.allowed) return;
   const { message, hint } = refusal();
   throw new ApiError("rate_limited", message, { headers: { "retry-after": `${taken.reset}` }, ...(hint !== undefined && { hint }) });
-};
+}
 
 /** Takes a token from the key's bucket and adds the RateLimit headers (delta seconds). Throws ApiError rate_limited. */
-export const limit = (
+export function limit(
   limiter: Limiter,
   rates: Config["rates"],
   keyId: string,
   endpoint: Endpoint,
   headers: HeaderList,
-): void | Promise<void> => {
+): void | Promise<void> {
   const bucket = bucketOf(endpoint);
   const taken = limiter.take(`${keyId}:${bucket}`, rates[bucket]);
   const refusal = (): Refusal => ({ message: `This key has used up its ${bucket} rate of ${rates[bucket].perSecond} a second.` });
   return taken instanceof Promise ? taken.then((t) => say(t, headers, refusal)) : say(taken, headers, refusal);
-};
+}
 
 /** A rate in words. */
-export const often = ({ perSecond, burst }: Rate): string => (perSecond < burst ? `${burst} a minute` : `${perSecond} a second`);
+export function often({ perSecond, burst }: Rate): string {
+  return perSecond < burst ? `${burst} a minute` : `${perSecond} a second`;
+}
 
 /** The same for an agent: each activation has a bucket of its own, which all its calls draw from. */
-export const limitAgent = async (limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> => {
+export async function limitAgent(limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> {
   const taken = await limiter.take(`${activationId}:agent`, rates.agent);
   say(taken, headers, () => ({
     message: `This activation has used up its rate of ${often(rates.agent)}.`,
     hint: "Wait as long as Retry-After says. One call to runs/log takes 50 entries and is the heartbeat too; answers and wakeups come to the webhook without being asked for.",
   }));
-};
+}
 
 /** What some calls of an agent draw from beside that, once their input is known: messages, and the logs of one run. */
-export const limitWork = async (
+export async function limitWork(
   limiter: Limiter,
   rates: Config["rates"],
   activationId: string,
   { agentBucket }: Endpoint,
   input: Readonly<Record<string, unknown>>,
   headers: HeaderList,
-): Promise<void> => {
+): Promise<void> {
   if (agentBucket === undefined) return;
   const rate = rates[agentBucket];
   if (agentBucket === "message")
@@ -69,7 +68,7 @@ export const limitWork = async (
       message: `This run has been logged to as often as it may: ${often(rate)}.`,
       hint: "Wait as long as Retry-After says. Put up to 50 entries into one call; one call in fifteen minutes keeps a run alive.",
     }));
-};
+}
 
 // Files of one caller that are in memory at a time: each takes some times its size.
 const UPLOADS = 4;
@@ -126,4 +125,9 @@ export class UploadGate {
       }
     });
   }
+}
+
+/** Which bucket of a developer's key an endpoint draws from. */
+function bucketOf({ bucket, method }: Endpoint): "send" | "write" | "read" {
+  return bucket ?? (method === "GET" ? "read" : "write");
 }

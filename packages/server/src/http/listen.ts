@@ -37,66 +37,8 @@ const UNREAD: Readonly<Record<string, string>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
 };
 
-const harden = (server: Server): void => {
-  // Slow clients hold a socket, never a worker; still, they are let go in time.
-  server.headersTimeout = 10_000;
-  // A file of 25 MB over a slow line takes minutes.
-  server.requestTimeout = 300_000;
-  server.keepAliveTimeout = 65_000;
-  server.maxRequestsPerSocket = 0;
-};
-
-const bind = (server: Server, { host, port }: ListenOptions): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const why: Record<string, string> = {
-        EADDRINUSE: `Port ${port} of ${host} is in use. Stop what uses it, or choose another one: --port 0 takes any free one.`,
-        EACCES: `Port ${port} needs rights this process does not have. Choose one above 1023.`,
-        EADDRNOTAVAIL: `${host} is not an address of this machine.`,
-        ENOTFOUND: `${host} is not an address of this machine.`,
-      };
-      reject(new ListenError(why[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`));
-    });
-    // A storm of connections waits in the kernel until the event loop comes to accept them.
-    server.listen({ host, port, backlog: 4096 }, resolve);
-  });
-
-/** A server with a certificate made by listhen; loaded only when asked for. */
-const secureServer = async (handler: RequestListener, options: ListenOptions): Promise<Server> => {
-  const { listen } = await import("listhen");
-  const { server } = await listen(handler, {
-    hostname: options.host,
-    port: options.port,
-    https: true,
-    isProd: true,
-    showURL: false,
-    autoClose: false,
-  });
-  return server as Server;
-};
-
-/** Lets plain requests be served before the server sees them; null where the runtime listens to connections in another way. */
-const servePlain = (server: Server, find: Mounted["find"]): PlainServer | null => {
-  const [serve, ...others] = server.listeners("connection") as ((socket: Socket) => void)[];
-  if (!serve || others.length > 0) return null;
-  const plain = new PlainServer({
-    find,
-    now: systemClock.now,
-    firstMs: server.headersTimeout,
-    idleMs: server.keepAliveTimeout,
-    handOver: (socket, unread) => {
-      serve.call(server, socket);
-      socket.emit("data", unread);
-      socket.resume();
-    },
-  });
-  server.removeListener("connection", serve);
-  server.on("connection", (socket) => plain.accept(socket));
-  return plain;
-};
-
 /** Listens for HTTP. Throws ListenError. */
-export const listen = async ({ h3, direct, find }: Mounted, options: ListenOptions): Promise<Listening> => {
+export async function listen({ h3, direct, find }: Mounted, options: ListenOptions): Promise<Listening> {
   const routed = toNodeHandler(h3.fetch) as RequestListener;
   const handler: RequestListener = (req, res) => {
     if (!direct(req, res)) routed(req, res);
@@ -133,4 +75,63 @@ export const listen = async ({ h3, direct, find }: Mounted, options: ListenOptio
       await closed;
     },
   };
-};
+}
+
+function harden(server: Server): void {
+  // Slow clients hold a socket, never a worker; still, they are let go in time.
+  server.headersTimeout = 10_000;
+  // A file of 25 MB over a slow line takes minutes.
+  server.requestTimeout = 300_000;
+  server.keepAliveTimeout = 65_000;
+  server.maxRequestsPerSocket = 0;
+}
+
+function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why: Record<string, string> = {
+        EADDRINUSE: `Port ${port} of ${host} is in use. Stop what uses it, or choose another one: --port 0 takes any free one.`,
+        EACCES: `Port ${port} needs rights this process does not have. Choose one above 1023.`,
+        EADDRNOTAVAIL: `${host} is not an address of this machine.`,
+        ENOTFOUND: `${host} is not an address of this machine.`,
+      };
+      reject(new ListenError(why[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`));
+    });
+    // A storm of connections waits in the kernel until the event loop comes to accept them.
+    server.listen({ host, port, backlog: 4096 }, resolve);
+  });
+}
+
+/** A server with a certificate made by listhen; loaded only when asked for. */
+async function secureServer(handler: RequestListener, options: ListenOptions): Promise<Server> {
+  const { listen } = await import("listhen");
+  const { server } = await listen(handler, {
+    hostname: options.host,
+    port: options.port,
+    https: true,
+    isProd: true,
+    showURL: false,
+    autoClose: false,
+  });
+  return server as Server;
+}
+
+/** Lets plain requests be served before the server sees them; null where the runtime listens to connections in another way. */
+function servePlain(server: Server, find: Mounted["find"]): PlainServer | null {
+  const [serve, ...others] = server.listeners("connection") as ((socket: Socket) => void)[];
+  if (!serve || others.length > 0) return null;
+  const plain = new PlainServer({
+    find,
+    now: systemClock.now,
+    firstMs: server.headersTimeout,
+    idleMs: server.keepAliveTimeout,
+    handOver: (socket, unread) => {
+      serve.call(server, socket);
+      socket.emit("data", unread);
+      socket.resume();
+    },
+  });
+  server.removeListener("connection", serve);
+  server.on("connection", (socket) => plain.accept(socket));
+  return plain;
+}

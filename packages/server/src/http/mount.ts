@@ -56,56 +56,8 @@ export interface Mounted {
   find(methodAndPath: string): ((exchange: Exchange) => Promise<Response>) | undefined;
 }
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid("", "invalid_path", "The path is not valid: what follows a % must be UTF-8 in hexadecimal digits.");
-  }
-};
-
-/**
- * The path parameters, decoded whole: the router leaves `%2F`, `%25` and everything beyond ASCII as it came. Throws
- * ApiError validation_error, also for a control character: no id has one, and Postgres refuses NUL.
- */
-const paramsOf = (exchange: Exchange): Record<string, string> => {
-  const params: Record<string, string> = {};
-  for (const [name, text] of Object.entries(exchange.params())) {
-    const value = decoded(text);
-    if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} holds no control characters.`);
-    params[name] = value;
-  }
-  return params;
-};
-
-/** Whatever was thrown, as an answer. What we did not foresee is logged whole and answered without its text. */
-const asApiError = (error: unknown, endpoint: Endpoint | null, requestId: string, { log }: Deps): ApiError => {
-  if (error instanceof ApiError) {
-    if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
-    return error;
-  }
-  if (error instanceof StorageUnavailable) {
-    log.error(error.message, { requestId });
-    return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
-  }
-  if (error instanceof Unstorable)
-    return invalid("", "invalid_characters", "A text in this request holds NUL (\\u0000) or another character that cannot be stored.");
-  log.error("a request failed in a way nobody foresaw", {
-    requestId,
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  });
-  if (endpoint?.errors?.includes("queue_failed")) return new ApiError("queue_failed", "The email could not be queued.");
-  return new ApiError("internal_error", "Something went wrong on our side.");
-};
-
-/** A path by its shape: paths that differ only in how their parameters are called are one. */
-const nameless = (path: string): string => {
-  let count = 0;
-  return path.replace(/:\w+/g, () => `:x${count++}`);
-};
-
 /** Turns the contract into routes, each with its handler. */
-export const mount = ({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted => {
+export function mount({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted {
   const { config, db, ids, clock } = deps;
   const write = makeWrites(deps);
   const refusals = new Refusals(limiter, config.rates.agent, () => clock.now());
@@ -298,4 +250,52 @@ export const mount = ({ contract, handlers, deps, flight, limiter, faults }: Mou
       return true;
     },
   };
-};
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid("", "invalid_path", "The path is not valid: what follows a % must be UTF-8 in hexadecimal digits.");
+  }
+}
+
+/**
+ * The path parameters, decoded whole: the router leaves `%2F`, `%25` and everything beyond ASCII as it came. Throws
+ * ApiError validation_error, also for a control character: no id has one, and Postgres refuses NUL.
+ */
+function paramsOf(exchange: Exchange): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [name, text] of Object.entries(exchange.params())) {
+    const value = decoded(text);
+    if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} holds no control characters.`);
+    params[name] = value;
+  }
+  return params;
+}
+
+/** Whatever was thrown, as an answer. What we did not foresee is logged whole and answered without its text. */
+function asApiError(error: unknown, endpoint: Endpoint | null, requestId: string, { log }: Deps): ApiError {
+  if (error instanceof ApiError) {
+    if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
+    return error;
+  }
+  if (error instanceof StorageUnavailable) {
+    log.error(error.message, { requestId });
+    return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
+  }
+  if (error instanceof Unstorable)
+    return invalid("", "invalid_characters", "A text in this request holds NUL (\\u0000) or another character that cannot be stored.");
+  log.error("a request failed in a way nobody foresaw", {
+    requestId,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  if (endpoint?.errors?.includes("queue_failed")) return new ApiError("queue_failed", "The email could not be queued.");
+  return new ApiError("internal_error", "Something went wrong on our side.");
+}
+
+/** A path by its shape: paths that differ only in how their parameters are called are one. */
+function nameless(path: string): string {
+  let count = 0;
+  return path.replace(/:\w+/g, () => `:x${count++}`);
+}

@@ -17,77 +17,10 @@ const MAX_PARTS = 64;
 const MAX_HEAD = 8 * 1024;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 
-const refuse = (why: string): never => {
-  throw invalid("", "invalid_form", `The body is no valid multipart/form-data: ${why}`);
-};
-
-const boundaryOf = (contentType: string): string => {
-  const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain ?? "";
-  return /^[\x20-\x7e]{1,200}$/.test(boundary)
-    ? boundary
-    : refuse("its Content-Type names no boundary. Let your client write that header.");
-};
-
-/** `name="a"; filename*=UTF-8''b` by names. Of two with one name the first counts. */
-const parametersOf = (value: string): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
-  // A quote ends a value where another parameter or nothing follows: browsers put whole paths of Windows into a name, with
-  // backslashes that are just that, and older clients quotes with one before.
-  for (const [, key = "", quoted, plain = ""] of value.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*))/g)) {
-    const text = quoted?.replaceAll('\\"', '"').replace(/%(22|0D|0A)/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-    if (!found.has(key.toLowerCase())) found.set(key.toLowerCase(), text ?? plain);
-  }
-  return found;
-};
-
-/** A value of RFC 5987, as some clients write names that are not ASCII; undefined for what is none. */
-const extended = (value: string | undefined): string | undefined => {
-  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? "")?.[1];
-  try {
-    return encoded === undefined ? undefined : decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
-};
-
-const readHead = (head: Buffer): Omit<Part, "bytes"> => {
-  if (!isUtf8(head)) refuse("the headers of a part are not UTF-8.");
-  const headers = new Map(
-    head
-      .toString()
-      .split("\r\n")
-      .map((line) => {
-        const colon = line.indexOf(":");
-        return [line.slice(0, Math.max(0, colon)).trim().toLowerCase(), line.slice(colon + 1).trim()];
-      }),
-  );
-  const disposition = headers.get("content-disposition") ?? "";
-  const parameters = parametersOf(disposition);
-  const name = parameters.get("name");
-  if (!/^form-data\s*(?:;|$)/i.test(disposition) || name === undefined)
-    return refuse("a part has no Content-Disposition: form-data with a name.");
-  const encoding = headers.get("content-transfer-encoding") ?? "binary";
-  if (!/^(?:7bit|8bit|binary)$/i.test(encoding)) refuse("a part has a Content-Transfer-Encoding. Send its bytes as they are.");
-  return {
-    name,
-    fileName: extended(parameters.get("filename*")) ?? parameters.get("filename") ?? null,
-    type: headers.get("content-type") ?? "",
-  };
-};
-
-/** Where a line with the boundary ends, whose text ends at `at`: "close" behind the last part, null when it is no such line. */
-const lineEnd = (bytes: Buffer, at: number): number | "close" | null => {
-  if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return "close";
-  let end = at;
-  while (bytes[end] === 0x20 || bytes[end] === 0x09) end += 1;
-  return bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : null;
-};
-
 /**
  * The parts of a form (RFC 7578). Their bytes are pieces of the body: nothing is copied. Throws ApiError validation_error.
  */
-export const readMultipart = (contentType: string, body: Uint8Array): Part[] => {
+export function readMultipart(contentType: string, body: Uint8Array): Part[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const line = Buffer.from(`\r\n--${boundaryOf(contentType)}`);
   /** The next line with the boundary from `from`: where it begins, and where it ends. */
@@ -112,4 +45,71 @@ export const readMultipart = (contentType: string, body: Uint8Array): Part[] => 
     end = close.end;
   }
   return parts;
-};
+}
+
+function refuse(why: string): never {
+  throw invalid("", "invalid_form", `The body is no valid multipart/form-data: ${why}`);
+}
+
+function boundaryOf(contentType: string): string {
+  const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain ?? "";
+  return /^[\x20-\x7e]{1,200}$/.test(boundary)
+    ? boundary
+    : refuse("its Content-Type names no boundary. Let your client write that header.");
+}
+
+/** `name="a"; filename*=UTF-8''b` by names. Of two with one name the first counts. */
+function parametersOf(value: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  // A quote ends a value where another parameter or nothing follows: browsers put whole paths of Windows into a name, with
+  // backslashes that are just that, and older clients quotes with one before.
+  for (const [, key = "", quoted, plain = ""] of value.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*))/g)) {
+    const text = quoted?.replaceAll('\\"', '"').replace(/%(22|0D|0A)/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+    if (!found.has(key.toLowerCase())) found.set(key.toLowerCase(), text ?? plain);
+  }
+  return found;
+}
+
+/** A value of RFC 5987, as some clients write names that are not ASCII; undefined for what is none. */
+function extended(value: string | undefined): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? "")?.[1];
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+function readHead(head: Buffer): Omit<Part, "bytes"> {
+  if (!isUtf8(head)) refuse("the headers of a part are not UTF-8.");
+  const headers = new Map(
+    head
+      .toString()
+      .split("\r\n")
+      .map((line) => {
+        const colon = line.indexOf(":");
+        return [line.slice(0, Math.max(0, colon)).trim().toLowerCase(), line.slice(colon + 1).trim()];
+      }),
+  );
+  const disposition = headers.get("content-disposition") ?? "";
+  const parameters = parametersOf(disposition);
+  const name = parameters.get("name");
+  if (!/^form-data\s*(?:;|$)/i.test(disposition) || name === undefined)
+    return refuse("a part has no Content-Disposition: form-data with a name.");
+  const encoding = headers.get("content-transfer-encoding") ?? "binary";
+  if (!/^(?:7bit|8bit|binary)$/i.test(encoding)) refuse("a part has a Content-Transfer-Encoding. Send its bytes as they are.");
+  return {
+    name,
+    fileName: extended(parameters.get("filename*")) ?? parameters.get("filename") ?? null,
+    type: headers.get("content-type") ?? "",
+  };
+}
+
+/** Where a line with the boundary ends, whose text ends at `at`: "close" behind the last part, null when it is no such line. */
+function lineEnd(bytes: Buffer, at: number): number | "close" | null {
+  if (bytes[at] === 0x2d && bytes[at + 1] === 0x2d) return "close";
+  let end = at;
+  while (bytes[end] === 0x20 || bytes[end] === 0x09) end += 1;
+  return bytes[end] === 0x0d && bytes[end + 1] === 0x0a ? end + 2 : null;
+}

@@ -12,19 +12,8 @@ import {
 } from "@mailsvc/sdk/contract";
 import { type JsonSchema, schemaCollector } from "./schemas.ts";
 
-const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
-
-const needsKey = (e: Endpoint): boolean => e.access !== "public" && e.access !== "dev";
-const permissionOf = (e: Endpoint): string[] => {
-  const needed = requirementOf(e.access);
-  return needed === null ? [] : [needed];
-};
-const isMutating = (e: Endpoint): boolean => e.method !== "GET";
-/** Idempotency keys belong to a key, so they work where one is needed. */
-const takesIdempotencyKey = (e: Endpoint): boolean => isMutating(e) && needsKey(e);
-
 /** Every error code an endpoint may answer, in the order of the error table. */
-export const errorsOf = (e: Endpoint): ErrorCode[] => {
+export function errorsOf(e: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
   if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
   if (needsKey(e)) codes.add("forbidden");
@@ -32,21 +21,103 @@ export const errorsOf = (e: Endpoint): ErrorCode[] => {
   if (isMutating(e)) codes.add("payload_too_large").add("unsupported_media_type");
   if (takesIdempotencyKey(e)) codes.add("idempotency_key_reused").add("idempotency_in_progress");
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
-};
+}
 
 const COMMON_HEADERS = { "X-Request-Id": ref("headers", "X-Request-Id") };
 const RATE_HEADERS = Object.fromEntries(
   ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"].map((name) => [name, ref("headers", name)]),
 );
 
-const headersOf = (e: Endpoint, status: number) => ({
-  ...COMMON_HEADERS,
-  ...(needsKey(e) && status !== 401 ? RATE_HEADERS : {}),
-  ...(takesIdempotencyKey(e) && status < 300 ? { "Idempotency-Replayed": ref("headers", "Idempotency-Replayed") } : {}),
-  ...(status === 429 || status === 503 ? { "Retry-After": ref("headers", "Retry-After") } : {}),
-});
+const HEADERS = {
+  "X-Request-Id": header("Names this request in logs and error reports.", "string"),
+  "RateLimit-Limit": header("Requests the key's bucket holds."),
+  "RateLimit-Remaining": header("Requests left in the bucket."),
+  "RateLimit-Reset": header("Seconds until the bucket is full again."),
+  "Retry-After": header("Seconds to wait before trying again."),
+  "Idempotency-Replayed": header("`true` when this is the stored answer to an earlier request with the same Idempotency-Key.", "string"),
+};
 
-const failures = (e: Endpoint) => {
+/**
+ * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names the operation it repeats in
+ * `x-alias-of`; permissions stand as roles of the security requirement; `Error` is the body of every failure.
+ */
+export function openApi(contract: Contract): JsonSchema {
+  const { named, convert } = schemaCollector();
+  convert(ErrorBody, "output");
+  const paths: Record<string, JsonSchema> = {};
+  for (const [noun, verbs] of Object.entries(contract)) {
+    for (const [verb, e] of Object.entries(verbs)) {
+      for (const path of [e.path, ...(e.aliases ?? [])]) {
+        const item = (paths[path.replace(/:([A-Za-z]+)/g, "{$1}")] ??= {});
+        item[e.method.toLowerCase()] = operation(noun, verb, e, path, convert);
+      }
+    }
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "mailsvc",
+      version: "1.0.0",
+      description: "Transactional email, senders, suppressions and the tools of a development server, over JSON and HTTP.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    servers: [{ url: "/", description: "The server this document came from" }],
+    tags: Object.keys(contract).map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" },
+        agentKey: { type: "http", scheme: "bearer", bearerFormat: "ms_agent_…" },
+      },
+      parameters: {
+        "Idempotency-Key": {
+          name: "Idempotency-Key",
+          in: "header",
+          required: false,
+          description: "Makes repeating safe: the same key with the same request answers what the first one answered.",
+          schema: { type: "string", minLength: 1, maxLength: 256 },
+        },
+      },
+      headers: HEADERS,
+      examples: Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, errorExample(code)])),
+      schemas: Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+function ref(kind: string, name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function needsKey(e: Endpoint): boolean {
+  return e.access !== "public" && e.access !== "dev";
+}
+
+function permissionOf(e: Endpoint): string[] {
+  const needed = requirementOf(e.access);
+  return needed === null ? [] : [needed];
+}
+
+function isMutating(e: Endpoint): boolean {
+  return e.method !== "GET";
+}
+
+/** Idempotency keys belong to a key, so they work where one is needed. */
+function takesIdempotencyKey(e: Endpoint): boolean {
+  return isMutating(e) && needsKey(e);
+}
+
+function headersOf(e: Endpoint, status: number) {
+  return {
+    ...COMMON_HEADERS,
+    ...(needsKey(e) && status !== 401 ? RATE_HEADERS : {}),
+    ...(takesIdempotencyKey(e) && status < 300 ? { "Idempotency-Replayed": ref("headers", "Idempotency-Replayed") } : {}),
+    ...(status === 429 || status === 503 ? { "Retry-After": ref("headers", "Retry-After") } : {}),
+  };
+}
+
+function failures(e: Endpoint) {
   const byStatus = Object.groupBy(errorsOf(e), (code) => ERRORS[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => [
@@ -63,9 +134,9 @@ const failures = (e: Endpoint) => {
       },
     ]),
   );
-};
+}
 
-const queryParameters = (schema: JsonSchema, e: Endpoint) => {
+function queryParameters(schema: JsonSchema, e: Endpoint) {
   const required = (schema.required ?? []) as string[];
   return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(([name, { description, ...type }]) => {
     const example = e.examples?.find((x) => x.query?.[name] !== undefined)?.query?.[name];
@@ -78,15 +149,16 @@ const queryParameters = (schema: JsonSchema, e: Endpoint) => {
       ...(example === undefined ? {} : { example }),
     };
   });
-};
+}
 
-const pathParameters = (path: string, e: Endpoint) =>
-  paramNames(path).map((name) => {
+function pathParameters(path: string, e: Endpoint) {
+  return paramNames(path).map((name) => {
     const example = e.examples?.find((x) => x.params?.[name] !== undefined)?.params?.[name];
     return { name, in: "path", required: true, schema: { type: "string" }, ...(example === undefined ? {} : { example }) };
   });
+}
 
-const description = (e: Endpoint): string => {
+function description(e: Endpoint): string {
   const who =
     e.access === "dev"
       ? "Development servers only, from the same machine; needs no key."
@@ -98,16 +170,16 @@ const description = (e: Endpoint): string => {
             ? "Needs any live developer key."
             : "Open to anyone.";
   return [e.description, who].filter(Boolean).join("\n\n");
-};
+}
 
 /** A body as a form has it: its file in `file`. */
-const formSchema = (body: JsonSchema): JsonSchema => {
+function formSchema(body: JsonSchema): JsonSchema {
   const { fileName: _name, contentBase64: _content, ...fields } = (body.properties ?? {}) as Record<string, JsonSchema>;
   const required = ((body.required ?? []) as string[]).filter((name) => name in fields);
   return { type: "object", properties: { file: { type: "string", format: "binary" }, ...fields }, required: ["file", ...required] };
-};
+}
 
-const operation = (noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof schemaCollector>["convert"]) => {
+function operation(noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof schemaCollector>["convert"]) {
   const alias = (e.aliases ?? []).indexOf(path as `/${string}`) + 1;
   const suffix = alias === 0 ? "" : alias === 1 ? ".alias" : `.alias${alias}`;
   const parameters = [
@@ -154,78 +226,24 @@ const operation = (noun: string, verb: string, e: Endpoint, path: string, conver
       ...failures(e),
     },
   };
-};
+}
 
-const header = (text: string, type: "string" | "integer" = "integer") => ({ description: text, schema: { type } });
+function header(text: string, type: "string" | "integer" = "integer") {
+  return { description: text, schema: { type } };
+}
 
-const HEADERS = {
-  "X-Request-Id": header("Names this request in logs and error reports.", "string"),
-  "RateLimit-Limit": header("Requests the key's bucket holds."),
-  "RateLimit-Remaining": header("Requests left in the bucket."),
-  "RateLimit-Reset": header("Seconds until the bucket is full again."),
-  "Retry-After": header("Seconds to wait before trying again."),
-  "Idempotency-Replayed": header("`true` when this is the stored answer to an earlier request with the same Idempotency-Key.", "string"),
-};
-
-const errorExample = (code: ErrorCode) => ({
-  summary: ERRORS[code].hint,
-  value: {
-    error: {
-      code,
-      message: "What went wrong, in a sentence.",
-      status: ERRORS[code].status,
-      requestId: "req_01jc3v2m9k8q4w6x0y5z7a1b2c",
-      details: [],
-      hint: ERRORS[code].hint,
-    },
-  },
-});
-
-/**
- * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names the operation it repeats in
- * `x-alias-of`; permissions stand as roles of the security requirement; `Error` is the body of every failure.
- */
-export const openApi = (contract: Contract): JsonSchema => {
-  const { named, convert } = schemaCollector();
-  convert(ErrorBody, "output");
-  const paths: Record<string, JsonSchema> = {};
-  for (const [noun, verbs] of Object.entries(contract)) {
-    for (const [verb, e] of Object.entries(verbs)) {
-      for (const path of [e.path, ...(e.aliases ?? [])]) {
-        const item = (paths[path.replace(/:([A-Za-z]+)/g, "{$1}")] ??= {});
-        item[e.method.toLowerCase()] = operation(noun, verb, e, path, convert);
-      }
-    }
-  }
+function errorExample(code: ErrorCode) {
   return {
-    openapi: "3.1.1",
-    info: {
-      title: "mailsvc",
-      version: "1.0.0",
-      description: "Transactional email, senders, suppressions and the tools of a development server, over JSON and HTTP.",
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
-    servers: [{ url: "/", description: "The server this document came from" }],
-    tags: Object.keys(contract).map((name) => ({ name })),
-    paths,
-    components: {
-      securitySchemes: {
-        developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" },
-        agentKey: { type: "http", scheme: "bearer", bearerFormat: "ms_agent_…" },
+    summary: ERRORS[code].hint,
+    value: {
+      error: {
+        code,
+        message: "What went wrong, in a sentence.",
+        status: ERRORS[code].status,
+        requestId: "req_01jc3v2m9k8q4w6x0y5z7a1b2c",
+        details: [],
+        hint: ERRORS[code].hint,
       },
-      parameters: {
-        "Idempotency-Key": {
-          name: "Idempotency-Key",
-          in: "header",
-          required: false,
-          description: "Makes repeating safe: the same key with the same request answers what the first one answered.",
-          schema: { type: "string", minLength: 1, maxLength: 256 },
-        },
-      },
-      headers: HEADERS,
-      examples: Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, errorExample(code)])),
-      schemas: Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
-};
+}

@@ -26,7 +26,7 @@ const COMMON: HeaderList = [
 ];
 
 /** Serves pages to browsers on this machine; like `/__dev`, they answer nobody else. */
-export const mountPages = (app: H3, pages: readonly Page[], { ids, log }: { ids: Ids; log: Log }): void => {
+export function mountPages(app: H3, pages: readonly Page[], { ids, log }: { ids: Ids; log: Log }): void {
   const route =
     (page: Page) =>
     async (event: H3Event): Promise<Response> => {
@@ -46,4 +46,4 @@ export const mountPages = (app: H3, pages: readonly Page[], { ids, log }: { ids:
     app.on("GET", page.path, route(page));
     app.on("HEAD", page.path, route(page));
   }
-};
+}

@@ -17,28 +17,11 @@ const PLAIN = /^(?:[A-Za-z0-9-]+: ?[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?(?:\r\
 // What says how a message is framed, or asks for something before it is whole.
 const SPECIAL = new Set(["transfer-encoding", "expect", "upgrade", "trailer", "te", "keep-alive", "proxy-connection", "http2-settings"]);
 
-/** The lines by their names; null when one of them asks for more than an answer, or comes twice. */
-const headersOf = (block: string): Record<string, string> | null => {
-  const headers: Record<string, string> = Object.create(null);
-  for (let at = 0; at < block.length; ) {
-    const next = block.indexOf("\r\n", at);
-    const end = next < 0 ? block.length : next;
-    const colon = block.indexOf(":", at);
-    const name = block.slice(at, colon).toLowerCase();
-    const value = block.slice(block[colon + 1] === " " ? colon + 2 : colon + 1, end);
-    if (name in headers || SPECIAL.has(name)) return null;
-    if (name === "connection" && value.toLowerCase() !== "keep-alive") return null;
-    headers[name] = value;
-    at = end + 2;
-  }
-  return headers;
-};
-
 /**
  * Reads bytes that are one request of HTTP/1.1, whole and with nothing behind it, in its plainest form: a length and no other
  * framing, each header once, ASCII. Null for anything else, which may be valid all the same.
  */
-export const readPlain = (bytes: Buffer): PlainRequest | null => {
+export function readPlain(bytes: Buffer): PlainRequest | null {
   const head = bytes.indexOf(END);
   if (head < 0 || head > MAX_HEAD) return null;
   const text = bytes.toString("latin1", 0, head);
@@ -52,4 +35,21 @@ export const readPlain = (bytes: Buffer): PlainRequest | null => {
   const from = head + END.length;
   if (from + Number(length) !== bytes.length) return null;
   return { target: text.slice(0, line - VERSION.length), headers, body: bytes.subarray(from) };
-};
+}
+
+/** The lines by their names; null when one of them asks for more than an answer, or comes twice. */
+function headersOf(block: string): Record<string, string> | null {
+  const headers: Record<string, string> = Object.create(null);
+  for (let at = 0; at < block.length; ) {
+    const next = block.indexOf("\r\n", at);
+    const end = next < 0 ? block.length : next;
+    const colon = block.indexOf(":", at);
+    const name = block.slice(at, colon).toLowerCase();
+    const value = block.slice(block[colon + 1] === " " ? colon + 2 : colon + 1, end);
+    if (name in headers || SPECIAL.has(name)) return null;
+    if (name === "connection" && value.toLowerCase() !== "keep-alive") return null;
+    headers[name] = value;
+    at = end + 2;
+  }
+  return headers;
+}

@@ -47,35 +47,7 @@ const COMMON: HeaderList = [
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
 ];
 
-/** An address of IPv4 that a socket for both kinds shows as one of IPv6, as itself. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
-
-/**
- * Where a visitor is. A proxy on this machine or beside it says so: the last address of X-Forwarded-For is the one it has
- * seen itself. From everywhere else the header is not believed.
- */
-const addressOf = (remote: string | undefined, forwarded: string | null): string => {
-  const peer = remote === undefined ? undefined : plain(remote);
-  if (peer !== undefined && !isForbiddenAddress(peer, { dev: false })) return peer;
-  const last = plain(forwarded?.split(",").at(-1)?.trim() ?? "");
-  return isIP(last) === 0 ? (peer ?? "local") : last;
-};
-
 const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
-
-const failed = (error: ApiError): PublicAnswer => ({
-  status: error.status,
-  headers: [
-    ["content-type", "text/html; charset=utf-8"],
-    ["cache-control", "no-store"],
-    ["content-security-policy", NO_PAGE],
-    ...Object.entries(error.headers),
-  ],
-  body: simplePage(error.status === 404 ? "Nothing is here" : "This did not work", `<p>${escapeHtml(error.message)}</p>`),
-});
-
-const lengthOf = ({ body, length }: PublicAnswer): number | undefined =>
-  length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
 
 export interface PublicParts {
   readonly ids: Ids;
@@ -84,7 +56,7 @@ export interface PublicParts {
 }
 
 /** Serves pages to everybody. They read no cookie and set none. */
-export const mountPublic = (app: H3, pages: readonly PublicPage[], { ids, log, flight }: PublicParts): void => {
+export function mountPublic(app: H3, pages: readonly PublicPage[], { ids, log, flight }: PublicParts): void {
   const answered = async (page: PublicPage, event: H3Event, requestId: string): Promise<PublicAnswer> => {
     const exchange = new RoutedExchange(event);
     try {
@@ -132,4 +104,37 @@ export const mountPublic = (app: H3, pages: readonly PublicPage[], { ids, log, f
       }
     };
   for (const page of pages) app.all(page.path, route(page));
-};
+}
+
+/** An address of IPv4 that a socket for both kinds shows as one of IPv6, as itself. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+/**
+ * Where a visitor is. A proxy on this machine or beside it says so: the last address of X-Forwarded-For is the one it has
+ * seen itself. From everywhere else the header is not believed.
+ */
+function addressOf(remote: string | undefined, forwarded: string | null): string {
+  const peer = remote === undefined ? undefined : plain(remote);
+  if (peer !== undefined && !isForbiddenAddress(peer, { dev: false })) return peer;
+  const last = plain(forwarded?.split(",").at(-1)?.trim() ?? "");
+  return isIP(last) === 0 ? (peer ?? "local") : last;
+}
+
+function failed(error: ApiError): PublicAnswer {
+  return {
+    status: error.status,
+    headers: [
+      ["content-type", "text/html; charset=utf-8"],
+      ["cache-control", "no-store"],
+      ["content-security-policy", NO_PAGE],
+      ...Object.entries(error.headers),
+    ],
+    body: simplePage(error.status === 404 ? "Nothing is here" : "This did not work", `<p>${escapeHtml(error.message)}</p>`),
+  };
+}
+
+function lengthOf({ body, length }: PublicAnswer): number | undefined {
+  return length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
+}

@@ -2,34 +2,11 @@ import { z } from "zod";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Zod says the safe range of every integer; a reader has no use for it. Long patterns say less than the format they stand for. */
-const tidy = (schema: JsonSchema): void => {
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  if (schema.format !== undefined) delete schema.pattern;
-};
-
-/** A `z.stringbool()`: true and false on the wire, whatever other spellings it puts up with. */
-const isFlag = (type: z.core.$ZodTypes): boolean =>
-  type._zod.def.type === "pipe" && type._zod.def.out._zod.def.type === "boolean" && type._zod.def.in._zod.def.type === "string";
-
-const renamed = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
-  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      if (key !== "$ref" || typeof inner !== "string") return [key, renamed(inner, names)];
-      const id = inner.replace("#/$defs/", "");
-      return [key, `#/components/schemas/${names.get(id) ?? id}`];
-    }),
-  );
-};
-
 /**
  * Turns zod schemas into JSON Schemas and collects those with a name (`.meta({ id })`) under `named`, each once.
  * A schema that reads differently on the way in than on the way out is listed a second time as `<name>Input`.
  */
-export const schemaCollector = () => {
+export function schemaCollector() {
   const named: Record<string, JsonSchema> = {};
   const originals = new Map<string, string>();
 
@@ -65,4 +42,28 @@ export const schemaCollector = () => {
   };
 
   return { named, convert };
-};
+}
+
+/** Zod says the safe range of every integer; a reader has no use for it. Long patterns say less than the format they stand for. */
+function tidy(schema: JsonSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.format !== undefined) delete schema.pattern;
+}
+
+/** A `z.stringbool()`: true and false on the wire, whatever other spellings it puts up with. */
+function isFlag(type: z.core.$ZodTypes): boolean {
+  return type._zod.def.type === "pipe" && type._zod.def.out._zod.def.type === "boolean" && type._zod.def.in._zod.def.type === "string";
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (key !== "$ref" || typeof inner !== "string") return [key, renamed(inner, names)];
+      const id = inner.replace("#/$defs/", "");
+      return [key, `#/components/schemas/${names.get(id) ?? id}`];
+    }),
+  );
+}

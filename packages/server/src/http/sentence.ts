@@ -13,25 +13,6 @@ const KINDS: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-const kindOf = (value: unknown): string => {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return KINDS[typeof value] ?? typeof value;
-};
-
-const items = (n: number | bigint, what: string): string => `${n} ${what}${Number(n) === 1 ? "" : "s"}`;
-
-const size = (origin: string, n: number | bigint): string =>
-  origin === "string" ? items(n, "character") : origin === "array" || origin === "set" ? items(n, "item") : String(n);
-
-const verb = (origin: string): string => (origin === "string" ? "have" : origin === "array" || origin === "set" ? "hold" : "be");
-
-/** The types a value may have, when none of a union's branches is of its type. */
-const expectedOf = (branches: readonly (readonly Issue[])[]): string[] =>
-  branches.flatMap((issues) =>
-    issues.flatMap((i) => (i.code === "invalid_type" && i.path.length === 0 ? [KINDS[i.expected] ?? i.expected] : [])),
-  );
-
 const FORMATS: Readonly<Record<string, string>> = {
   datetime: "an instant in ISO 8601 with its zone, such as 2030-01-31T09:30:00Z",
   base64: "base64 (RFC 4648, padded, without line breaks)",
@@ -41,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
  * What is wrong with the field `here`, as a sentence that names it. `value` is what stands there. Sentences the contract
  * brings itself are kept.
  */
-export const sentence = (issue: Issue, here: string, value: unknown): string => {
+export function sentence(issue: Issue, here: string, value: unknown): string {
   const name = here === "" ? "The request" : here;
   switch (issue.code) {
     case "invalid_type": {
@@ -69,4 +50,29 @@ export const sentence = (issue: Issue, here: string, value: unknown): string => 
     default:
       return here === "" || issue.message.includes(here) ? issue.message : `${name}: ${issue.message}`;
   }
-};
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return KINDS[typeof value] ?? typeof value;
+}
+
+function items(n: number | bigint, what: string): string {
+  return `${n} ${what}${Number(n) === 1 ? "" : "s"}`;
+}
+
+function size(origin: string, n: number | bigint): string {
+  return origin === "string" ? items(n, "character") : origin === "array" || origin === "set" ? items(n, "item") : String(n);
+}
+
+function verb(origin: string): string {
+  return origin === "string" ? "have" : origin === "array" || origin === "set" ? "hold" : "be";
+}
+
+/** The types a value may have, when none of a union's branches is of its type. */
+function expectedOf(branches: readonly (readonly Issue[])[]): string[] {
+  return branches.flatMap((issues) =>
+    issues.flatMap((i) => (i.code === "invalid_type" && i.path.length === 0 ? [KINDS[i.expected] ?? i.expected] : [])),
+  );
+}

@@ -1,4 +1,4 @@
-import type { PostgresDb } from "../db/postgres.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
 import type { Limiter, Rate, Taken } from "../lib/rate.ts";
 
 interface Share {
@@ -23,16 +23,6 @@ const KEEP_MS = 1000;
 const FORGET_MS = 3_600_000;
 
 const DB_NOW = "extract(epoch from clock_timestamp()) * 1000";
-
-/** Draws from a bucket: fills it for the time that has passed, then takes what is wanted, or what there is. */
-const draw = (now: string): string => {
-  const full = `least($3::float8, b.tokens + greatest(0, ${now} - b.at) * $4::float8 / 1000)`;
-  const granted = `least($2::float8, floor(${full}))`;
-  return `insert into rate_buckets as b (name, tokens, granted, at)
-    values ($1, $3::float8 - least($2::float8, floor($3::float8)), least($2::float8, floor($3::float8)), ${now})
-    on conflict (name) do update set granted = ${granted}, tokens = ${full} - ${granted}, at = greatest(b.at, ${now})
-    returning tokens, granted`;
-};
 
 /**
  * Rate limits that hold for all server processes together. The buckets are rows; each process draws a small share of
@@ -111,4 +101,14 @@ export class SharedBuckets implements Limiter {
     if (this.#draws % 1000 === 0 && !this.#bent)
       this.#db.read.raw(`delete from rate_buckets where at < ${DB_NOW} - $1::float8`, [FORGET_MS]).catch(() => {});
   }
+}
+
+/** Draws from a bucket: fills it for the time that has passed, then takes what is wanted, or what there is. */
+function draw(now: string): string {
+  const full = `least($3::float8, b.tokens + greatest(0, ${now} - b.at) * $4::float8 / 1000)`;
+  const granted = `least($2::float8, floor(${full}))`;
+  return `insert into rate_buckets as b (name, tokens, granted, at)
+    values ($1, $3::float8 - least($2::float8, floor($3::float8)), least($2::float8, floor($3::float8)), ${now})
+    on conflict (name) do update set granted = ${granted}, tokens = ${full} - ${granted}, at = greatest(b.at, ${now})
+    returning tokens, granted`;
 }

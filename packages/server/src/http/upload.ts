@@ -31,8 +31,13 @@ const LONG = 16 * 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** Reads the body of an upload, a form or else JSON. Throws ApiError validation_error, payload_too_large or unsupported_media_type. */
+export function readUpload(endpoint: Endpoint, headers: HeaderReader, body: Uint8Array): UploadBody {
+  return isForm(headers) ? readForm(endpoint, headers, body) : readJson(body);
+}
+
 /** Where the text in JSON ends whose quote stands at `start`; -1 for one that does not end, or is long and holds a quote. */
-const textEnd = (json: Buffer, start: number): number => {
+function textEnd(json: Buffer, start: number): number {
   for (let at = json.indexOf(QUOTE, start + 1); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
     // No base64: not worth a look at each of its megabytes.
     if (at - start > LONG && json[at - 1] === BACKSLASH) return -1;
@@ -41,10 +46,10 @@ const textEnd = (json: Buffer, start: number): number => {
     if (escapes % 2 === 0) return at;
   }
   return -1;
-};
+}
 
 /** The long text that is the file's contents, and the JSON without it; null when there is none near the beginning. */
-const cut = (json: Buffer): { text: Buffer; rest: Buffer } | null => {
+function cut(json: Buffer): { text: Buffer; rest: Buffer } | null {
   let at = 0;
   while (at < BESIDE) {
     const start = json.indexOf(QUOTE, at);
@@ -59,50 +64,48 @@ const cut = (json: Buffer): { text: Buffer; rest: Buffer } | null => {
     at = end + 1;
   }
   return null;
-};
+}
 
-const fileOf = async (bytes: Uint8Array): Promise<FileBody> => {
+async function fileOf(bytes: Uint8Array): Promise<FileBody> {
   const hash = createHash("sha256");
   for (let at = 0; at < bytes.length; at += PIECE) {
     if (at > 0) await turn();
     hash.update(bytes.subarray(at, at + PIECE));
   }
   return { bytes, sha256: hash.digest("hex") };
-};
+}
 
-const fromBase64 = async (text: Buffer): Promise<FileBody> => {
+async function fromBase64(text: Buffer): Promise<FileBody> {
   const bytes = await decodeBase64(text);
   if (bytes === null)
     throw invalid(FIELD, "invalid_base64", `${FIELD} is not base64: A to Z, a to z, 0 to 9, + and /, nothing between them.`);
   return fileOf(bytes);
-};
+}
 
-const assertBeside = (size: number): void => {
+function assertBeside(size: number): void {
   if (size > BESIDE) throw new ApiError("payload_too_large", `What stands beside the file is larger than ${BESIDE / 1024 / 1024} MB.`);
-};
+}
 
 /** The file as base64: cut out, or among the fields where it is short. */
-const withText = (fields: Record<string, unknown>, text: Buffer | null): UploadBody => ({
-  fields,
-  file: () => fromBase64(text ?? Buffer.from(JSON.stringify(fields[FIELD] ?? "").slice(1, -1))),
-});
+function withText(fields: Record<string, unknown>, text: Buffer | null): UploadBody {
+  return {
+    fields,
+    file: () => fromBase64(text ?? Buffer.from(JSON.stringify(fields[FIELD] ?? "").slice(1, -1))),
+  };
+}
 
-const readJson = (body: Uint8Array): UploadBody => {
+function readJson(body: Uint8Array): UploadBody {
   const json = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const found = cut(json);
   assertBeside((found?.rest ?? json).length);
   const fields = parseJson(found?.rest ?? json);
   return withText(fields, found && fields[FIELD] === STAND_IN ? found.text : null);
-};
+}
 
-const readForm = (endpoint: Endpoint, headers: HeaderReader, body: Uint8Array): UploadBody => {
+function readForm(endpoint: Endpoint, headers: HeaderReader, body: Uint8Array): UploadBody {
   const { fields, file } = parseForm(endpoint, headers, body);
   assertBeside(body.length - (file?.length ?? 0));
   if (file === null) return withText(fields, null);
   if (fields[FIELD] !== undefined) throw invalid(FIELD, "unexpected", `Give either file or ${FIELD}.`);
   return { fields: { ...fields, [FIELD]: STAND_IN }, file: () => fileOf(file) };
-};
-
-/** Reads the body of an upload, a form or else JSON. Throws ApiError validation_error, payload_too_large or unsupported_media_type. */
-export const readUpload = (endpoint: Endpoint, headers: HeaderReader, body: Uint8Array): UploadBody =>
-  isForm(headers) ? readForm(endpoint, headers, body) : readJson(body);
+}

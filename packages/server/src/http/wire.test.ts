@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { wire } from "../../test/wire.ts";
 import { readConfig } from "../config.ts";
-import type { SqliteDb } from "../db/sqlite.ts";
+import type { SqliteDb } from "../db/sqlite/database.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { ListenError } from "./listen.ts";

@@ -22,13 +22,6 @@ export interface Caller {
   readonly limit?: (input: Input) => Promise<void>;
 }
 
-/** What a handler gave back, as it is kept and sent. Where an endpoint has several statuses, the handler has named one. */
-const storedOf = ({ status = 200 }: Endpoint, output: unknown): Stored => {
-  if (typeof status === "number") return { status, answer: JSON.stringify(output) };
-  const { status: chosen, body } = output as { status: number; body: unknown };
-  return { status: chosen, answer: JSON.stringify(body) };
-};
-
 /** An answer, and whether it is one that was given before. */
 export interface Repeatable extends Stored {
   readonly replayed?: true;
@@ -38,7 +31,7 @@ export interface Repeatable extends Stored {
 export type Write = (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim | null) => Promise<Repeatable>;
 
 /** What makes the effect of a write and its answer one (SPEC 4): both are there, or neither. */
-export const makeWrites = ({ db, clock, seal, log }: Deps): Write => {
+export function makeWrites({ db, clock, seal, log }: Deps): Write {
   const runOf = (handler: AnyHandler): RunAny => (typeof handler === "function" ? handler : handler.run);
 
   /** What a write does before its transaction; no promise where it waits for nothing. */
@@ -130,4 +123,11 @@ export const makeWrites = ({ db, clock, seal, log }: Deps): Write => {
     const preparing = prepare(handler, input, caller);
     return writePlainly(endpoint, handler, input, caller, preparing instanceof Promise ? await preparing : preparing);
   };
-};
+}
+
+/** What a handler gave back, as it is kept and sent. Where an endpoint has several statuses, the handler has named one. */
+function storedOf({ status = 200 }: Endpoint, output: unknown): Stored {
+  if (typeof status === "number") return { status, answer: JSON.stringify(output) };
+  const { status: chosen, body } = output as { status: number; body: unknown };
+  return { status: chosen, answer: JSON.stringify(body) };
+}

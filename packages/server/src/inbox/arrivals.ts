@@ -7,7 +7,7 @@ export interface Arrivals {
   next(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export const makeArrivals = (real: Clock["real"]): Arrivals => {
+export function makeArrivals(real: Clock["real"]): Arrivals {
   const waiting = new Set<() => void>();
   return {
     announce: () => {
@@ -27,4 +27,4 @@ export const makeArrivals = (real: Clock["real"]): Arrivals => {
         if (signal.aborted) wake();
       }),
   };
-};
+}

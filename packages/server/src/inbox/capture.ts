@@ -16,32 +16,34 @@ export interface CaptureOptions {
  * Keeps mail instead of sending it. The delivery is a row, written in the transaction that notes its outcome, so a mail
  * is in the inbox exactly once, whenever the process dies.
  */
-export const captureMailer = ({ ids, clock, arrivals }: CaptureOptions): Mailer => ({
-  name: "capture",
-  transactional: true,
-  // Many at a time, so that many share a commit.
-  concurrency: 32,
-  send: async (mail) => {
-    const raw = await composeMime(mail);
-    return {
-      outcome: "delivered",
-      response: "250 2.0.0 Captured",
-      record: async (tx) => {
-        await insertMail(tx, {
-          id: ids("mail"),
-          emailId: mail.origin?.emailId ?? null,
-          workspaceId: mail.origin?.workspaceId ?? null,
-          to: addressKey(mail.envelopeTo),
-          from: mail.from,
-          subject: mail.subject,
-          size: raw.length,
-          raw,
-          receivedAt: clock.now(),
-        });
-        tx.afterCommit(arrivals.announce);
-      },
-    };
-  },
-  check: async () => null,
-  close: async () => {},
-});
+export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer {
+  return {
+    name: "capture",
+    transactional: true,
+    // Many at a time, so that many share a commit.
+    concurrency: 32,
+    send: async (mail) => {
+      const raw = await composeMime(mail);
+      return {
+        outcome: "delivered",
+        response: "250 2.0.0 Captured",
+        record: async (tx) => {
+          await insertMail(tx, {
+            id: ids("mail"),
+            emailId: mail.origin?.emailId ?? null,
+            workspaceId: mail.origin?.workspaceId ?? null,
+            to: addressKey(mail.envelopeTo),
+            from: mail.from,
+            subject: mail.subject,
+            size: raw.length,
+            raw,
+            receivedAt: clock.now(),
+          });
+          tx.afterCommit(arrivals.announce);
+        },
+      };
+    },
+    check: async () => null,
+    close: async () => {},
+  };
+}

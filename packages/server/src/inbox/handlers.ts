@@ -7,11 +7,31 @@ import { clearMail, findMail, firstMail, listMail, type Match, parseMail } from 
 // Mail captured by another server process announces itself to nobody here: so the wait looks again now and then.
 const LOOK_EVERY = 1000;
 
-const wait = async (
+export function inboxHandlers(arrivals: Arrivals): Handlers<typeof contract.inbox> {
+  return {
+    list: (input, { deps }) => listMail(deps.db.read, input),
+    wait: async (input, ctx) => parseMail(await wait(input, arrivals, ctx)),
+    get: async ({ id }, { deps }) => parseMail(await findMail(deps.db.read, id)),
+    html: async ({ id }, { deps }) => {
+      const { html } = await parseMail(await findMail(deps.db.read, id));
+      if (html === null) throw new ApiError("not_found", "This mail has no HTML part.");
+      return html;
+    },
+    text: async ({ id }, { deps }) => {
+      const { text } = await parseMail(await findMail(deps.db.read, id));
+      if (text === null) throw new ApiError("not_found", "This mail has no text part.");
+      return text;
+    },
+    raw: async ({ id }, { deps }) => Buffer.from((await findMail(deps.db.read, id)).raw).toString("latin1"),
+    clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
+  };
+}
+
+async function wait(
   match: Match & { after?: string | undefined; timeout: number },
   arrivals: Arrivals,
   { deps, signal: signalOf }: PublicContext,
-) => {
+) {
   const { real } = deps.clock;
   const signal = signalOf();
   const until = real.now() + match.timeout * 1000;
@@ -27,22 +47,4 @@ const wait = async (
   throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, {
     hint: "See what did come: mailsvc inbox list",
   });
-};
-
-export const inboxHandlers = (arrivals: Arrivals): Handlers<typeof contract.inbox> => ({
-  list: (input, { deps }) => listMail(deps.db.read, input),
-  wait: async (input, ctx) => parseMail(await wait(input, arrivals, ctx)),
-  get: async ({ id }, { deps }) => parseMail(await findMail(deps.db.read, id)),
-  html: async ({ id }, { deps }) => {
-    const { html } = await parseMail(await findMail(deps.db.read, id));
-    if (html === null) throw new ApiError("not_found", "This mail has no HTML part.");
-    return html;
-  },
-  text: async ({ id }, { deps }) => {
-    const { text } = await parseMail(await findMail(deps.db.read, id));
-    if (text === null) throw new ApiError("not_found", "This mail has no text part.");
-    return text;
-  },
-  raw: async ({ id }, { deps }) => Buffer.from((await findMail(deps.db.read, id)).raw).toString("latin1"),
-  clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
-});
+}

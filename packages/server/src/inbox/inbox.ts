@@ -4,7 +4,7 @@ import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { contains } from "../db/contains.ts";
 import type { Db, Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -20,38 +20,7 @@ export interface Match {
   workspace?: string | undefined;
 }
 
-const show = (row: Summary): CapturedMail => ({
-  id: row.id,
-  emailId: row.emailId,
-  workspaceId: row.workspaceId,
-  to: row.to,
-  from: row.from,
-  subject: row.subject,
-  size: row.size,
-  receivedAt: iso(row.receivedAt),
-});
-
-const matching = ({ t: { inbox }, words }: Reader, { to, from, subject, workspace }: Match) =>
-  and(
-    to === undefined ? undefined : eq(inbox.to, addressKey(to)),
-    from === undefined ? undefined : contains(words, inbox.from, from),
-    subject === undefined ? undefined : contains(words, inbox.subject, subject),
-    workspace === undefined ? undefined : eq(inbox.workspaceId, workspace),
-  );
-
-/** Every column but the message itself, which may be 20 MB. */
-const summary = ({ t: { inbox } }: Reader) => ({
-  id: inbox.id,
-  emailId: inbox.emailId,
-  workspaceId: inbox.workspaceId,
-  to: inbox.to,
-  from: inbox.from,
-  subject: inbox.subject,
-  size: inbox.size,
-  receivedAt: inbox.receivedAt,
-});
-
-export const listMail = (read: Reader, input: PageInput & Match): Promise<Page<CapturedMail>> => {
+export function listMail(read: Reader, input: PageInput & Match): Promise<Page<CapturedMail>> {
   const { inbox } = read.t;
   const where = matching(read, input);
   return pageOf(
@@ -67,10 +36,10 @@ export const listMail = (read: Reader, input: PageInput & Match): Promise<Page<C
     () => read.$count(inbox, where),
     show,
   );
-};
+}
 
 /** The oldest mail that matches and was captured after `after`. */
-export const firstMail = async (read: Reader, match: Match, after: string | undefined): Promise<Row | null> => {
+export async function firstMail(read: Reader, match: Match, after: string | undefined): Promise<Row | null> {
   const { inbox } = read.t;
   const [row] = await read
     .select()
@@ -79,17 +48,17 @@ export const firstMail = async (read: Reader, match: Match, after: string | unde
     .orderBy(asc(inbox.id))
     .limit(1);
   return row ?? null;
-};
+}
 
 /** One captured mail. Throws ApiError not_found. */
-export const findMail = async (read: Reader, id: string): Promise<Row> => {
+export async function findMail(read: Reader, id: string): Promise<Row> {
   const [row] = await read.select().from(read.t.inbox).where(eq(read.t.inbox.id, id));
   if (!row) throw notFound("captured mail", id);
   return row;
-};
+}
 
 /** A captured mail, parsed as a mail program would. */
-export const parseMail = async (row: Row): Promise<z.infer<typeof CapturedMailDetail>> => {
+export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDetail>> {
   const { default: PostalMime } = await import("postal-mime");
   const parsed = await PostalMime.parse(row.raw);
   return {
@@ -104,11 +73,11 @@ export const parseMail = async (row: Row): Promise<z.infer<typeof CapturedMailDe
       size: typeof content === "string" ? Buffer.byteLength(content) : content.byteLength,
     })),
   };
-};
+}
 
 const ph = sql.placeholder;
 
-export const insertMail = async (tx: Tx, row: Row): Promise<void> => {
+export async function insertMail(tx: Tx, row: Row): Promise<void> {
   await tx
     .prepared("insert_mail", (q, { inbox }) =>
       q
@@ -127,7 +96,44 @@ export const insertMail = async (tx: Tx, row: Row): Promise<void> => {
         .prepare("insert_mail"),
     )
     .execute({ ...row });
-};
+}
 
-export const clearMail = (db: Db): Promise<number> =>
-  db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);
+export function clearMail(db: Db): Promise<number> {
+  return db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);
+}
+
+function show(row: Summary): CapturedMail {
+  return {
+    id: row.id,
+    emailId: row.emailId,
+    workspaceId: row.workspaceId,
+    to: row.to,
+    from: row.from,
+    subject: row.subject,
+    size: row.size,
+    receivedAt: iso(row.receivedAt),
+  };
+}
+
+function matching({ t: { inbox }, words }: Reader, { to, from, subject, workspace }: Match) {
+  return and(
+    to === undefined ? undefined : eq(inbox.to, addressKey(to)),
+    from === undefined ? undefined : contains(words, inbox.from, from),
+    subject === undefined ? undefined : contains(words, inbox.subject, subject),
+    workspace === undefined ? undefined : eq(inbox.workspaceId, workspace),
+  );
+}
+
+/** Every column but the message itself, which may be 20 MB. */
+function summary({ t: { inbox } }: Reader) {
+  return {
+    id: inbox.id,
+    emailId: inbox.emailId,
+    workspaceId: inbox.workspaceId,
+    to: inbox.to,
+    from: inbox.from,
+    subject: inbox.subject,
+    size: inbox.size,
+    receivedAt: inbox.receivedAt,
+  };
+}

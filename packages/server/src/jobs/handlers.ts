@@ -4,18 +4,6 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobRow } from "../queue/queue.ts";
 
-const show = ({ runAt, createdAt, ...rest }: JobRow): Job => ({ ...rest, runAt: iso(runAt), createdAt: iso(createdAt) });
-
-// Jobs have no order of their own that both queues share, so their cursor is the number of the next page.
-const encode = (page: number): string => Buffer.from(`page ${page}`).toString("base64url");
-
-const decode = (cursor: string): number => {
-  const page = /^page ([1-9]\d{0,6})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (page === undefined)
-    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
-  return Number(page);
-};
-
 export const jobHandlers: Handlers<typeof contract.jobs> = {
   list: async ({ state, limit, cursor, ...input }, { read, deps, workspaceId }) => {
     const page = cursor === undefined ? input.page : decode(cursor);
@@ -34,3 +22,19 @@ export const jobHandlers: Handlers<typeof contract.jobs> = {
     throw new ApiError("not_found", `There is no dead job ${JSON.stringify(id.slice(0, 100))}.`);
   },
 };
+
+function show({ runAt, createdAt, ...rest }: JobRow): Job {
+  return { ...rest, runAt: iso(runAt), createdAt: iso(createdAt) };
+}
+
+// Jobs have no order of their own that both queues share, so their cursor is the number of the next page.
+function encode(page: number): string {
+  return Buffer.from(`page ${page}`).toString("base64url");
+}
+
+function decode(cursor: string): number {
+  const page = /^page ([1-9]\d{0,6})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
+  if (page === undefined)
+    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+  return Number(page);
+}

@@ -1,7 +1,7 @@
 import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNotNull, isNull, lt, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -10,16 +10,6 @@ import type { KeyInfo } from "./ring.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = Tables["keys"]["$inferSelect"];
-
-const show = (row: Row): Key => ({
-  id: row.id,
-  name: row.name,
-  permissions: row.permissions,
-  owner: row.owner,
-  preview: row.preview,
-  createdAt: iso(row.createdAt),
-  revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
-});
 
 export interface NewKey {
   name: string;
@@ -30,7 +20,7 @@ export interface NewKey {
 }
 
 /** Makes a key. The key itself is in the answer and nowhere else. */
-export const createKey = async (tx: Tx, deps: Deps, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> => {
+export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
   const key = wanted.key ?? makeKey(deps.random);
   const row: Row = {
     id: deps.ids("key"),
@@ -47,19 +37,19 @@ export const createKey = async (tx: Tx, deps: Deps, workspaceId: string, wanted:
   // The ring may remember this hash as unknown.
   tx.afterCommit(() => deps.keyRing.clear());
   return { ...show(row), key };
-};
+}
 
 /** Throws ApiError forbidden when a key would pass on more than it has. */
-export const assertMayGrant = (granter: KeyInfo, permissions: readonly Permission[]): void => {
+export function assertMayGrant(granter: KeyInfo, permissions: readonly Permission[]): void {
   const missing = granter.owner ? [] : permissions.filter((p) => !granter.permissions.has(p));
   if (missing.length === 0) return;
   throw new ApiError("forbidden", `This key cannot pass on what it lacks: ${missing.join(", ")}.`, {
     details: missing.map((p) => ({ path: "permissions", code: "missing_permission", message: p })),
   });
-};
+}
 
 /** Revokes a key for good. Throws ApiError not_found, or invalid_state for the last owner key. */
-export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Key> => {
+export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Key> {
   const { keys } = tx.t;
   const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));
   const [row] = await tx.select().from(keys).where(mine);
@@ -78,9 +68,9 @@ export const revokeKey = async (tx: Tx, deps: Deps, workspaceId: string, id: str
   await tx.update(keys).set({ revokedAt }).where(mine);
   tx.afterCommit(() => deps.keyRing.clear());
   return show({ ...row, revokedAt });
-};
+}
 
-export const listKeys = (read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> => {
+export function listKeys(read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> {
   const { keys } = read.t;
   const where = and(
     eq(keys.workspaceId, workspaceId),
@@ -99,10 +89,22 @@ export const listKeys = (read: Reader, workspaceId: string, input: PageInput & {
     () => read.$count(keys, where),
     show,
   );
-};
+}
 
-export const getKey = async (read: Reader, id: string): Promise<Key> => {
+export async function getKey(read: Reader, id: string): Promise<Key> {
   const [row] = await read.select().from(read.t.keys).where(eq(read.t.keys.id, id));
   if (!row) throw notFound("key", id);
   return show(row);
-};
+}
+
+function show(row: Row): Key {
+  return {
+    id: row.id,
+    name: row.name,
+    permissions: row.permissions,
+    owner: row.owner,
+    preview: row.preview,
+    createdAt: iso(row.createdAt),
+    revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
+  };
+}

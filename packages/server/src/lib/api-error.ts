@@ -31,9 +31,11 @@ export class ApiError extends Error {
 }
 
 /** 404 for a thing looked up by id. */
-export const notFound = (what: string, id: string): ApiError =>
-  new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+export function notFound(what: string, id: string): ApiError {
+  return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+}
 
 /** 400 for one field. */
-export const invalid = (path: string, code: string, message: string): ApiError =>
-  new ApiError("validation_error", message, { details: [{ path, code, message }] });
+export function invalid(path: string, code: string, message: string): ApiError {
+  return new ApiError("validation_error", message, { details: [{ path, code, message }] });
+}

@@ -37,7 +37,7 @@ const MAX_FIRED = 100_000;
  * A clock the developer owns (DESIGN 7). It runs along real time, or stands; either way it can be moved forward. It
  * never goes back except in `reset`.
  */
-export const bendableClock = (start: number, mode: "running" | "frozen"): BendableClock => {
+export function bendableClock(start: number, mode: "running" | "frozen"): BendableClock {
   const pending = new Set<Pending>();
   let frozen = mode === "frozen";
   let base = start;
@@ -144,4 +144,4 @@ export const bendableClock = (start: number, mode: "running" | "frozen"): Bendab
       arm();
     },
   };
-};
+}

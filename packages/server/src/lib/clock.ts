@@ -25,17 +25,6 @@ export interface Clock {
 // setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-const realTimer = (ms: number, fire: () => void, ref: boolean): Timer => {
-  const due = performance.now() + ms;
-  const arm = (): NodeJS.Timeout => {
-    const left = Math.max(0, due - performance.now());
-    const handle = setTimeout(() => (left > MAX_TIMEOUT ? (timeout = arm()) : fire()), Math.min(left, MAX_TIMEOUT));
-    return ref ? handle : handle.unref();
-  };
-  let timeout = arm();
-  return { cancel: () => clearTimeout(timeout) };
-};
-
 /** Real time that nothing can bend. */
 export const realTime: Clock["real"] = {
   now: () => performance.now(),
@@ -51,4 +40,17 @@ export const systemClock: Clock = {
 };
 
 /** An instant as it stands on the wire: ISO 8601, UTC, milliseconds. */
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function realTimer(ms: number, fire: () => void, ref: boolean): Timer {
+  const due = performance.now() + ms;
+  const arm = (): NodeJS.Timeout => {
+    const left = Math.max(0, due - performance.now());
+    const handle = setTimeout(() => (left > MAX_TIMEOUT ? (timeout = arm()) : fire()), Math.min(left, MAX_TIMEOUT));
+    return ref ? handle : handle.unref();
+  };
+  let timeout = arm();
+  return { cancel: () => clearTimeout(timeout) };
+}

@@ -1,11 +1,3 @@
-/** 32 bits of a text (FNV-1a over its UTF-16 units), never 0. */
-const fingerprint = (text: string): number => {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  // The low bits choose the slot, and of FNV those mix least.
-  return (hash ^ (hash >>> 15)) >>> 0 || 1;
-};
-
 /**
  * A set of texts of which only 32 bits each are kept: 8 to 16 bytes a text. What was added is always found. With a million
  * in it, one of four thousand others is taken for one of them.
@@ -46,4 +38,12 @@ export class Fingerprints {
     this.#slots = new Uint32Array(old.length * 2);
     for (const print of old) if (print !== 0) this.#put(print);
   }
+}
+
+/** 32 bits of a text (FNV-1a over its UTF-16 units), never 0. */
+function fingerprint(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  // The low bits choose the slot, and of FNV those mix least.
+  return (hash ^ (hash >>> 15)) >>> 0 || 1;
 }

@@ -3,4 +3,6 @@
  * so are `é` in one character and in two. Folding a part of a text gives a part of the folded text: lower case first, for
  * letters such as the Kelvin sign, then upper case, which knows no special form for the end of a word.
  */
-export const fold = (text: string): string => text.normalize("NFC").toLowerCase().toUpperCase();
+export function fold(text: string): string {
+  return text.normalize("NFC").toLowerCase().toUpperCase();
+}

@@ -23,31 +23,20 @@ const DOCUMENTATION_IPV6 = ipaddr.parseCIDR("3fff::/20");
 // What the domain name system can answer for: labels of 1 to 63 characters, 253 in all.
 const NAME = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
 
-/** Which kind of address an IP is: `unicast` for what the whole Internet reaches. IPv4 inside IPv6 counts as what it holds. */
-const rangeOf = (ip: string): string => {
-  if (!ipaddr.isValid(ip)) return "invalid";
-  const address = ipaddr.process(ip);
-  const range = address.range();
-  if (address.kind() === "ipv4" || range !== "unicast") return range;
-  return address.match(GLOBAL_IPV6) && !address.match(DOCUMENTATION_IPV6) ? range : "reserved";
-};
-
 /**
  * Whether an IP address may be connected to, as text without brackets: for literals in URLs, for every answer of the domain
  * name system, and for the peer of a connection. Only what the whole Internet reaches may, and in dev mode this machine.
  */
-export const isForbiddenAddress = (ip: string, { dev }: Guard): boolean => {
+export function isForbiddenAddress(ip: string, { dev }: Guard): boolean {
   const range = rangeOf(ip);
   return range !== "unicast" && !(dev && range === "loopback");
-};
-
-const isLoopback = (host: string): boolean => /(?:^|\.)localhost$/.test(host) || rangeOf(host) === "loopback";
+}
 
 /**
  * What can be said against calling a URL before its name is looked up. URLs write an address in many ways (decimal, octal,
  * hexadecimal, shortened, inside IPv6); the parser has brought them into one form.
  */
-export const checkWebhookUrl = (text: string, guard: Guard): Fault => {
+export function checkWebhookUrl(text: string, guard: Guard): Fault {
   if (!URL.canParse(text)) return "This is not a URL.";
   const url = new URL(text);
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -60,10 +49,23 @@ export const checkWebhookUrl = (text: string, guard: Guard): Fault => {
   if (!NAME.test(host)) return `${host.slice(0, 80)} is no name of the domain name system: a part of it is empty or too long.`;
   if (!host.includes(".")) return `${host} is no name of the public Internet: it has no dot.`;
   return checkPort(url);
-};
+}
 
-const checkPort = ({ port }: URL): Fault => {
+/** Which kind of address an IP is: `unicast` for what the whole Internet reaches. IPv4 inside IPv6 counts as what it holds. */
+function rangeOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return "invalid";
+  const address = ipaddr.process(ip);
+  const range = address.range();
+  if (address.kind() === "ipv4" || range !== "unicast") return range;
+  return address.match(GLOBAL_IPV6) && !address.match(DOCUMENTATION_IPV6) ? range : "reserved";
+}
+
+function isLoopback(host: string): boolean {
+  return /(?:^|\.)localhost$/.test(host) || rangeOf(host) === "loopback";
+}
+
+function checkPort({ port }: URL): Fault {
   const number = port === "" ? 443 : Number(port);
   const open = number === 443 || (number >= 1024 && !PORTS_OF_OTHERS.has(number));
   return open ? null : `Port ${number} is not one webhooks are sent to.`;
-};
+}

@@ -32,16 +32,8 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const TAIL = 2 ** 20;
 
-/** 20 bits as 4 characters. */
-const four = (bits: number): string => `${PAIRS[bits >> 10]}${PAIRS[bits & 1023]}`;
-
-const encodeTime = (ms: number): string => {
-  const high = Math.floor(ms / TAIL);
-  return `${PAIRS[Math.floor(high / TAIL)]}${four(high % TAIL)}${four(ms % TAIL)}`;
-};
-
 /** 10 characters of time (48 bits, ms) and 16 of chance (80 bits); within one millisecond the chance part counts up, so order of making is order of sorting. */
-export const makeIds = (clock: Pick<Clock, "now">, random: Random): Ids => {
+export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
   let lastMs = -1;
   let time = "";
   /** The first 12 characters of chance, in pairs; the last 4 count up in `tail`. */
@@ -76,4 +68,14 @@ export const makeIds = (clock: Pick<Clock, "now">, random: Random): Ids => {
     } else if (++tail === TAIL) carry();
     return `${prefix}_${head}${four(tail)}`;
   };
-};
+}
+
+/** 20 bits as 4 characters. */
+function four(bits: number): string {
+  return `${PAIRS[bits >> 10]}${PAIRS[bits & 1023]}`;
+}
+
+function encodeTime(ms: number): string {
+  const high = Math.floor(ms / TAIL);
+  return `${PAIRS[Math.floor(high / TAIL)]}${four(high % TAIL)}${four(ms % TAIL)}`;
+}

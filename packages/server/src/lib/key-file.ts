@@ -7,18 +7,31 @@ export const KEY_FILE = "secret.key";
 const BYTES = 32;
 
 /** Reads a key of 32 bytes, written in base 64 or hexadecimal; null when it is neither. */
-export const readKey = (text: string): Uint8Array | null => {
+export function readKey(text: string): Uint8Array | null {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
   const bytes = Buffer.from(trimmed, "base64");
   return bytes.length === BYTES && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : null;
-};
+}
 
 /** A new key, as text. */
-export const makeKeyText = (random: Random): string => Buffer.from(random.bytes(BYTES)).toString("base64");
+export function makeKeyText(random: Random): string {
+  return Buffer.from(random.bytes(BYTES)).toString("base64");
+}
+
+/**
+ * The key in a file that only its owner may read; made when there is none. No other process may use the file at the same
+ * time. Throws when it holds something else.
+ */
+export function keyFile(file: string, random: Random): Uint8Array {
+  if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);
+  const key = readKey(readFileSync(file, "utf8"));
+  if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
+  return key;
+}
 
 /** Whole or not at all: a process that dies on the way leaves no half a key behind. */
-const writeKey = (file: string, text: string): void => {
+function writeKey(file: string, text: string): void {
   const aside = `${file}.tmp`;
   const handle = openSync(aside, "w", 0o600);
   try {
@@ -28,15 +41,4 @@ const writeKey = (file: string, text: string): void => {
     closeSync(handle);
   }
   renameSync(aside, file);
-};
-
-/**
- * The key in a file that only its owner may read; made when there is none. No other process may use the file at the same
- * time. Throws when it holds something else.
- */
-export const keyFile = (file: string, random: Random): Uint8Array => {
-  if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);
-  const key = readKey(readFileSync(file, "utf8"));
-  if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
-  return key;
-};
+}

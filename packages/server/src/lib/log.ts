@@ -6,13 +6,13 @@ export interface Log {
 }
 
 /** Logs JSON lines through `write`. */
-export const jsonLog = (write: (line: string) => void, now: () => number): Log => {
+export function jsonLog(write: (line: string) => void, now: () => number): Log {
   const at =
     (level: string) =>
     (message: string, facts: Record<string, unknown> = {}): void =>
       write(`${JSON.stringify({ time: new Date(now()).toISOString(), level, message, ...facts })}\n`);
   return { info: at("info"), warn: at("warn"), error: at("error") };
-};
+}
 
 /** Logs nothing. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };

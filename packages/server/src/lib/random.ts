@@ -12,7 +12,7 @@ export interface Random {
 const BLOCK = 4096;
 
 /** Chance nobody can predict: ids, keys and tokens of a real server. */
-export const secureRandom = (): Random => {
+export function secureRandom(): Random {
   let block = new Uint8Array(0);
   let at = 0;
   const bytes = (n: number): Uint8Array => {
@@ -28,10 +28,10 @@ export const secureRandom = (): Random => {
     return out;
   };
   return { bytes, fraction: () => new DataView(bytes(4).buffer).getUint32(0) / 2 ** 32 };
-};
+}
 
 /** The same sequence for the same seed: tests and worlds. Never for secrets that matter. (sfc32) */
-export const seededRandom = (seed: number): Random => {
+export function seededRandom(seed: number): Random {
   let a = 0x9e3779b9;
   let b = 0x243f6a88;
   let c = seed | 0;
@@ -50,4 +50,4 @@ export const seededRandom = (seed: number): Random => {
     bytes: (n) => Uint8Array.from({ length: n }, () => next() & 0xff),
     fraction: () => next() / 2 ** 32,
   };
-};
+}

@@ -7,10 +7,14 @@ export interface Rate {
 }
 
 /** So many a second, and a second's worth at once. */
-export const perSecond = (n: number): Rate => ({ perSecond: n, burst: n });
+export function perSecond(n: number): Rate {
+  return { perSecond: n, burst: n };
+}
 
 /** So many a minute, and a minute's worth at once. */
-export const perMinute = (n: number): Rate => ({ perSecond: n / 60, burst: n });
+export function perMinute(n: number): Rate {
+  return { perSecond: n / 60, burst: n };
+}
 
 export interface Taken {
   allowed: boolean;

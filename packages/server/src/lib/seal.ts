@@ -21,7 +21,7 @@ const TAG = 16;
 const VERSION = 1;
 
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
-export const makeSeal = (master: Uint8Array, random: Random): Seal => {
+export function makeSeal(master: Uint8Array, random: Random): Seal {
   const key = Buffer.from(hkdfSync("sha256", master, "", "mailsvc seal", 32));
   return {
     seal: (text, place) => {
@@ -43,4 +43,4 @@ export const makeSeal = (master: Uint8Array, random: Random): Seal => {
       }
     },
   };
-};
+}

@@ -2,4 +2,6 @@
 export const PIECE = 1024 * 1024;
 
 /** Lets everybody else of this process have a turn: between pieces of work that is long in all. */
-export const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+export function turn(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
+}

@@ -1,16 +1,14 @@
 import { createHash } from "node:crypto";
 import { and, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
+import { tally } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { send } from "../emails/transactional.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { escapeHtml, simplePage } from "../lib/html.ts";
-import { tally } from "../tallies/tallies.ts";
-import { send } from "../transactional/transactional.ts";
 import type { ListRow } from "./lists.ts";
 import { expiryOf, type MemberRow, noteMembers } from "./members.ts";
-
-const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** Whose link it is, and for which list. */
 export interface Invitation {
@@ -23,7 +21,7 @@ export interface Invitation {
  * Gives a pending member a new link and sends it, through the same way as every email. The link before works no more.
  * Throws ApiError sender_not_verified or recipient_suppressed.
  */
-export const invite = async (tx: Tx, deps: Deps, { list, contact, member }: Invitation): Promise<MemberRow> => {
+export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invitation): Promise<MemberRow> {
   const token = Buffer.from(deps.random.bytes(24)).toString("hex");
   const { listMembers: t } = tx.t;
   const row: MemberRow = { ...member, tokenHash: hashOf(token), expiresAt: expiryOf(deps.clock.now()) };
@@ -47,10 +45,10 @@ export const invite = async (tx: Tx, deps: Deps, { list, contact, member }: Invi
     [],
   );
   return row;
-};
+}
 
 /** What stands behind the token of a link. Throws ApiError not_found when it never did, or no longer does. */
-export const invitationOf = async (q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> => {
+export async function invitationOf(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
   const { listMembers: m, lists: l, contacts: c } = q.t;
   const [found] = await q
     .select({ member: m, list: l, contact: c })
@@ -61,25 +59,20 @@ export const invitationOf = async (q: Tx | Reader, deps: Deps, token: string): P
   if (!found || (found.member.status === "PENDING" && (found.member.expiresAt ?? 0) <= deps.clock.now()))
     throw new ApiError("not_found", "This link is not valid, or no longer.", { hint: "Ask for another confirmation mail." });
   return found;
-};
+}
 
 /** The page behind the link: opening it changes nothing, because mail scanners open links too; its button confirms. */
-export const confirmPage = ({ list, contact, member }: Invitation): string =>
-  member.status === "MEMBER"
+export function confirmPage({ list, contact, member }: Invitation): string {
+  return member.status === "MEMBER"
     ? confirmedPage({ list, contact })
     : simplePage(
         "Confirm",
         `<p>Shall mail of <b>${escapeHtml(list.name)}</b> go to <b>${escapeHtml(contact.email)}</b>?</p><form method="post"><button>Yes, confirm</button></form>`,
       );
-
-const confirmedPage = ({ list, contact }: Pick<Invitation, "list" | "contact">): string =>
-  simplePage(
-    "Confirmed",
-    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`,
-  );
+}
 
 /** Makes a member of a pending one; one who is a member already stays it. Answers with the page that says so. */
-export const confirm = async (tx: Tx, deps: Deps, token: string): Promise<string> => {
+export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string> {
   const { list, contact, member } = await invitationOf(tx, deps, token);
   if (member.status === "PENDING") {
     const { listMembers: t } = tx.t;
@@ -98,4 +91,15 @@ export const confirm = async (tx: Tx, deps: Deps, token: string): Promise<string
     }
   }
   return confirmedPage({ list, contact });
-};
+}
+
+function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function confirmedPage({ list, contact }: Pick<Invitation, "list" | "contact">): string {
+  return simplePage(
+    "Confirmed",
+    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`,
+  );
+}

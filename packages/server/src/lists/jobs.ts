@@ -1,14 +1,13 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
+import { dropTallies } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { dropTallies } from "../tallies/tallies.ts";
 import { invite } from "./confirmation.ts";
 
 /** Sends the confirmation mails of contacts that have just been added; who has one, or needs none any more, gets none. */
-export const inviteMembers =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => ({
+export function inviteMembers(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
     commit: async (tx) => {
       const { listMembers: m, lists: l, contacts: c } = tx.t;
       const found = await tx
@@ -29,14 +28,14 @@ export const inviteMembers =
       }
     },
   });
+}
 
 // Members taken away in one transaction.
 const CHUNK = 500;
 
 /** Takes the members of a deleted list away, some at a time, and lets segments follow. */
-export const clearList =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function clearList(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const seq = Number(payload.seq);
     const { listMembers: t } = deps.db.read.t;
     const rows = await deps.db.read.select({ seq: t.contactSeq }).from(t).where(eq(t.listSeq, seq)).orderBy(asc(t.contactSeq)).limit(CHUNK);
@@ -50,3 +49,4 @@ export const clearList =
       },
     };
   };
+}

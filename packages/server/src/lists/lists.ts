@@ -1,15 +1,15 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { talliesOf, tally } from "../counters/counters.ts";
 import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertVerified } from "../senders/senders.ts";
-import { talliesOf, tally } from "../tallies/tallies.ts";
 
 export type ListRow = Tables["lists"]["$inferSelect"];
 
@@ -18,23 +18,8 @@ export const CLEAR_JOB = "lists.clear";
 
 type Counts = ReadonlyMap<string, number> | undefined;
 
-const showList = (row: ListRow, counts: Counts): List => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  doubleOptIn: row.doubleOptIn,
-  confirmationFrom: row.confirmationFrom,
-  confirmationSubject: row.confirmationSubject,
-  memberCount: counts?.get("MEMBER") ?? 0,
-  pendingCount: counts?.get("PENDING") ?? 0,
-  createdAt: iso(row.createdAt),
-  updatedAt: iso(row.updatedAt),
-});
-
-const shown = async (q: Tx | Reader, row: ListRow): Promise<List> => showList(row, (await talliesOf(q, [row.id])).get(row.id));
-
 /** A list that is not deleted. Throws ApiError not_found. */
-export const findList = async (q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> => {
+export async function findList(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
   const { lists: t } = q.t;
   const [row] = await q
     .select()
@@ -42,20 +27,21 @@ export const findList = async (q: Tx | Reader, workspaceId: string, id: string):
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
   if (!row) throw notFound("list", id);
   return row;
-};
+}
 
-export const getList = async (q: Tx | Reader, workspaceId: string, id: string): Promise<List> =>
-  shown(q, await findList(q, workspaceId, id));
+export async function getList(q: Tx | Reader, workspaceId: string, id: string): Promise<List> {
+  return shown(q, await findList(q, workspaceId, id));
+}
 
 /** The numbers of all lists of a workspace, by their ids. */
-export const listSeqsOf = async (q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> => {
+export async function listSeqsOf(q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> {
   const { lists: t } = q.t;
   const rows = await q
     .select({ id: t.id, seq: t.seq })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)));
   return new Map(rows.map(({ id, seq }) => [id, seq]));
-};
+}
 
 interface Settings {
   name?: string | undefined;
@@ -65,20 +51,8 @@ interface Settings {
   confirmationSubject?: string | null | undefined;
 }
 
-/** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */
-const checkSender = async (tx: Tx, deps: Deps, row: ListRow): Promise<void> => {
-  if (row.confirmationFrom !== null)
-    await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
-  else if (row.doubleOptIn)
-    throw invalid(
-      "confirmationFrom",
-      "required",
-      "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.",
-    );
-};
-
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
-export const createList = async (tx: Tx, deps: Deps, workspaceId: string, input: Settings & { name: string }): Promise<List> => {
+export async function createList(tx: Tx, deps: Deps, workspaceId: string, input: Settings & { name: string }): Promise<List> {
   const now = deps.clock.now();
   const [seq = 0] = await tx.nextNumbers(tx.t.lists, 1);
   const row: ListRow = {
@@ -97,10 +71,10 @@ export const createList = async (tx: Tx, deps: Deps, workspaceId: string, input:
   await checkSender(tx, deps, row);
   await tx.insert(tx.t.lists).values(row);
   return showList(row, undefined);
-};
+}
 
 /** Changes what was sent of a list. Throws ApiError not_found, validation_error or sender_not_verified. */
-export const updateList = async (tx: Tx, deps: Deps, workspaceId: string, id: string, input: Settings): Promise<List> => {
+export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: string, input: Settings): Promise<List> {
   const before = await findList(tx, workspaceId, id);
   const sent = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
   const row: ListRow = { ...before, ...sent, updatedAt: deps.clock.now() };
@@ -110,23 +84,23 @@ export const updateList = async (tx: Tx, deps: Deps, workspaceId: string, id: st
     .set({ ...sent, updatedAt: row.updatedAt })
     .where(eq(tx.t.lists.seq, row.seq));
   return shown(tx, row);
-};
+}
 
 /** Deletes a list: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
-export const deleteList = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> => {
+export async function deleteList(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> {
   const row = await findList(tx, workspaceId, id);
   const list = await shown(tx, row);
   await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
   await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, listId: id, seq: row.seq } });
   return list;
-};
+}
 
 /** A page of lists with the numbers of their members, newest first. */
-export const listLists = async (
+export async function listLists(
   read: Reader,
   workspaceId: string,
   input: PageInput & { search?: string | undefined },
-): Promise<Page<List>> => {
+): Promise<Page<List>> {
   const { lists: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
@@ -151,10 +125,10 @@ export const listLists = async (
     page.data.map((row) => row.id),
   );
   return { ...page, data: page.data.map((row) => showList(row, counts.get(row.id))) };
-};
+}
 
 /** The lists a contact is a member of. */
-export const listsOfContact = async (q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> => {
+export async function listsOfContact(q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> {
   const { lists: t, listMembers: m } = q.t;
   return q
     .select({ id: t.id, name: t.name })
@@ -162,10 +136,10 @@ export const listsOfContact = async (q: Tx | Reader, contactSeq: number): Promis
     .innerJoin(t, eq(t.seq, m.listSeq))
     .where(and(eq(m.contactSeq, contactSeq), eq(m.status, "MEMBER"), isNull(t.deletedAt)))
     .orderBy(desc(t.id));
-};
+}
 
 /** Takes a contact that is deleted off its lists. */
-export const forgetMember = async (tx: Tx, contactSeq: number): Promise<void> => {
+export async function forgetMember(tx: Tx, contactSeq: number): Promise<void> {
   const { lists: t, listMembers: m } = tx.t;
   const rows = await tx
     .select({ id: t.id, status: m.status })
@@ -175,4 +149,35 @@ export const forgetMember = async (tx: Tx, contactSeq: number): Promise<void> =>
   if (rows.length === 0) return;
   await tx.delete(m).where(eq(m.contactSeq, contactSeq));
   for (const { id, status } of rows) await tally(tx, id, [{ kind: status, seq: contactSeq, by: -1 }]);
-};
+}
+
+function showList(row: ListRow, counts: Counts): List {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    doubleOptIn: row.doubleOptIn,
+    confirmationFrom: row.confirmationFrom,
+    confirmationSubject: row.confirmationSubject,
+    memberCount: counts?.get("MEMBER") ?? 0,
+    pendingCount: counts?.get("PENDING") ?? 0,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+async function shown(q: Tx | Reader, row: ListRow): Promise<List> {
+  return showList(row, (await talliesOf(q, [row.id])).get(row.id));
+}
+
+/** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */
+async function checkSender(tx: Tx, deps: Deps, row: ListRow): Promise<void> {
+  if (row.confirmationFrom !== null)
+    await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
+  else if (row.doubleOptIn)
+    throw invalid(
+      "confirmationFrom",
+      "required",
+      "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.",
+    );
+}

@@ -2,8 +2,9 @@ import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } fr
 import { addressKey, LIST_LIMITS, parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
+import { type TallyChange, talliesOf, tally } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageBySeq } from "../db/page.ts";
+import { type PageInput, pageBySeq } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
@@ -12,7 +13,6 @@ import { iso } from "../lib/clock.ts";
 import { fold } from "../lib/fold.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { suppressedAmong } from "../suppressions/suppressions.ts";
-import { type TallyChange, talliesOf, tally } from "../tallies/tallies.ts";
 import { findList, type ListRow } from "./lists.ts";
 
 export type MemberRow = Tables["listMembers"]["$inferSelect"];
@@ -22,61 +22,29 @@ export const INVITE_JOB = "lists.invite";
 
 const DAY = 86_400_000;
 
-export const showMember = (contact: ContactRow, row: MemberRow): ListMember => ({
-  contact: showContact(contact),
-  status: row.status,
-  addedAt: iso(row.addedAt),
-  joinedAt: row.joinedAt === null ? null : iso(row.joinedAt),
-  expiresAt: row.status === "MEMBER" || row.expiresAt === null ? null : iso(row.expiresAt),
-});
+export function showMember(contact: ContactRow, row: MemberRow): ListMember {
+  return {
+    contact: showContact(contact),
+    status: row.status,
+    addedAt: iso(row.addedAt),
+    joinedAt: row.joinedAt === null ? null : iso(row.joinedAt),
+    expiresAt: row.status === "MEMBER" || row.expiresAt === null ? null : iso(row.expiresAt),
+  };
+}
 
 /** Until when a link that is sent now works, ms. */
-export const expiryOf = (now: number): number => now + LIST_LIMITS.confirmDays * DAY;
-
-const keyOf = (text: string): string => {
-  try {
-    return addressKey(parseAddress(text).address);
-  } catch {
-    return addressKey(text);
-  }
-};
-
-/** The contacts that ids and addresses name, each in its place; null where there is none. A thousand at most. */
-const resolve = async (q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> => {
-  const { contacts: t } = q.t;
-  const keys = refs.map((ref) => (ref.includes("@") ? keyOf(ref) : null));
-  const found = new Map<string, ContactRow>();
-  const take = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
-    if (values.length === 0) return;
-    const rows = await q
-      .select()
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), inArray(column, values)));
-    for (const row of rows) found.set(column === t.id ? row.id : row.emailKey, row);
-  };
-  await take(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
-  await take(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
-  return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
-};
-
-const membersOf = async (q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> => {
-  if (seqs.length === 0) return new Map();
-  const { listMembers: t } = q.t;
-  const rows = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, [...seqs])));
-  return new Map(rows.map((row) => [row.contactSeq, row]));
-};
+export function expiryOf(now: number): number {
+  return now + LIST_LIMITS.confirmDays * DAY;
+}
 
 /** Tells of contacts that joined or left, and lets segments follow. */
-export const noteMembers = async (
+export async function noteMembers(
   tx: Tx,
   deps: Deps,
   list: ListRow,
   type: "list.joined" | "list.left",
   contacts: readonly Pick<ContactRow, "id" | "seq">[],
-): Promise<void> => {
+): Promise<void> {
   if (contacts.length === 0) return;
   const at = deps.clock.now();
   const events = contacts.map(
@@ -89,15 +57,9 @@ export const noteMembers = async (
     list.workspaceId,
     contacts.map((c) => c.seq),
   );
-};
+}
 
 type Failure = ListAddition["failed"][number];
-const failure = (index: number, contact: string, code: string, message: string): Failure => ({
-  index,
-  contact: contact.slice(0, 254),
-  code,
-  message,
-});
 
 // Confirmation mails that are made in one transaction.
 const INVITES = 50;
@@ -106,13 +68,7 @@ const INVITES = 50;
  * Adds contacts to a list; with double opt-in they are pending until they confirm. Those that do not exist, or may get no
  * mail that asks them, are reported. Throws ApiError not_found or sender_not_verified.
  */
-export const addMembers = async (
-  tx: Tx,
-  deps: Deps,
-  workspaceId: string,
-  listId: string,
-  refs: readonly string[],
-): Promise<ListAddition> => {
+export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListAddition> {
   const list = await findList(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
@@ -182,32 +138,16 @@ export const addMembers = async (
   for (let i = 0; i < invited.length; i += INVITES)
     await deps.queue.enqueue(tx, { kind: INVITE_JOB, payload: { workspaceId, listId, seqs: invited.slice(i, i + INVITES) } });
   return outcome;
-};
-
-/** Writes members over what is known of the same contacts. */
-const putMembers = async (tx: Tx, list: ListRow, rows: readonly MemberRow[]): Promise<void> => {
-  if (rows.length === 0) return;
-  const { listMembers: t } = tx.t;
-  await tx.delete(t).where(
-    and(
-      eq(t.listSeq, list.seq),
-      inArray(
-        t.contactSeq,
-        rows.map((r) => r.contactSeq),
-      ),
-    ),
-  );
-  await tx.insertAll(t, rows);
-};
+}
 
 /** Takes contacts off a list. Throws ApiError not_found for the list. */
-export const removeMembers = async (
+export async function removeMembers(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   listId: string,
   refs: readonly string[],
-): Promise<ListRemoval> => {
+): Promise<ListRemoval> {
   const list = await findList(tx, workspaceId, listId);
   const contacts = await resolve(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
@@ -217,46 +157,15 @@ export const removeMembers = async (
     return contact && gone.has(contact.seq) ? [] : [failure(index, ref, "not_found", "This contact is not on the list.")];
   });
   return { removed: gone.size, failed };
-};
-
-const takeOff = async (tx: Tx, deps: Deps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> => {
-  if (contacts.length === 0) return new Map();
-  const { listMembers: t } = tx.t;
-  const rows = await tx
-    .delete(t)
-    .where(
-      and(
-        eq(t.listSeq, list.seq),
-        inArray(
-          t.contactSeq,
-          contacts.map((c) => c.seq),
-        ),
-      ),
-    )
-    .returning();
-  const gone = new Map(rows.map((row) => [row.contactSeq, row]));
-  await tally(
-    tx,
-    list.id,
-    rows.map(({ status, contactSeq }) => ({ kind: status, seq: contactSeq, by: -1 })),
-  );
-  await noteMembers(
-    tx,
-    deps,
-    list,
-    "list.left",
-    contacts.filter((c) => gone.get(c.seq)?.status === "MEMBER"),
-  );
-  return gone;
-};
+}
 
 /** One member, by the contact's id or address. Throws ApiError not_found. */
-export const findMember = async (
+export async function findMember(
   q: Tx | Reader,
   workspaceId: string,
   listId: string,
   ref: string,
-): Promise<{ list: ListRow; contact: ContactRow; member: MemberRow }> => {
+): Promise<{ list: ListRow; contact: ContactRow; member: MemberRow }> {
   const list = await findList(q, workspaceId, listId);
   const [contact] = await resolve(q, workspaceId, [ref]);
   const member = contact ? (await membersOf(q, list, [contact.seq])).get(contact.seq) : undefined;
@@ -265,14 +174,14 @@ export const findMember = async (
       hint: "See: mailsvc lists contacts <list>",
     });
   return { list, contact, member };
-};
+}
 
 /** Takes one contact off a list. Throws ApiError not_found. */
-export const removeMember = async (tx: Tx, deps: Deps, workspaceId: string, listId: string, ref: string): Promise<ListMember> => {
+export async function removeMember(tx: Tx, deps: Deps, workspaceId: string, listId: string, ref: string): Promise<ListMember> {
   const { list, contact, member } = await findMember(tx, workspaceId, listId, ref);
   await takeOff(tx, deps, list, [contact]);
   return showMember(contact, member);
-};
+}
 
 export interface MemberFilter extends PageInput {
   status?: ListMemberStatus | undefined;
@@ -280,7 +189,7 @@ export interface MemberFilter extends PageInput {
 }
 
 /** A page of the members of a list, newest contacts first. Throws ApiError not_found. */
-export const listMembers = async (read: Reader, workspaceId: string, listId: string, input: MemberFilter): Promise<Page<ListMember>> => {
+export async function listMembers(read: Reader, workspaceId: string, listId: string, input: MemberFilter): Promise<Page<ListMember>> {
   const list = await findList(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
   const part = input.search === undefined ? "" : fold(input.search.trim());
@@ -314,4 +223,96 @@ export const listMembers = async (read: Reader, workspaceId: string, listId: str
     count,
     ({ contact, member }) => showMember(contact, member),
   );
-};
+}
+
+function keyOf(text: string): string {
+  try {
+    return addressKey(parseAddress(text).address);
+  } catch {
+    return addressKey(text);
+  }
+}
+
+/** The contacts that ids and addresses name, each in its place; null where there is none. A thousand at most. */
+async function resolve(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
+  const { contacts: t } = q.t;
+  const keys = refs.map((ref) => (ref.includes("@") ? keyOf(ref) : null));
+  const found = new Map<string, ContactRow>();
+  const take = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
+    if (values.length === 0) return;
+    const rows = await q
+      .select()
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), inArray(column, values)));
+    for (const row of rows) found.set(column === t.id ? row.id : row.emailKey, row);
+  };
+  await take(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
+  await take(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
+  return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
+}
+
+async function membersOf(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
+  if (seqs.length === 0) return new Map();
+  const { listMembers: t } = q.t;
+  const rows = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, [...seqs])));
+  return new Map(rows.map((row) => [row.contactSeq, row]));
+}
+
+function failure(index: number, contact: string, code: string, message: string): Failure {
+  return {
+    index,
+    contact: contact.slice(0, 254),
+    code,
+    message,
+  };
+}
+
+/** Writes members over what is known of the same contacts. */
+async function putMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const { listMembers: t } = tx.t;
+  await tx.delete(t).where(
+    and(
+      eq(t.listSeq, list.seq),
+      inArray(
+        t.contactSeq,
+        rows.map((r) => r.contactSeq),
+      ),
+    ),
+  );
+  await tx.insertAll(t, rows);
+}
+
+async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
+  if (contacts.length === 0) return new Map();
+  const { listMembers: t } = tx.t;
+  const rows = await tx
+    .delete(t)
+    .where(
+      and(
+        eq(t.listSeq, list.seq),
+        inArray(
+          t.contactSeq,
+          contacts.map((c) => c.seq),
+        ),
+      ),
+    )
+    .returning();
+  const gone = new Map(rows.map((row) => [row.contactSeq, row]));
+  await tally(
+    tx,
+    list.id,
+    rows.map(({ status, contactSeq }) => ({ kind: status, seq: contactSeq, by: -1 })),
+  );
+  await noteMembers(
+    tx,
+    deps,
+    list,
+    "list.left",
+    contacts.filter((c) => gone.get(c.seq)?.status === "MEMBER"),
+  );
+  return gone;
+}

@@ -25,64 +25,11 @@ interface LoadedKey {
   key: KeyObject;
 }
 
-const load = ({ domain, selector, privateKey }: DkimKey): LoadedKey => {
-  const where = `DKIM key ${selector}._domainkey.${domain}`;
-  if (!/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(selector)) throw new TypeError(`${where}: the selector is not a DNS label.`);
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(privateKey);
-  } catch {
-    throw new TypeError(`${where}: the private key is not an unencrypted PEM key.`);
-  }
-  if (key.asymmetricKeyType === "ed25519") return { domain: toDomain(domain), selector, algorithm: "ed25519-sha256", key };
-  if (key.asymmetricKeyType !== "rsa")
-    throw new TypeError(`${where}: ${key.asymmetricKeyType} keys do not exist in DKIM; use rsa or ed25519.`);
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < 1024) throw new TypeError(`${where}: ${bits} bits are too few for RSA; receivers want 1024 at least, better 2048.`);
-  return { domain: toDomain(domain), selector, algorithm: "rsa-sha256", key };
-};
-
-/** Relaxed body (RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
-const relaxedBody = (body: string): string => {
-  const text = body.replace(/[ \t]+/g, " ").replaceAll(" \r\n", "\r\n");
-  let end = text.length;
-  while (text.endsWith("\r\n", end)) end -= 2;
-  return end === 0 ? "" : `${text.slice(0, end)}\r\n`;
-};
-
-/** Relaxed header (RFC 6376 3.4.2): name in lower case, unfolded, runs of blanks as one. */
-const relaxedHeader = (line: string): string => {
-  const colon = line.indexOf(":");
-  const value = line
-    .slice(colon + 1)
-    .replaceAll("\r\n", "")
-    .replace(/[ \t]+/g, " ")
-    // Not trim(): it would also take the byte A0 off UTF-8 text.
-    .replace(/^ | $/g, "");
-  return `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
-};
-
-const signature = ({ domain, selector, algorithm, key }: LoadedKey, headers: readonly string[], bodyHash: string): string => {
-  // Repeated headers are signed from the last one up (RFC 6376 5.4.2).
-  const signed = headers
-    .map(relaxedHeader)
-    .filter((line) => SIGNED.test(line.slice(0, line.indexOf(":"))))
-    .reverse();
-  const names = [...signed.map((line) => line.slice(0, line.indexOf(":"))), ...OVERSIGNED];
-  const tags = [`v=1; a=${algorithm}; c=relaxed/relaxed;`, `d=${domain}; s=${selector};`, `bh=${bodyHash};`];
-  const unsigned = `DKIM-Signature: ${tags.join("\r\n ")}\r\n h=${names.join(":").replace(/(.{50,66}:)/g, "$1\r\n  ")};\r\n b=`;
-  // Header text is held as Latin-1, one character per byte.
-  const data = Buffer.from([...signed, relaxedHeader(unsigned)].join("\r\n"), "latin1");
-  // Ed25519 signs the SHA-256 of the data, not the data (RFC 8463 3).
-  const value = algorithm === "rsa-sha256" ? sign("sha256", data, key) : sign(null, createHash("sha256").update(data).digest(), key);
-  return `${unsigned}${(value.toString("base64").match(/.{1,72}/g) ?? []).join("\r\n  ")}\r\n`;
-};
-
 /**
  * Signs with every key of the From domain, or of the nearest parent domain that has keys (DMARC's relaxed alignment), so
  * an RSA and an Ed25519 key may stand side by side. Throws TypeError naming the key that cannot be used.
  */
-export const dkimSigner = (keys: readonly DkimKey[]): DkimSigner => {
+export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
   const loaded = keys.map(load);
   const keysFor = (domain: string): readonly LoadedKey[] => {
     const labels = domain.split(".");
@@ -101,4 +48,57 @@ export const dkimSigner = (keys: readonly DkimKey[]): DkimSigner => {
     const bodyHash = createHash("sha256").update(body, "latin1").digest("base64");
     return Buffer.from(chosen.map((key) => signature(key, headers, bodyHash)).join(""), "latin1");
   };
-};
+}
+
+function load({ domain, selector, privateKey }: DkimKey): LoadedKey {
+  const where = `DKIM key ${selector}._domainkey.${domain}`;
+  if (!/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(selector)) throw new TypeError(`${where}: the selector is not a DNS label.`);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(privateKey);
+  } catch {
+    throw new TypeError(`${where}: the private key is not an unencrypted PEM key.`);
+  }
+  if (key.asymmetricKeyType === "ed25519") return { domain: toDomain(domain), selector, algorithm: "ed25519-sha256", key };
+  if (key.asymmetricKeyType !== "rsa")
+    throw new TypeError(`${where}: ${key.asymmetricKeyType} keys do not exist in DKIM; use rsa or ed25519.`);
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < 1024) throw new TypeError(`${where}: ${bits} bits are too few for RSA; receivers want 1024 at least, better 2048.`);
+  return { domain: toDomain(domain), selector, algorithm: "rsa-sha256", key };
+}
+
+/** Relaxed body (RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
+function relaxedBody(body: string): string {
+  const text = body.replace(/[ \t]+/g, " ").replaceAll(" \r\n", "\r\n");
+  let end = text.length;
+  while (text.endsWith("\r\n", end)) end -= 2;
+  return end === 0 ? "" : `${text.slice(0, end)}\r\n`;
+}
+
+/** Relaxed header (RFC 6376 3.4.2): name in lower case, unfolded, runs of blanks as one. */
+function relaxedHeader(line: string): string {
+  const colon = line.indexOf(":");
+  const value = line
+    .slice(colon + 1)
+    .replaceAll("\r\n", "")
+    .replace(/[ \t]+/g, " ")
+    // Not trim(): it would also take the byte A0 off UTF-8 text.
+    .replace(/^ | $/g, "");
+  return `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
+}
+
+function signature({ domain, selector, algorithm, key }: LoadedKey, headers: readonly string[], bodyHash: string): string {
+  // Repeated headers are signed from the last one up (RFC 6376 5.4.2).
+  const signed = headers
+    .map(relaxedHeader)
+    .filter((line) => SIGNED.test(line.slice(0, line.indexOf(":"))))
+    .reverse();
+  const names = [...signed.map((line) => line.slice(0, line.indexOf(":"))), ...OVERSIGNED];
+  const tags = [`v=1; a=${algorithm}; c=relaxed/relaxed;`, `d=${domain}; s=${selector};`, `bh=${bodyHash};`];
+  const unsigned = `DKIM-Signature: ${tags.join("\r\n ")}\r\n h=${names.join(":").replace(/(.{50,66}:)/g, "$1\r\n  ")};\r\n b=`;
+  // Header text is held as Latin-1, one character per byte.
+  const data = Buffer.from([...signed, relaxedHeader(unsigned)].join("\r\n"), "latin1");
+  // Ed25519 signs the SHA-256 of the data, not the data (RFC 8463 3).
+  const value = algorithm === "rsa-sha256" ? sign("sha256", data, key) : sign(null, createHash("sha256").update(data).digest(), key);
+  return `${unsigned}${(value.toString("base64").match(/.{1,72}/g) ?? []).join("\r\n  ")}\r\n`;
+}

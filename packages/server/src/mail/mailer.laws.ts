@@ -21,22 +21,24 @@ export interface MailerHarness {
 }
 
 /** A plain message to start from. */
-export const sampleMail = (changes: Partial<OutgoingMail> = {}): OutgoingMail => ({
-  envelopeFrom: "hello@acme.example",
-  envelopeTo: "ada@example.com",
-  messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.example>",
-  from: "Acme <hello@acme.example>",
-  to: "ada@example.com",
-  replyTo: null,
-  subject: "Hello",
-  html: null,
-  text: "It works.",
-  headers: {},
-  attachments: [],
-  date: Date.UTC(2026, 0, 31, 9, 30),
-  attempt: 1,
-  ...changes,
-});
+export function sampleMail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
+  return {
+    envelopeFrom: "hello@acme.example",
+    envelopeTo: "ada@example.com",
+    messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.example>",
+    from: "Acme <hello@acme.example>",
+    to: "ada@example.com",
+    replyTo: null,
+    subject: "Hello",
+    html: null,
+    text: "It works.",
+    headers: {},
+    attachments: [],
+    date: Date.UTC(2026, 0, 31, 9, 30),
+    attempt: 1,
+    ...changes,
+  };
+}
 
 const everyByte = Uint8Array.from({ length: 1024 }, (_, i) => i % 256);
 
@@ -127,39 +129,8 @@ export const NASTY_MAIL: readonly (readonly [string, Partial<OutgoingMail>])[] =
   ],
 ];
 
-const lines = (text: string): string => text.replace(/\r\n|\r|\n/g, "\n");
-// Readers may count the line end that closes every message and part as a part of the text.
-const bodies = (text: string): string[] => [lines(text), `${lines(text)}\n`];
-
-const decodedWords = (value: string): string =>
-  value.replace(/\?=\s+=\?/g, "?==?").replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, data: string) => {
-    const bytes =
-      kind.toUpperCase() === "B"
-        ? Buffer.from(data, "base64")
-        : Buffer.from(
-            data.replaceAll("_", " ").replace(/=([0-9A-F]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-            "latin1",
-          );
-    // Held as bytes until all words are together: a character may not be split over two words, and this would show it.
-    return bytes.toString("utf8");
-  });
-
-const mailbox = (text: string): { name: string; address: string } => {
-  const [, name = "", address = text] = /^(.*?)\s*<(.*)>$/.exec(text) ?? [];
-  const at = address.lastIndexOf("@");
-  const unquoted = name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/g, "$1") : name;
-  return { name: unquoted, address: `${address.slice(0, at)}@${toDomain(address.slice(at + 1))}` };
-};
-
-const bytesOf = (content: ArrayBuffer | Uint8Array | string): Buffer =>
-  typeof content === "string"
-    ? Buffer.from(content)
-    : content instanceof Uint8Array
-      ? Buffer.from(content)
-      : Buffer.from(new Uint8Array(content));
-
 /** Expects that a message, parsed by an independent parser, says exactly what `mail` says. */
-export const expectSameMail = async (raw: Uint8Array, mail: OutgoingMail): Promise<void> => {
+export async function expectSameMail(raw: Uint8Array, mail: OutgoingMail): Promise<void> {
   const parsed: Email = await PostalMime.parse(raw);
   expect(parsed.subject).toBe(mail.subject);
   expect(parsed.from).toMatchObject(mailbox(mail.from));
@@ -182,15 +153,15 @@ export const expectSameMail = async (raw: Uint8Array, mail: OutgoingMail): Promi
     expect(got.contentId ?? null).toBe(file.contentId === null ? null : `<${file.contentId}>`);
     expect(Buffer.compare(bytesOf(got.content), Buffer.from(file.content))).toBe(0);
   }
-};
+}
 
 /** Expects CRLF line ends alone, and lines no longer than a server has to take (RFC 5322 2.1.1). */
-export const expectWireForm = (raw: Uint8Array): void => {
+export function expectWireForm(raw: Uint8Array): void {
   const text = Buffer.from(raw).toString("latin1");
   expect(/(?<!\r)\n|\r(?!\n)/.test(text), "a bare CR or LF").toBe(false);
   const longest = text.split("\r\n").reduce((max, line) => Math.max(max, line.length), 0);
   expect(longest).toBeLessThanOrEqual(998);
-};
+}
 
 // Text a caller may send: well-formed Unicode without NUL, which no mail can hold.
 const bodyText = fc.string({ unit: "binary", maxLength: 400 }).filter((s) => s.isWellFormed() && !s.includes("\0"));
@@ -199,7 +170,7 @@ const headerText = fc
   .filter((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s) && s.trim() !== "");
 
 /** What every mailer must do. Each test gets a harness of its own. */
-export const mailerLaws = (name: string, makeHarness: () => Promise<MailerHarness>): void => {
+export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarness>): void {
   describe(`${name} keeps the laws of mailers`, () => {
     let harness: MailerHarness;
     beforeEach(async () => {
@@ -306,4 +277,42 @@ export const mailerLaws = (name: string, makeHarness: () => Promise<MailerHarnes
       expect(await harness.received()).toHaveLength(1);
     });
   });
-};
+}
+
+function lines(text: string): string {
+  return text.replace(/\r\n|\r|\n/g, "\n");
+}
+
+// Readers may count the line end that closes every message and part as a part of the text.
+function bodies(text: string): string[] {
+  return [lines(text), `${lines(text)}\n`];
+}
+
+function decodedWords(value: string): string {
+  return value.replace(/\?=\s+=\?/g, "?==?").replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, data: string) => {
+    const bytes =
+      kind.toUpperCase() === "B"
+        ? Buffer.from(data, "base64")
+        : Buffer.from(
+            data.replaceAll("_", " ").replace(/=([0-9A-F]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+            "latin1",
+          );
+    // Held as bytes until all words are together: a character may not be split over two words, and this would show it.
+    return bytes.toString("utf8");
+  });
+}
+
+function mailbox(text: string): { name: string; address: string } {
+  const [, name = "", address = text] = /^(.*?)\s*<(.*)>$/.exec(text) ?? [];
+  const at = address.lastIndexOf("@");
+  const unquoted = name.startsWith('"') ? name.slice(1, -1).replace(/\\(.)/g, "$1") : name;
+  return { name: unquoted, address: `${address.slice(0, at)}@${toDomain(address.slice(at + 1))}` };
+}
+
+function bytesOf(content: ArrayBuffer | Uint8Array | string): Buffer {
+  return typeof content === "string"
+    ? Buffer.from(content)
+    : content instanceof Uint8Array
+      ? Buffer.from(content)
+      : Buffer.from(new Uint8Array(content));
+}

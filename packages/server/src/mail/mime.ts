@@ -4,47 +4,12 @@ import type { DkimSigner } from "./dkim.ts";
 import { customHeader, mailboxHeader, mailDate, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 
-const crlf = (text: string): string => text.replace(/\r\n|\r|\n/g, "\r\n");
-
-/**
- * Transfer encoding of a text part. 7bit only for what no relay on the way has a reason to touch: short ASCII lines
- * without blanks at their ends, and no "From " that an mbox would turn into ">From ".
- */
-const transferEncoding = (text: string): "7bit" | "quoted-printable" | "base64" => {
-  if (/^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{77}|[ \t](?:\r|$)|(?:^|\n)From /.test(text)) return "7bit";
-  const beyond = text.match(/[^\x20-\x7e\r\n\t]/gu)?.length ?? 0;
-  return beyond * 3 < text.length ? "quoted-printable" : "base64";
-};
-
-const textPart = (contentType: string, text: string) => {
-  const content = crlf(text);
-  return { contentType: `${contentType}; charset=utf-8`, content, contentTransferEncoding: transferEncoding(content) };
-};
-
-const filePart = (file: MailAttachment) => ({
-  filename: file.filename,
-  contentType: file.contentType,
-  contentDisposition: file.contentId === null ? ("attachment" as const) : ("inline" as const),
-  content: Buffer.from(file.content.buffer, file.content.byteOffset, file.content.byteLength),
-  ...(file.contentId === null ? {} : { cid: file.contentId }),
-});
-
-/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
-const boundaryOf = (mail: OutgoingMail): string =>
-  createHash("sha256")
-    .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
-    .digest("hex")
-    .slice(0, 32);
-
-// Of what the composer puts at the top only the MIME headers are kept: all others are written here.
-const isMimeHeader = (line: string): boolean => /^(?:mime-version|content-[a-z-]+):/i.test(line);
-
 /**
  * The message as it goes over the wire (RFC 5322, MIME), CRLF line ends, not dot-stuffed; signed when `dkim` is given.
  * The same mail gives the same bytes, whichever attempt it is. Line ends of texts become CRLF; all else is read back as
  * it was. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
  */
-export const composeMime = async (mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> => {
+export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
   // Loaded with the first message: 140 KB that a start can do without.
@@ -79,4 +44,46 @@ export const composeMime = async (mail: OutgoingMail, dkim?: DkimSigner): Promis
   ].join("\r\n");
   const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), built.subarray(end + 4)]);
   return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
-};
+}
+
+function crlf(text: string): string {
+  return text.replace(/\r\n|\r|\n/g, "\r\n");
+}
+
+/**
+ * Transfer encoding of a text part. 7bit only for what no relay on the way has a reason to touch: short ASCII lines
+ * without blanks at their ends, and no "From " that an mbox would turn into ">From ".
+ */
+function transferEncoding(text: string): "7bit" | "quoted-printable" | "base64" {
+  if (/^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{77}|[ \t](?:\r|$)|(?:^|\n)From /.test(text)) return "7bit";
+  const beyond = text.match(/[^\x20-\x7e\r\n\t]/gu)?.length ?? 0;
+  return beyond * 3 < text.length ? "quoted-printable" : "base64";
+}
+
+function textPart(contentType: string, text: string) {
+  const content = crlf(text);
+  return { contentType: `${contentType}; charset=utf-8`, content, contentTransferEncoding: transferEncoding(content) };
+}
+
+function filePart(file: MailAttachment) {
+  return {
+    filename: file.filename,
+    contentType: file.contentType,
+    contentDisposition: file.contentId === null ? ("attachment" as const) : ("inline" as const),
+    content: Buffer.from(file.content.buffer, file.content.byteOffset, file.content.byteLength),
+    ...(file.contentId === null ? {} : { cid: file.contentId }),
+  };
+}
+
+/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
+function boundaryOf(mail: OutgoingMail): string {
+  return createHash("sha256")
+    .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
+    .digest("hex")
+    .slice(0, 32);
+}
+
+// Of what the composer puts at the top only the MIME headers are kept: all others are written here.
+function isMimeHeader(line: string): boolean {
+  return /^(?:mime-version|content-[a-z-]+):/i.test(line);
+}

@@ -19,12 +19,6 @@ export interface SimulatorMailbox {
   readonly reactions: readonly Reaction[];
 }
 
-const error = (smtpCode: number, enhancedCode: string, text: string): DeliveryError => ({
-  message: `${smtpCode} ${enhancedCode} ${text}`,
-  smtpCode,
-  enhancedCode,
-});
-
 const noSuchUser = { outcome: "bounced", error: error(550, "5.1.1", "No such user here"), firstOnly: false } as const;
 const opened = { type: "email.opened", afterMs: 2000 } as const;
 
@@ -75,22 +69,24 @@ export const SIMULATOR: readonly SimulatorMailbox[] = [
 const UNKNOWN: SimulatorMailbox = { name: "", what: "Bounced.", failure: noSuchUser, reactions: [] };
 
 /** The simulator's mailbox behind an address, or null when it is an address of the real world. */
-export const simulatorMailbox = (address: string): SimulatorMailbox | null => {
+export function simulatorMailbox(address: string): SimulatorMailbox | null {
   const key = addressKey(address);
   const at = key.lastIndexOf("@");
   if (key.slice(at + 1) !== SIMULATOR_DOMAIN) return null;
   const name = key.slice(0, at).replace(/\+.*$/, "");
   return SIMULATOR.find((mailbox) => mailbox.name === name) ?? UNKNOWN;
-};
+}
 
 /** What the recipient does after delivery, in order of time; nothing for addresses of the real world. */
-export const simulatedReactions = (address: string): readonly Reaction[] => simulatorMailbox(address)?.reactions ?? [];
+export function simulatedReactions(address: string): readonly Reaction[] {
+  return simulatorMailbox(address)?.reactions ?? [];
+}
 
 /**
  * Puts the simulator before a mailer. Its mailboxes never reach the network: what they accept goes into the inbox when
  * the mailer is `capture`, and is just delivered otherwise. All other mail passes.
  */
-export const simulator = (mailer: Mailer): Mailer => {
+export function simulator(mailer: Mailer): Mailer {
   const send = async (mail: OutgoingMail): Promise<Receipt> => {
     const mailbox = simulatorMailbox(mail.envelopeTo);
     if (mailbox === null) return mailer.send(mail);
@@ -106,4 +102,12 @@ export const simulator = (mailer: Mailer): Mailer => {
     check: () => mailer.check(),
     close: () => mailer.close(),
   };
-};
+}
+
+function error(smtpCode: number, enhancedCode: string, text: string): DeliveryError {
+  return {
+    message: `${smtpCode} ${enhancedCode} ${text}`,
+    smtpCode,
+    enhancedCode,
+  };
+}

@@ -19,13 +19,11 @@ const IDLE_MS = 30_000;
 const CLOSE_MS = 10_000;
 const CLOSED = deferred("The mailer is closed.");
 
-const isSession = (opened: SmtpSession | Receipt): opened is SmtpSession => "send" in opened;
-
 /**
  * A pool of our own on nodemailer's SMTP client: its pool neither says how far a message had come when the connection was
  * lost nor which extensions a connection has.
  */
-export const smtpPool = (target: SmtpTarget, time: Clock["real"]): SmtpPool => {
+export function smtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
   const { maxConnections = 5, maxMessages = 100 } = target;
   const idle = new Map<SmtpSession, Timer>();
   const busy = new Set<SmtpSession>();
@@ -126,4 +124,8 @@ export const smtpPool = (target: SmtpTarget, time: Clock["real"]): SmtpPool => {
       await Promise.all(gone);
     },
   };
-};
+}
+
+function isSession(opened: SmtpSession | Receipt): opened is SmtpSession {
+  return "send" in opened;
+}

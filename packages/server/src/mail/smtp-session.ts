@@ -43,16 +43,54 @@ const MESSAGE_MS = 600 * SECOND;
 const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
 
-const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+/** Connects, secures and logs in. A failure is always `deferred`: it says nothing about any recipient. */
+export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<SmtpSession | Receipt> {
+  return new Promise((resolve) => {
+    const connection = new SMTPConnection({
+      host: target.host,
+      port: target.port,
+      secure: target.implicitTls,
+      ignoreTLS: target.tls === "off",
+      requireTLS: target.tls === "required" && !target.implicitTls,
+      opportunisticTLS: target.tls === "opportunistic",
+      tls: { rejectUnauthorized: target.verify },
+      name: target.name,
+      connectionTimeout: target.connectMs ?? DEFAULTS.connectMs,
+      dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
+      greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
+      socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
+    }) as Connection;
+    const fail = (failure: SmtpFailure): void => {
+      resolve(failureReceipt(failure, "session"));
+      connection.close();
+    };
+    // Stays on for the life of the connection: an error on an idle connection only ends it, and `alive` says so.
+    connection.on("error", fail);
+    connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
+    connection.connect((error) => {
+      if (error) return fail(error);
+      if (target.auth === null) return resolve(sessionOf(connection, time));
+      if (!connection.allowsAuth)
+        return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
+      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(sessionOf(connection, time))));
+    });
+  });
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
 
 // Bodies are always encoded down to ASCII; a local part beyond ASCII stands in the headers as it is.
-const hasUtf8Headers = (message: Buffer): boolean => message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
+function hasUtf8Headers(message: Buffer): boolean {
+  return message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
+}
 
 function* chunks(message: Buffer): Generator<Buffer> {
   for (let at = 0; at < message.length; at += CHUNK) yield message.subarray(at, at + CHUNK);
 }
 
-const sessionOf = (connection: Connection, time: Clock["real"]): SmtpSession => {
+function sessionOf(connection: Connection, time: Clock["real"]): SmtpSession {
   let messages = 0;
   let cut = (_why: string): void => {};
 
@@ -129,37 +167,4 @@ const sessionOf = (connection: Connection, time: Clock["real"]): SmtpSession => 
       connection.close();
     },
   };
-};
-
-/** Connects, secures and logs in. A failure is always `deferred`: it says nothing about any recipient. */
-export const openSession = (target: SmtpTarget, time: Clock["real"]): Promise<SmtpSession | Receipt> =>
-  new Promise((resolve) => {
-    const connection = new SMTPConnection({
-      host: target.host,
-      port: target.port,
-      secure: target.implicitTls,
-      ignoreTLS: target.tls === "off",
-      requireTLS: target.tls === "required" && !target.implicitTls,
-      opportunisticTLS: target.tls === "opportunistic",
-      tls: { rejectUnauthorized: target.verify },
-      name: target.name,
-      connectionTimeout: target.connectMs ?? DEFAULTS.connectMs,
-      dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
-      greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
-      socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
-    }) as Connection;
-    const fail = (failure: SmtpFailure): void => {
-      resolve(failureReceipt(failure, "session"));
-      connection.close();
-    };
-    // Stays on for the life of the connection: an error on an idle connection only ends it, and `alive` says so.
-    connection.on("error", fail);
-    connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
-    connection.connect((error) => {
-      if (error) return fail(error);
-      if (target.auth === null) return resolve(sessionOf(connection, time));
-      if (!connection.allowsAuth)
-        return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
-      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(sessionOf(connection, time))));
-    });
-  });
+}

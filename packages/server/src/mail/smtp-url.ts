@@ -23,24 +23,6 @@ export class SmtpUrlError extends Error {
   override name = "SmtpUrlError";
 }
 
-const fail = (why: string): never => {
-  throw new SmtpUrlError(why.replace(/\p{Cc}+/gu, " "));
-};
-
-const wholeNumber =
-  (max: number) =>
-  (option: string, text: string): number => {
-    const n = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-    return n >= 1 && n <= max ? n : fail(`${option}=${text}: a whole number from 1 to ${max} is needed.`);
-  };
-
-const seconds = (option: string, text: string): number => wholeNumber(3600)(option, text) * 1000;
-
-const ehloName = (option: string, text: string): string =>
-  /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:IPv6:)?[0-9A-Fa-f:.]+\])$/.test(text)
-    ? text
-    : fail(`${option}=${text}: a host name such as mail.example.com is needed.`);
-
 const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
   tls: (target, text) => {
     if (text !== "required" && text !== "opportunistic" && text !== "off") return fail(`tls=${text}: use required, opportunistic or off.`);
@@ -71,26 +53,6 @@ const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
   },
 };
 
-const isLoopback = (host: string): boolean => /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
-
-const decoded = (what: string, text: string): string => {
-  let out = "";
-  try {
-    out = decodeURIComponent(text);
-  } catch {
-    fail(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
-  }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  return /[\x00-\x1f\x7f]/.test(out) ? fail(`The ${what} in the SMTP URL holds a control character.`) : out;
-};
-
-const credentials = (url: URL): SmtpTarget["auth"] => {
-  if (url.username === "" && url.password === "") return null;
-  if (url.username === "") return fail("The SMTP URL has a password but no user.");
-  if (url.password === "") return fail("The SMTP URL has a user but no password.");
-  return { user: decoded("user", url.username), pass: decoded("password", url.password) };
-};
-
 /**
  * Reads `smtp://user:pass@host:port?option=value` or `smtps://...`. Ports: 587, with smtps 465. Options: `tls=required|
  * opportunistic|off`, `verify=true|false`, `pool` (connections), `messages` (per connection), `name` (EHLO), and in seconds
@@ -99,7 +61,7 @@ const credentials = (url: URL): SmtpTarget["auth"] => {
  * STARTTLS is opportunistic, but required where a password would leave this machine; certificates are verified, except on
  * loopback. Throws SmtpUrlError.
  */
-export const parseSmtpUrl = (text: string): SmtpTarget => {
+export function parseSmtpUrl(text: string): SmtpTarget {
   if (!/^smtps?:\/\//i.test(text)) return fail("An SMTP URL starts with smtp:// or smtps://.");
   if (!URL.canParse(text))
     return fail("The SMTP URL cannot be read; write special characters of user and password as %XX (@ is %40, / is %2F, # is %23).");
@@ -130,4 +92,47 @@ export const parseSmtpUrl = (text: string): SmtpTarget => {
     apply(target, value);
   }
   return target;
-};
+}
+
+function fail(why: string): never {
+  throw new SmtpUrlError(why.replace(/\p{Cc}+/gu, " "));
+}
+
+function wholeNumber(max: number) {
+  return (option: string, text: string): number => {
+    const n = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    return n >= 1 && n <= max ? n : fail(`${option}=${text}: a whole number from 1 to ${max} is needed.`);
+  };
+}
+
+function seconds(option: string, text: string): number {
+  return wholeNumber(3600)(option, text) * 1000;
+}
+
+function ehloName(option: string, text: string): string {
+  return /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:IPv6:)?[0-9A-Fa-f:.]+\])$/.test(text)
+    ? text
+    : fail(`${option}=${text}: a host name such as mail.example.com is needed.`);
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+}
+
+function decoded(what: string, text: string): string {
+  let out = "";
+  try {
+    out = decodeURIComponent(text);
+  } catch {
+    fail(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  return /[\x00-\x1f\x7f]/.test(out) ? fail(`The ${what} in the SMTP URL holds a control character.`) : out;
+}
+
+function credentials(url: URL): SmtpTarget["auth"] {
+  if (url.username === "" && url.password === "") return null;
+  if (url.username === "") return fail("The SMTP URL has a password but no user.");
+  if (url.password === "") return fail("The SMTP URL has a user but no password.");
+  return { user: decoded("user", url.username), pass: decoded("password", url.password) };
+}

@@ -15,7 +15,7 @@ export interface SmtpMailerOptions {
 }
 
 /** Hands mail to the next hop over SMTP. Throws SmtpUrlError or TypeError when the options cannot work. */
-export const smtpMailer = ({ url, dkim, time }: SmtpMailerOptions): Mailer => {
+export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
   const pool = smtpPool(parseSmtpUrl(url), time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
   return {
@@ -26,4 +26,4 @@ export const smtpMailer = ({ url, dkim, time }: SmtpMailerOptions): Mailer => {
     check: pool.check,
     close: pool.close,
   };
-};
+}

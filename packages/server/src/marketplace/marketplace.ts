@@ -1,9 +1,9 @@
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { fileJobs } from "./files/jobs.ts";
+import { pageJobs } from "./landing-pages/jobs.ts";
 import { listingJobs } from "./listings/jobs.ts";
 import { messageJobs } from "./messages/jobs.ts";
-import { pageJobs } from "./pages/jobs.ts";
 import { paymentJobs } from "./payments/jobs.ts";
 import { planJobs } from "./plans/jobs.ts";
 import { retentionJobs } from "./retention/retention.ts";
@@ -40,14 +40,16 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
 export { eventSent, eventsSent } from "./sent.ts";
 
 /** The jobs of all rooms. */
-export const marketplaceJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
-  ...listingJobs(deps),
-  ...paymentJobs(deps),
-  ...planJobs(deps),
-  ...pageJobs(deps),
-  ...messageJobs(deps),
-  ...runJobs(deps),
-  ...retentionJobs(deps),
-  ...wakeupJobs(deps),
-  ...fileJobs(deps),
-});
+export function marketplaceJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return {
+    ...listingJobs(deps),
+    ...paymentJobs(deps),
+    ...planJobs(deps),
+    ...pageJobs(deps),
+    ...messageJobs(deps),
+    ...runJobs(deps),
+    ...retentionJobs(deps),
+    ...wakeupJobs(deps),
+    ...fileJobs(deps),
+  };
+}

@@ -1,15 +1,15 @@
 import type { Delivery, DeliveryDetail } from "@mailsvc/sdk/contract";
 import { desc, eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { findEvent } from "./deliveries/list.ts";
-import { showDelivery, showDetail } from "./deliveries/show.ts";
+import { findEvent } from "../webhooks/list.ts";
+import { showDelivery, showDetail } from "../webhooks/show.ts";
 import { findListing } from "./listings/store.ts";
 
 /** An event with the listing whose webhook it is for. */
 export type SentEvent = Delivery & { slug: string };
 
 /** The latest events for the webhooks of all listings of a workspace, newest first. */
-export const eventsSent = async (read: Reader, workspaceId: string, limit: number): Promise<SentEvent[]> => {
+export async function eventsSent(read: Reader, workspaceId: string, limit: number): Promise<SentEvent[]> {
   const { agentEvents: e, listings: l } = read.t;
   const rows = await read
     .select({ event: e, slug: l.slug })
@@ -19,8 +19,9 @@ export const eventsSent = async (read: Reader, workspaceId: string, limit: numbe
     .orderBy(desc(e.id))
     .limit(limit);
   return rows.map(({ event, slug }) => ({ slug, ...showDelivery(event) }));
-};
+}
 
 /** One of them, with its bytes and every attempt. Throws ApiError not_found. */
-export const eventSent = async (read: Reader, workspaceId: string, slug: string, id: string): Promise<DeliveryDetail> =>
-  showDetail(read, await findEvent(read, await findListing(read, workspaceId, slug), id));
+export async function eventSent(read: Reader, workspaceId: string, slug: string, id: string): Promise<DeliveryDetail> {
+  return showDetail(read, await findEvent(read, await findListing(read, workspaceId, slug), id));
+}

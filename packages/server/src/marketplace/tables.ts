@@ -1,29 +1,31 @@
-import type { Kit } from "../db/kit.pg.ts";
+import type { Kit } from "../db/postgres/columns.ts";
+import { deliveryTables } from "../webhooks/tables.ts";
 import { activationTables } from "./activations/tables.ts";
 import { brandTables } from "./brand/tables.ts";
 import { creditTables } from "./credits/tables.ts";
-import { deliveryTables } from "./deliveries/tables.ts";
 import { fileTables } from "./files/tables.ts";
+import { pageTables } from "./landing-pages/tables.ts";
 import { listingTables } from "./listings/tables.ts";
 import { messageTables } from "./messages/tables.ts";
-import { pageTables } from "./pages/tables.ts";
 import { paymentTables } from "./payments/tables.ts";
 import { planTables } from "./plans/tables.ts";
 import { runTables } from "./runs/tables.ts";
 import { wakeupTables } from "./wakeups/tables.ts";
 
 /** The tables of all rooms. */
-export const marketplaceTables = (k: Kit) => ({
-  ...listingTables(k),
-  ...paymentTables(k),
-  ...activationTables(k),
-  ...planTables(k),
-  ...deliveryTables(k),
-  ...runTables(k),
-  ...messageTables(k),
-  ...creditTables(k),
-  ...wakeupTables(k),
-  ...pageTables(k),
-  ...fileTables(k),
-  ...brandTables(k),
-});
+export function marketplaceTables(k: Kit) {
+  return {
+    ...listingTables(k),
+    ...paymentTables(k),
+    ...activationTables(k),
+    ...planTables(k),
+    ...deliveryTables(k),
+    ...runTables(k),
+    ...messageTables(k),
+    ...creditTables(k),
+    ...wakeupTables(k),
+    ...pageTables(k),
+    ...fileTables(k),
+    ...brandTables(k),
+  };
+}

@@ -1,10 +1,7 @@
 import type { Shape } from "../db/move/shapes.ts";
 import { RowSum, type Value } from "../db/move/sum.ts";
-import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
-
-const text = (name: string, nullable = false) => ({ name, type: "text", nullable });
-const number = (name: string) => ({ name, type: "bigint", nullable: false });
 
 /** The jobs of SQLite. The state is not moved: what was running when the last process ended waits again, and what is dead has no attempt left. */
 export const JOBS: Shape = {
@@ -27,15 +24,8 @@ export const JOBS: Shape = {
 // Both are 16 bits wide there. A job that runs again by its plan may have counted further: what is left to it is what counts.
 const MOST = 32_767;
 
-const fit = (row: readonly Value[]): Value[] => {
-  const [id, kind, payload, runAt, attempts, most, ...rest] = row;
-  const left = Number(most) - Number(attempts);
-  const used = Math.min(Number(attempts), Math.max(0, MOST - left));
-  return [id ?? null, kind ?? null, payload ?? null, runAt ?? null, used, Math.min(used + left, MOST), ...rest];
-};
-
 /** Adds jobs to the tables of graphile-worker, under their own numbers, so that a chunk that comes twice is noticed. */
-export const insertJobs = async (tx: PgTx, rows: readonly Value[][]): Promise<void> => {
+export async function insertJobs(tx: PgTx, rows: readonly Value[][]): Promise<void> {
   const fitting = rows.map(fit);
   await tx.raw(`insert into ${QUEUE_SCHEMA}._private_tasks (identifier) select distinct unnest($1::text[]) on conflict do nothing`, [
     fitting.map((row) => row[1]),
@@ -52,13 +42,15 @@ export const insertJobs = async (tx: PgTx, rows: readonly Value[][]): Promise<vo
      join ${QUEUE_SCHEMA}._private_tasks t on t.identifier = v.kind`,
     types.map((_, i) => fitting.map((row) => row[i])),
   );
-};
+}
 
 /** What the source holds, as it will stand in the target. */
-export const addJob = (sum: RowSum, row: readonly Value[]): void => sum.add(fit(row));
+export function addJob(sum: RowSum, row: readonly Value[]): void {
+  sum.add(fit(row));
+}
 
 /** Reads all jobs back. */
-export const sumJobs = async (db: PostgresDb): Promise<RowSum> => {
+export async function sumJobs(db: PostgresDb): Promise<RowSum> {
   const sum = new RowSum();
   let after = 0;
   for (;;) {
@@ -78,11 +70,27 @@ export const sumJobs = async (db: PostgresDb): Promise<RowSum> => {
     after = Number(last.id);
   }
   return sum;
-};
+}
 
 /** New jobs count on after those that came. */
-export const setJobCounter = (db: PostgresDb): Promise<unknown> =>
-  db.read.raw(
+export function setJobCounter(db: PostgresDb): Promise<unknown> {
+  return db.read.raw(
     `select setval(pg_get_serial_sequence('${QUEUE_SCHEMA}._private_jobs', 'id'),
        coalesce((select max(id) from ${QUEUE_SCHEMA}._private_jobs), 0) + 1, false)`,
   );
+}
+
+function text(name: string, nullable = false) {
+  return { name, type: "text", nullable };
+}
+
+function number(name: string) {
+  return { name, type: "bigint", nullable: false };
+}
+
+function fit(row: readonly Value[]): Value[] {
+  const [id, kind, payload, runAt, attempts, most, ...rest] = row;
+  const left = Number(most) - Number(attempts);
+  const used = Math.min(Number(attempts), Math.max(0, MOST - left));
+  return [id ?? null, kind ?? null, payload ?? null, runAt ?? null, used, Math.min(used + left, MOST), ...rest];
+}

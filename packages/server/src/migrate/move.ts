@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lockFolder } from "../db/lock.ts";
-import { migrateFile } from "../db/migrate.sqlite.ts";
 import { SHAPES, type Shape } from "../db/move/shapes.ts";
 import { openSource } from "../db/move/source.ts";
 import { RowSum, type Value } from "../db/move/sum.ts";
 import { openTarget } from "../db/move/target.ts";
-import { openPostgres } from "../db/postgres.ts";
+import { openPostgres } from "../db/postgres/database.ts";
+import { migrateFile } from "../db/sqlite/migrate.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { OPEN_ALL } from "../queue/bundles.sqlite.ts";
 import { migrateQueue } from "../queue/graphile-schema.ts";
@@ -21,7 +21,7 @@ import { type MovedTable, MoveError, type MoveOptions, MoveRefused, type MoveRep
  * Throws MoveRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
  * Postgres cannot be reached) or MoveError.
  */
-export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOptions): Promise<MoveReport> => {
+export async function moveToPostgres({ from, to, onProgress = () => {} }: MoveOptions): Promise<MoveReport> {
   const file = join(from, "mailsvc.db");
   if (!existsSync(file)) throw new MoveRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
@@ -93,4 +93,4 @@ export const moveToPostgres = async ({ from, to, onProgress = () => {} }: MoveOp
   } finally {
     unlock();
   }
-};
+}

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Gather, SqliteDb } from "../db/sqlite.ts";
+import type { Gather, SqliteDb } from "../db/sqlite/database.ts";
 import type { JobRow } from "./queue.ts";
 import type { queueTables } from "./tables.ts";
 
@@ -21,7 +21,7 @@ export const OPEN_ALL = `
  * Jobs that were added by one commit, kept as one row until they are claimed: a row each costs a send a twentieth of all
  * it costs. Used while requests are waiting; the worker has no time for the jobs then anyway.
  */
-export const bundles = (db: SqliteDb) => {
+export function bundles(db: SqliteDb) {
   const jobs = db.jobs as unknown as Jobs;
 
   const insert = async (
@@ -66,4 +66,4 @@ export const bundles = (db: SqliteDb) => {
   };
 
   return { add: (job: Loose): void => db.gather(gather, job), open };
-};
+}

@@ -3,7 +3,7 @@ import { HOUR, type LawsContext, SECOND } from "./laws-context.ts";
 import { backoff, type ClaimedJob, type JobHandler } from "./queue.ts";
 
 /** Jobs that fail, are dead, hold a key, or run again by their plan. */
-export const failingLaws = (t: LawsContext): void => {
+export function failingLaws(t: LawsContext): void {
   const { add, put, names, jobs, states, note, start, advance, work } = t;
 
   describe("jobs that fail", () => {
@@ -272,4 +272,4 @@ export const failingLaws = (t: LawsContext): void => {
       expect(await states()).toEqual(["dead"]);
     });
   });
-};
+}

@@ -1,5 +1,5 @@
-import type { Listener } from "../db/listener.pg.ts";
-import type { PostgresDb } from "../db/postgres.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
+import type { Listener } from "../db/postgres/listener.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { QUEUE_SCHEMA } from "./graphile-schema.ts";

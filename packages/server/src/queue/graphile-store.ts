@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "../db/db.ts";
-import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { QUEUE_SCHEMA } from "./graphile-schema.ts";
 import type { ClaimedJob, JobFilter, JobRow } from "./queue.ts";
 import type { JobState } from "./tables.ts";
@@ -17,9 +17,6 @@ export interface Addition {
 
 const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
 const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
-
-const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
-const at = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
 
 const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
   ${ms("j.run_at")} as "runAt", ${ms("j.created_at")} as "createdAt", j.last_error as "lastError",
@@ -55,8 +52,6 @@ const CLAIM = `with due as (
 
 const HELD = "j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3";
 
-const raw = (q: Tx | Reader): PgTx["raw"] => (q as PgTx).raw;
-
 /** The work that one attempt holds. */
 export type Hold = [id: string, worker: string, attempt: number];
 
@@ -65,7 +60,7 @@ export type Hold = [id: string, worker: string, attempt: number];
  * on two cores with 16 connections that was 3,160 against 1,010 transactions a second, since `add_job` announces each
  * job in its transaction, and commits that notify wait for each other, fsync included.
  */
-export const graphileStore = (db: PostgresDb) => {
+export function graphileStore(db: PostgresDb) {
   /** Kinds that are known to be there: rows of their table are never deleted, except with everything else. */
   const kinds = new Set<string>();
   return {
@@ -196,6 +191,18 @@ export const graphileStore = (db: PostgresDb) => {
       return row ?? null;
     },
   };
-};
+}
 
 export type GraphileStore = ReturnType<typeof graphileStore>;
+
+function ms(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`;
+}
+
+function at(parameter: string): string {
+  return `to_timestamp(${parameter}::float8 / 1000)`;
+}
+
+function raw(q: Tx | Reader): PgTx["raw"] {
+  return (q as PgTx).raw;
+}

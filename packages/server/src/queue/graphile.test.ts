@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import type { Tx } from "../db/db.ts";
-import { openPostgres, type PostgresDb } from "../db/postgres.ts";
+import { openPostgres, type PostgresDb } from "../db/postgres/database.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
 import { realTime, systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";

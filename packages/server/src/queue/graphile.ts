@@ -1,4 +1,4 @@
-import type { PgTx, PostgresDb } from "../db/postgres.ts";
+import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
@@ -40,7 +40,7 @@ const CLAIM_LASTS_MS = 50;
  * Measured on two cores, 20,000 jobs that do nothing: graphile-worker's own loop (local queue of 500, completions in
  * batches) and this one, in the same run, are in bench/postgres.
  */
-export const graphileQueue = ({ db, clock, random, log, pressed = () => false, beatMs, deadMs }: GraphileQueueOptions): Queue => {
+export function graphileQueue({ db, clock, random, log, pressed = () => false, beatMs, deadMs }: GraphileQueueOptions): Queue {
   const store = graphileStore(db);
   const running = new Map<string, Promise<void>>();
   /** Claimed, and waiting for a place. */
@@ -314,4 +314,4 @@ export const graphileQueue = ({ db, clock, random, log, pressed = () => false, b
       return revived;
     },
   };
-};
+}

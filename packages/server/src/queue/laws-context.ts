@@ -37,7 +37,7 @@ export interface LawsContext extends Omit<QueueHarness, "close"> {
 }
 
 /** Opens a queue before each test of the suite it is called in, and stops it afterwards. */
-export const lawsContext = (open: () => Promise<QueueHarness>): LawsContext => {
+export function lawsContext(open: () => Promise<QueueHarness>): LawsContext {
   let h: QueueHarness;
   let ran: ClaimedJob[];
   const stopping: Queue[] = [];
@@ -85,4 +85,4 @@ export const lawsContext = (open: () => Promise<QueueHarness>): LawsContext => {
     put: async (tx, name, value = "1") => void (await tx.insert(tx.t.meta).values({ name, value })),
     names: async () => (await h.db.read.select().from(h.db.read.t.meta).orderBy(h.db.read.t.meta.name)).map((r) => r.name),
   };
-};
+}

@@ -7,11 +7,11 @@ import { stoppingLaws } from "./stopping.laws.ts";
 export type { QueueHarness } from "./laws-context.ts";
 
 /** What every queue keeps, whatever it is made of. */
-export const queueLaws = (title: string, open: () => Promise<QueueHarness>): void => {
+export function queueLaws(title: string, open: () => Promise<QueueHarness>): void {
   describe(title, () => {
     const t = lawsContext(open);
     runningLaws(t);
     failingLaws(t);
     stoppingLaws(t);
   });
-};
+}

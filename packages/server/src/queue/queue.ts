@@ -92,5 +92,6 @@ const FIRST_DELAY = 1000;
 const MAX_DELAY = 3_600_000;
 
 /** How long to wait after the n-th failed attempt, in ms: doubling, with 20 % of jitter so that failures do not march in step. */
-export const backoff = (attempt: number, fraction: number): number =>
-  Math.round(Math.min(FIRST_DELAY * 2 ** (attempt - 1), MAX_DELAY) * (0.8 + 0.4 * fraction));
+export function backoff(attempt: number, fraction: number): number {
+  return Math.round(Math.min(FIRST_DELAY * 2 ** (attempt - 1), MAX_DELAY) * (0.8 + 0.4 * fraction));
+}

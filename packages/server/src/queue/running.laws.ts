@@ -4,7 +4,7 @@ import { HOUR, type LawsContext, SECOND } from "./laws-context.ts";
 import type { JobHandler, Outcome } from "./queue.ts";
 
 /** When jobs exist, when they run, how often, and what they leave behind. */
-export const runningLaws = (t: LawsContext): void => {
+export function runningLaws(t: LawsContext): void {
   const { add, put, names, jobs, note, start, advance, work } = t;
 
   describe("a job and the transaction that adds it", () => {
@@ -206,4 +206,4 @@ export const runningLaws = (t: LawsContext): void => {
       expect((await jobs()).map((j) => j.payload.n)).toEqual(["parent"]);
     });
   });
-};
+}

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openSqlite } from "../db/sqlite.ts";
+import { openSqlite } from "../db/sqlite/database.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
 import { realTime } from "../lib/clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gte, lte, min, sql } from "drizzle-orm";
 import type { Queries, Reader, Tx } from "../db/db.ts";
-import type { SqliteDb } from "../db/sqlite.ts";
+import type { SqliteDb } from "../db/sqlite/database.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
@@ -39,17 +39,11 @@ interface Held extends ClaimedJob {
 
 const ph = sql.placeholder;
 
-// A bundle that nobody has opened yet shows the first of its jobs.
-const payloadOf = ({ payload }: Pick<Jobs["$inferSelect"], "payload">): JobRow["payload"] =>
-  Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
-
-const row = ({ bundle: _, ...r }: Jobs["$inferSelect"]): JobRow => ({ ...r, id: String(r.id), payload: payloadOf(r) });
-
 /**
  * The queue of a single machine: jobs in the same SQLite file as everything else, run in this process. Woken by the
  * commit that added a job, and by a timer for the next one that falls due: there is no polling.
  */
-export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue => {
+export function sqliteQueue({ db, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue {
   const jobs = db.jobs as unknown as Jobs;
   const bundled = bundles(db);
   const running = new Map<number, Promise<void>>();
@@ -361,4 +355,13 @@ export const sqliteQueue = ({ db, clock, random, log, pressed = () => false }: S
       return revived ? row(revived) : null;
     },
   };
-};
+}
+
+// A bundle that nobody has opened yet shows the first of its jobs.
+function payloadOf({ payload }: Pick<Jobs["$inferSelect"], "payload">): JobRow["payload"] {
+  return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
+}
+
+function row({ bundle: _, ...r }: Jobs["$inferSelect"]): JobRow {
+  return { ...r, id: String(r.id), payload: payloadOf(r) };
+}

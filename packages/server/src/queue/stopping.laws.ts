@@ -4,7 +4,7 @@ import { realTime } from "../lib/clock.ts";
 import { HOUR, type LawsContext } from "./laws-context.ts";
 
 /** Stopping, idling, and what is left when a process dies. */
-export const stoppingLaws = (t: LawsContext): void => {
+export function stoppingLaws(t: LawsContext): void {
   const { add, put, names, jobs, states, note, start, work } = t;
 
   describe("stopping, idling and dying", () => {
@@ -172,4 +172,4 @@ export const stoppingLaws = (t: LawsContext): void => {
       expect(await names()).toEqual(["effect"]);
     });
   });
-};
+}

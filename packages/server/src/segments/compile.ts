@@ -26,18 +26,34 @@ export interface RuleContext {
 type EngagementField = "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt";
 
 type Value = SegmentCondition["value"];
-const list = (value: Value): (string | number)[] => value as (string | number)[];
+
+const COMPARE = { gt, gte, lt, lte } as const;
+
+/**
+ * A rule as a condition on the rows of `contacts`: true where it is fulfilled, false or null elsewhere. All values
+ * are bound. `evaluate.ts` says the same of one contact.
+ */
+export function compile(context: RuleContext, rule: SegmentRule): SQL {
+  if ("all" in rule) return and(...rule.all.map((r) => compile(context, r))) as SQL;
+  if ("any" in rule) return or(...rule.any.map((r) => compile(context, r))) as SQL;
+  if ("not" in rule) return context.q.words.notTrue(compile(context, rule.not));
+  return ofCondition(context, rule);
+}
+
+function list(value: Value): (string | number)[] {
+  return value as (string | number)[];
+}
 
 // Every condition is written so that it is true, false or null, and null where the contact lacks what it asks for. Of
 // such conditions `and` and `or` are true exactly where they should be; only turning one round must make false of null.
 
-const ofText = (
+function ofText(
   { q: { words } }: RuleContext,
   have: SQLWrapper,
   operator: RuleOperator,
   value: Value,
   form: (text: string) => SQLWrapper,
-): SQL => {
+): SQL {
   switch (operator) {
     case "equals":
       return sql`${have} = ${form(String(value))}`;
@@ -55,27 +71,28 @@ const ofText = (
     default:
       return sql`${have} is not null`;
   }
-};
+}
 
-const ofFolded = (context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL =>
-  operator === "exists"
+function ofFolded(context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
+  return operator === "exists"
     ? sql`${text} is not null`
     : ofText(context, context.q.words.fold(text), operator, value, (v) => context.q.words.fold(context.q.words.text(v)));
+}
 
 /** Addresses are stored in the form they are compared in, and an index has them. */
-const ofEmail = (context: RuleContext, operator: RuleOperator, value: Value): SQL => {
+function ofEmail(context: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { emailKey } = context.q.t.contacts;
   if (operator === "startsWith") return context.q.words.startsKey(emailKey, addressKey(String(value)));
   return ofText(context, emailKey, operator, value, (v) => context.q.words.text(addressKey(v)));
-};
+}
 
-const ofInstant = (
+function ofInstant(
   { now }: RuleContext,
   column: SQLWrapper,
   operator: RuleOperator,
   value: Value,
   at: (ms: number) => string | number,
-): SQL => {
+): SQL {
   switch (operator) {
     case "before":
       return sql`${column} < ${at(instantMs(String(value)))}`;
@@ -88,11 +105,9 @@ const ofInstant = (
     default:
       return sql`${column} is not null`;
   }
-};
+}
 
-const COMPARE = { gt, gte, lt, lte } as const;
-
-const ofCustom = (context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL => {
+function ofCustom(context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL {
   const { words, t } = context.q;
   const fields = t.contacts.customFields;
   switch (operator) {
@@ -125,9 +140,9 @@ const ofCustom = (context: RuleContext, name: string, operator: RuleOperator, va
     default:
       return ofFolded(context, words.jsonText(fields, name), operator, value);
   }
-};
+}
 
-const ofTags = ({ q, workspaceId }: RuleContext, operator: RuleOperator, value: Value): SQL => {
+function ofTags({ q, workspaceId }: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { contactTags: t, contacts } = q.t;
   // The index of tags leads with the tag; whether there is any at all stands in the contact.
   if (operator === "exists") return sql`cast(${contacts.tags} as text) <> '[]'`;
@@ -142,9 +157,9 @@ const ofTags = ({ q, workspaceId }: RuleContext, operator: RuleOperator, value: 
       .from(t)
       .where(and(eq(t.workspaceId, workspaceId), wanted, eq(t.contactSeq, contacts.seq))),
   );
-};
+}
 
-const ofLists = ({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Value): SQL => {
+function ofLists({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { listMembers: t, contacts } = q.t;
   const ids = operator === "in" ? list(value) : [String(value)];
   const seqs = operator === "exists" ? [...listSeqs.values()] : ids.flatMap((id) => listSeqs.get(String(id)) ?? []);
@@ -155,9 +170,9 @@ const ofLists = ({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Va
       .from(t)
       .where(and(eq(t.contactSeq, contacts.seq), eq(t.status, "MEMBER"), inArray(t.listSeq, seqs))),
   );
-};
+}
 
-const ofEngagement = (context: RuleContext, field: EngagementField, operator: RuleOperator, value: Value): SQL => {
+function ofEngagement(context: RuleContext, field: EngagementField, operator: RuleOperator, value: Value): SQL {
   const { q } = context;
   const { engagement: t, contacts } = q.t;
   return exists(
@@ -171,9 +186,9 @@ const ofEngagement = (context: RuleContext, field: EngagementField, operator: Ru
         ),
       ),
   );
-};
+}
 
-const ofCondition = (context: RuleContext, { field, operator, value }: SegmentCondition): SQL => {
+function ofCondition(context: RuleContext, { field, operator, value }: SegmentCondition): SQL {
   const { q } = context;
   const { contacts } = q.t;
   const positive = POSITIVE[operator];
@@ -200,15 +215,4 @@ const ofCondition = (context: RuleContext, { field, operator, value }: SegmentCo
     default:
       return ofEngagement(context, field as EngagementField, operator, value);
   }
-};
-
-/**
- * A rule as a condition on the rows of `contacts`: true where it is fulfilled, false or null elsewhere. All values
- * are bound. `evaluate.ts` says the same of one contact.
- */
-export const compile = (context: RuleContext, rule: SegmentRule): SQL => {
-  if ("all" in rule) return and(...rule.all.map((r) => compile(context, r))) as SQL;
-  if ("any" in rule) return or(...rule.any.map((r) => compile(context, r))) as SQL;
-  if ("not" in rule) return context.q.words.notTrue(compile(context, rule.not));
-  return ofCondition(context, rule);
-};
+}

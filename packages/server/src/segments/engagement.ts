@@ -17,7 +17,7 @@ export interface Engaged {
 const ph = sql.placeholder;
 
 /** Notes when a contact was last sent a mail, got, opened or clicked one. Addresses of no contact are passed over: one look at an index. */
-export const noteEngagement = async (tx: Tx, deps: Deps, what: Engaged): Promise<void> => {
+export async function noteEngagement(tx: Tx, deps: Deps, what: Engaged): Promise<void> {
   const { workspaceId, email } = what;
   const [contact] = await tx
     .prepared("contact_seq_by_email", (q, { contacts: t }) =>
@@ -60,4 +60,4 @@ export const noteEngagement = async (tx: Tx, deps: Deps, what: Engaged): Promise
       clickedAt: what.clickedAt ?? null,
     });
   await follow(tx, deps, workspaceId, [contact.seq]);
-};
+}

@@ -36,11 +36,14 @@ export interface ContactFacts {
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3})?Z)?$/;
 
 /** A custom date in one form, so that comparing texts compares times; null for what is no date. */
-export const dateText = (text: string): string | null =>
-  !DATE.test(text) ? null : text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
+export function dateText(text: string): string | null {
+  return !DATE.test(text) ? null : text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
+}
 
 /** The same form of an instant. */
-export const dateTextOf = (ms: number): string => new Date(ms).toISOString();
+export function dateTextOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
 
 type Value = SegmentCondition["value"];
 
@@ -52,7 +55,37 @@ export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
   notWithinLast: "withinLast",
 };
 
-const ofText = (text: string | null, operator: RuleOperator, value: Value, form = fold): boolean => {
+/**
+ * Whether a contact fulfils a rule at an instant. `compile.ts` says the same in SQL, for many contacts at once; a
+ * property test holds the two together.
+ */
+export function fulfils(facts: ContactFacts, rule: SegmentRule, now: number): boolean {
+  if ("all" in rule) return rule.all.every((r) => fulfils(facts, r, now));
+  if ("any" in rule) return rule.any.some((r) => fulfils(facts, r, now));
+  if ("not" in rule) return !fulfils(facts, rule.not, now);
+  return ofCondition(facts, rule, now);
+}
+
+/** Every condition of a tree. */
+export function conditionsOf(rule: SegmentRule): SegmentCondition[] {
+  if ("all" in rule) return rule.all.flatMap(conditionsOf);
+  if ("any" in rule) return rule.any.flatMap(conditionsOf);
+  return "not" in rule ? conditionsOf(rule.not) : [rule];
+}
+
+const RELATIVE: ReadonlySet<RuleOperator> = new Set<RuleOperator>(["withinLast", "notWithinLast", "withinNext"]);
+
+/** True for rules whose outcome changes by the passing of time alone. */
+export function isTimed(rule: SegmentRule): boolean {
+  return conditionsOf(rule).some((c) => RELATIVE.has(c.operator));
+}
+
+/** The lists a rule names. */
+export function listsIn(rule: SegmentRule): string[] {
+  return conditionsOf(rule).flatMap(({ field, value }) => (field === "lists" && value !== undefined ? [value].flat().map(String) : []));
+}
+
+function ofText(text: string | null, operator: RuleOperator, value: Value, form = fold): boolean {
   if (text === null) return false;
   const have = form(text);
   switch (operator) {
@@ -69,15 +102,15 @@ const ofText = (text: string | null, operator: RuleOperator, value: Value, form 
     default:
       return true;
   }
-};
+}
 
-const compare = <T extends number | string>(
+function compare<T extends number | string>(
   have: T,
   operator: RuleOperator,
   wanted: (value: Value) => T,
   value: Value,
   ago: (ms: number) => T,
-): boolean => {
+): boolean {
   switch (operator) {
     case "before":
       return have < wanted(value);
@@ -90,33 +123,38 @@ const compare = <T extends number | string>(
     default:
       return true;
   }
-};
+}
 
-const ofInstant = (at: number | null, operator: RuleOperator, value: Value, now: number): boolean =>
-  at !== null &&
-  compare(
-    at,
-    operator,
-    (v) => instantMs(String(v)),
-    value,
-    (ms) => now - ms,
+function ofInstant(at: number | null, operator: RuleOperator, value: Value, now: number): boolean {
+  return (
+    at !== null &&
+    compare(
+      at,
+      operator,
+      (v) => instantMs(String(v)),
+      value,
+      (ms) => now - ms,
+    )
   );
+}
 
-const ofSet = (set: readonly string[], operator: RuleOperator, value: Value): boolean => {
+function ofSet(set: readonly string[], operator: RuleOperator, value: Value): boolean {
   if (operator === "contains") return set.includes(String(value));
   if (operator === "in") return (value as string[]).some((v) => set.includes(v));
   return set.length > 0;
-};
+}
 
-const tagKeysIn = (value: Value): Value => (Array.isArray(value) ? value.map((v) => tagKey(String(v))) : tagKey(String(value)));
+function tagKeysIn(value: Value): Value {
+  return Array.isArray(value) ? value.map((v) => tagKey(String(v))) : tagKey(String(value));
+}
 
-const ofNumber = (have: number, operator: RuleOperator, value: number): boolean => {
+function ofNumber(have: number, operator: RuleOperator, value: number): boolean {
   if (operator === "gt") return have > value;
   if (operator === "gte") return have >= value;
   return operator === "lt" ? have < value : have <= value;
-};
+}
 
-const ofCustom = (have: unknown, operator: RuleOperator, value: Value, now: number): boolean => {
+function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
   switch (operator) {
     case "exists":
       return have !== undefined && have !== null;
@@ -148,9 +186,9 @@ const ofCustom = (have: unknown, operator: RuleOperator, value: Value, now: numb
     default:
       return typeof have === "string" && ofText(have, operator, value);
   }
-};
+}
 
-const ofCondition = (facts: ContactFacts, { field, operator, value }: SegmentCondition, now: number): boolean => {
+function ofCondition(facts: ContactFacts, { field, operator, value }: SegmentCondition, now: number): boolean {
   const positive = POSITIVE[operator];
   if (positive) return !ofCondition(facts, { field, operator: positive, value }, now);
   if (operator === "exists" && value === false) return !ofCondition(facts, { field, operator }, now);
@@ -170,31 +208,4 @@ const ofCondition = (facts: ContactFacts, { field, operator, value }: SegmentCon
     default:
       return ofText(have as string | null, operator, value);
   }
-};
-
-/**
- * Whether a contact fulfils a rule at an instant. `compile.ts` says the same in SQL, for many contacts at once; a
- * property test holds the two together.
- */
-export const fulfils = (facts: ContactFacts, rule: SegmentRule, now: number): boolean => {
-  if ("all" in rule) return rule.all.every((r) => fulfils(facts, r, now));
-  if ("any" in rule) return rule.any.some((r) => fulfils(facts, r, now));
-  if ("not" in rule) return !fulfils(facts, rule.not, now);
-  return ofCondition(facts, rule, now);
-};
-
-/** Every condition of a tree. */
-export const conditionsOf = (rule: SegmentRule): SegmentCondition[] => {
-  if ("all" in rule) return rule.all.flatMap(conditionsOf);
-  if ("any" in rule) return rule.any.flatMap(conditionsOf);
-  return "not" in rule ? conditionsOf(rule.not) : [rule];
-};
-
-const RELATIVE: ReadonlySet<RuleOperator> = new Set<RuleOperator>(["withinLast", "notWithinLast", "withinNext"]);
-
-/** True for rules whose outcome changes by the passing of time alone. */
-export const isTimed = (rule: SegmentRule): boolean => conditionsOf(rule).some((c) => RELATIVE.has(c.operator));
-
-/** The lists a rule names. */
-export const listsIn = (rule: SegmentRule): string[] =>
-  conditionsOf(rule).flatMap(({ field, value }) => (field === "lists" && value !== undefined ? [value].flat().map(String) : []));
+}

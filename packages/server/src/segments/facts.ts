@@ -10,7 +10,7 @@ export interface KnownContact {
 }
 
 /** What is known of contacts, by their numbers; a thousand at most. Those of another workspace are left out. */
-export const factsOf = async (q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, KnownContact>> => {
+export async function factsOf(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, KnownContact>> {
   if (seqs.length === 0) return new Map();
   const { contacts: c, engagement: e, listMembers: m, lists: l } = q.t;
   const rows = await q
@@ -49,4 +49,4 @@ export const factsOf = async (q: Tx | Reader, workspaceId: string, seqs: readonl
       },
     ]),
   );
-};
+}

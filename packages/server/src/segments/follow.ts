@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { type TallyChange, tally } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
-import { type TallyChange, tally } from "../tallies/tallies.ts";
 import { fulfils } from "./evaluate.ts";
 import { factsOf } from "./facts.ts";
 
@@ -15,8 +15,8 @@ export type Cause = "contact" | "rules" | "time";
 const ph = sql.placeholder;
 
 /** The segments of a workspace. */
-export const segmentsOf = (tx: Tx, workspaceId: string): Promise<SegmentRow[]> =>
-  tx
+export function segmentsOf(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
+  return tx
     .prepared("segments_of", (q, { segments: t }) =>
       q
         .select()
@@ -25,19 +25,20 @@ export const segmentsOf = (tx: Tx, workspaceId: string): Promise<SegmentRow[]> =
         .prepare("segments_of"),
     )
     .execute({ workspaceId });
+}
 
 /**
  * Brings the membership of some contacts up to date, and tells of those that entered and left: exactly once for each
  * change, since the row that says who is in changes in the same transaction. A thousand contacts at most.
  */
-export const compare = async (
+export async function compare(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   segments: readonly SegmentRow[],
   seqs: readonly number[],
   cause: Cause,
-): Promise<void> => {
+): Promise<void> {
   if (segments.length === 0 || seqs.length === 0) return;
   const { segmentMembers: m, contacts: c } = tx.t;
   // Rules look at rows of several tables. Two transactions that change different ones for one contact must not miss each
@@ -90,15 +91,15 @@ export const compare = async (
     await tally(tx, segment.id, changes);
   }
   await recordOfContacts(tx, events);
-};
+}
 
 // Numbers in one list of a query.
 const CHUNK = 500;
 
 /** Lets the segments of a workspace follow contacts that have changed. Costs one look where there are no segments. */
-export const follow = async (tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> => {
+export async function follow(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return;
   const segments = await segmentsOf(tx, workspaceId);
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
     await compare(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
-};
+}

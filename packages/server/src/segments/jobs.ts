@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or } from "drizzle-orm";
+import { dropTallies } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { dropTallies } from "../tallies/tallies.ts";
 import { compile } from "./compile.ts";
 import { compare, type SegmentRow } from "./follow.ts";
 import { contextOf, numberAfter } from "./read.ts";
@@ -24,23 +24,13 @@ interface Walk {
   round: number;
 }
 
-const segmentOf = async ({ db }: Deps, { workspaceId, segmentId, version }: Walk): Promise<SegmentRow | null> => {
-  const { segments: t } = db.read.t;
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, segmentId), eq(t.version, version), isNull(t.deletedAt)));
-  return row ?? null;
-};
-
 /**
  * Compares all contacts with the rules of a segment, in the order of their numbers and some at a time: where it has got to
  * stands in its job, so it goes on there after a crash. Those that may enter or leave are found by one query, outside any
  * transaction, and looked at again, each by itself, in the one that writes.
  */
-export const walkSegment =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function walkSegment(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const walk = payload as unknown as Walk;
     const { read } = deps.db;
     const segment = await segmentOf(deps, walk);
@@ -96,14 +86,14 @@ export const walkSegment =
       },
     };
   };
+}
 
 // Members taken away in one transaction.
 const CLEARED = 1000;
 
 /** Takes the members of a deleted segment away, some at a time. */
-export const clearSegment =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function clearSegment(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const seq = Number(payload.seq);
     const { segmentMembers: t } = deps.db.read.t;
     const rows = await deps.db.read.select({ seq: t.contactSeq }).from(t).where(eq(t.segmentSeq, seq)).limit(CLEARED);
@@ -116,3 +106,13 @@ export const clearSegment =
       },
     };
   };
+}
+
+async function segmentOf({ db }: Deps, { workspaceId, segmentId, version }: Walk): Promise<SegmentRow | null> {
+  const { segments: t } = db.read.t;
+  const [row] = await db.read
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, segmentId), eq(t.version, version), isNull(t.deletedAt)));
+  return row ?? null;
+}

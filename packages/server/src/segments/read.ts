@@ -2,22 +2,24 @@ import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/co
 import { and, asc, desc, eq, exists, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import { type PageInput, pageBySeq, type SeqSlice } from "../db/page.ts";
+import { type PageInput, pageBySeq, type SeqSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { listSeqsOf } from "../lists/lists.ts";
 import { compile, type RuleContext } from "./compile.ts";
 import { checkLists, countOf, findSegment } from "./segments.ts";
 
 /** What rules of a workspace are compiled for. */
-export const contextOf = async (read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> => ({
-  q: read,
-  workspaceId,
-  now: clock.now(),
-  listSeqs: await listSeqsOf(read, workspaceId),
-});
+export async function contextOf(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
+  return {
+    q: read,
+    workspaceId,
+    now: clock.now(),
+    listSeqs: await listSeqsOf(read, workspaceId),
+  };
+}
 
 /** The number of the contact `n` after a number; null when there are fewer. */
-export const numberAfter = async (read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> => {
+export async function numberAfter(read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> {
   const { contacts: t } = read.t;
   const [row] = await read
     .select({ seq: t.seq })
@@ -27,7 +29,7 @@ export const numberAfter = async (read: Reader, workspaceId: string, after: numb
     .limit(1)
     .offset(n - 1);
   return row?.seq ?? null;
-};
+}
 
 /** Rows to look through: an index that has the contacts in question in order, and what is left to check of each. */
 interface Source {
@@ -41,11 +43,66 @@ interface Source {
   few: boolean;
 }
 
-const namesAddresses = (rule: SegmentRule): boolean =>
-  "field" in rule && rule.field === "email" && (rule.operator === "equals" || rule.operator === "in");
+// Rows looked through by one query. Between two of them others get their turn: on SQLite a query holds up the process.
+const WINDOW = 20_000;
+
+/** Counts the contacts that fulfil rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
+export async function preview(
+  read: Reader,
+  deps: Deps,
+  workspaceId: string,
+  { rules, limit }: { rules: SegmentRule; limit: number },
+): Promise<SegmentPreview> {
+  await checkLists(read, workspaceId, rules);
+  const context = await contextOf(read, deps, workspaceId);
+  const source = sourceOf(rules, context);
+  const seqs = limit === 0 ? [] : await numbersOf(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
+  return {
+    count: seqs.length < limit ? seqs.length : await count(context, source, deps),
+    contacts: (await contactsOf(read, seqs)).map(showContact),
+  };
+}
+
+/**
+ * A page of the contacts of a segment, newest first. Where the members are known and no rule depends on time, they are
+ * read from their index; otherwise the rules are asked, so that a page is right at any moment. Throws ApiError not_found.
+ */
+export async function segmentContacts(read: Reader, deps: Deps, workspaceId: string, id: string, input: PageInput): Promise<Page<Contact>> {
+  const segment = await findSegment(read, workspaceId, id);
+  const { contacts: c, segmentMembers: m } = read.t;
+  if (segment.state === "READY" && !segment.timed)
+    return pageBySeq(
+      input,
+      async ({ below, limit, offset }) => {
+        const rows = await read
+          .select({ contact: c })
+          .from(m)
+          .innerJoin(c, eq(c.seq, m.contactSeq))
+          .where(and(eq(m.segmentSeq, segment.seq), lt(m.contactSeq, below)))
+          .orderBy(desc(m.contactSeq))
+          .limit(limit)
+          .offset(offset);
+        return rows.map((row) => row.contact);
+      },
+      () => countOf(read, id),
+      showContact,
+    );
+  const context = await contextOf(read, deps, workspaceId);
+  const source = sourceOf(segment.rules, context);
+  return pageBySeq(
+    input,
+    async (slice) => contactsOf(read, await numbersOf(context, source, slice, deps)),
+    () => count(context, source, deps),
+    showContact,
+  );
+}
+
+function namesAddresses(rule: SegmentRule): boolean {
+  return "field" in rule && rule.field === "email" && (rule.operator === "equals" || rule.operator === "in");
+}
 
 /** A tag or a list that everybody wanted has is the place to begin: an index holds just its contacts. */
-const sourceOf = (rule: SegmentRule, context: RuleContext): Source => {
+function sourceOf(rule: SegmentRule, context: RuleContext): Source {
   const { q, workspaceId, listSeqs } = context;
   const { contacts: c, contactTags: t, listMembers: m } = q.t;
   const rules = "all" in rule ? rule.all : [rule];
@@ -87,19 +144,16 @@ const sourceOf = (rule: SegmentRule, context: RuleContext): Source => {
     rest: of(m.contactSeq),
     few: false,
   };
-};
-
-// Rows looked through by one query. Between two of them others get their turn: on SQLite a query holds up the process.
-const WINDOW = 20_000;
+}
 
 /** Looks through a source from the top, a window at a time, until `visit` says it has enough. */
-const windows = async (
+async function windows(
   { q }: RuleContext,
   { from, seq, scope, few }: Source,
   below: number,
   deps: Pick<Deps, "clock">,
   visit: (range: SQL | undefined) => Promise<boolean>,
-): Promise<void> => {
+): Promise<void> {
   if (few) {
     await visit(sql`${seq} < ${below}`);
     return;
@@ -117,15 +171,15 @@ const windows = async (
     top = end.seq;
     await deps.clock.real.sleep(0);
   }
-};
+}
 
 /** The numbers of contacts that fulfil a rule, newest first: some of those below a number. */
-const numbersOf = async (
+async function numbersOf(
   context: RuleContext,
   source: Source,
   { below, limit, offset }: SeqSlice,
   deps: Pick<Deps, "clock">,
-): Promise<number[]> => {
+): Promise<number[]> {
   const found: number[] = [];
   const wanted = offset + limit;
   await windows(context, source, below, deps, async (range) => {
@@ -139,10 +193,10 @@ const numbersOf = async (
     return found.length < wanted;
   });
   return found.slice(offset);
-};
+}
 
 /** How many contacts fulfil a rule. */
-const count = async (context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> => {
+async function count(context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> {
   let total = 0;
   await windows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
     const [row] = await context.q
@@ -153,10 +207,10 @@ const count = async (context: RuleContext, source: Source, deps: Pick<Deps, "clo
     return true;
   });
   return total;
-};
+}
 
 /** Contacts by their numbers, in that order. */
-const contactsOf = async (read: Reader, seqs: readonly number[]): Promise<ContactRow[]> => {
+async function contactsOf(read: Reader, seqs: readonly number[]): Promise<ContactRow[]> {
   if (seqs.length === 0) return [];
   const { contacts: c } = read.t;
   return read
@@ -164,61 +218,4 @@ const contactsOf = async (read: Reader, seqs: readonly number[]): Promise<Contac
     .from(c)
     .where(inArray(c.seq, [...seqs]))
     .orderBy(desc(c.seq));
-};
-
-/** Counts the contacts that fulfil rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
-export const preview = async (
-  read: Reader,
-  deps: Deps,
-  workspaceId: string,
-  { rules, limit }: { rules: SegmentRule; limit: number },
-): Promise<SegmentPreview> => {
-  await checkLists(read, workspaceId, rules);
-  const context = await contextOf(read, deps, workspaceId);
-  const source = sourceOf(rules, context);
-  const seqs = limit === 0 ? [] : await numbersOf(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
-  return {
-    count: seqs.length < limit ? seqs.length : await count(context, source, deps),
-    contacts: (await contactsOf(read, seqs)).map(showContact),
-  };
-};
-
-/**
- * A page of the contacts of a segment, newest first. Where the members are known and no rule depends on time, they are
- * read from their index; otherwise the rules are asked, so that a page is right at any moment. Throws ApiError not_found.
- */
-export const segmentContacts = async (
-  read: Reader,
-  deps: Deps,
-  workspaceId: string,
-  id: string,
-  input: PageInput,
-): Promise<Page<Contact>> => {
-  const segment = await findSegment(read, workspaceId, id);
-  const { contacts: c, segmentMembers: m } = read.t;
-  if (segment.state === "READY" && !segment.timed)
-    return pageBySeq(
-      input,
-      async ({ below, limit, offset }) => {
-        const rows = await read
-          .select({ contact: c })
-          .from(m)
-          .innerJoin(c, eq(c.seq, m.contactSeq))
-          .where(and(eq(m.segmentSeq, segment.seq), lt(m.contactSeq, below)))
-          .orderBy(desc(m.contactSeq))
-          .limit(limit)
-          .offset(offset);
-        return rows.map((row) => row.contact);
-      },
-      () => countOf(read, id),
-      showContact,
-    );
-  const context = await contextOf(read, deps, workspaceId);
-  const source = sourceOf(segment.rules, context);
-  return pageBySeq(
-    input,
-    async (slice) => contactsOf(read, await numbersOf(context, source, slice, deps)),
-    () => count(context, source, deps),
-    showContact,
-  );
-};
+}

@@ -2,14 +2,14 @@ import type { ContactMembership, Page, Segment, SegmentRule, SegmentState } from
 import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
+import { talliesOf, tally } from "../counters/counters.ts";
 import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { listSeqsOf } from "../lists/lists.ts";
-import { talliesOf, tally } from "../tallies/tallies.ts";
 import { fulfils, isTimed } from "./evaluate.ts";
 import { factsOf } from "./facts.ts";
 import { compare, type SegmentRow } from "./follow.ts";
@@ -23,24 +23,13 @@ export const WALK_JOB = "segments.walk";
 /** Takes the members of a deleted segment away. */
 export const CLEAR_SEGMENT_JOB = "segments.clear";
 
-const showSegment = (row: SegmentRow, memberCount: number): Segment => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  rules: row.rules,
-  state: row.state,
-  memberCount,
-  createdAt: iso(row.createdAt),
-  updatedAt: iso(row.updatedAt),
-});
-
 /** Contacts known to be in a segment. */
-export const countOf = async (q: Tx | Reader, id: string): Promise<number> => (await talliesOf(q, [id])).get(id)?.get("MEMBER") ?? 0;
-
-const shown = async (q: Tx | Reader, row: SegmentRow): Promise<Segment> => showSegment(row, await countOf(q, row.id));
+export async function countOf(q: Tx | Reader, id: string): Promise<number> {
+  return (await talliesOf(q, [id])).get(id)?.get("MEMBER") ?? 0;
+}
 
 /** A segment that is not deleted. Throws ApiError not_found. */
-export const findSegment = async (q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> => {
+export async function findSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> {
   const { segments: t } = q.t;
   const [row] = await q
     .select()
@@ -48,17 +37,18 @@ export const findSegment = async (q: Tx | Reader, workspaceId: string, id: strin
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
   if (!row) throw notFound("segment", id);
   return row;
-};
+}
 
-export const getSegment = async (q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> =>
-  shown(q, await findSegment(q, workspaceId, id));
+export async function getSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> {
+  return shown(q, await findSegment(q, workspaceId, id));
+}
 
 /** Refuses rules that name lists this workspace does not have. Throws ApiError validation_error. */
-export const checkLists = async (q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> => {
+export async function checkLists(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
   const details = unknownLists(rules, await listSeqsOf(q, workspaceId));
   if (details.length > 0)
     throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
-};
+}
 
 /**
  * How long after its rules changed a segment is looked through once more: a transaction that began before, on another
@@ -69,45 +59,13 @@ export const SECOND_ROUND = 60_000;
 // Contacts compared in the transaction itself: some ms of work, and the answer is complete.
 const SMALL = 250;
 
-/** Compares all contacts with new rules: at once where they are few, otherwise by a job. Tells the state that leaves. */
-const build = async (tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState> => {
-  const { contacts: c } = tx.t;
-  const few = await tx
-    .select({ seq: c.seq })
-    .from(c)
-    .where(eq(c.workspaceId, row.workspaceId))
-    .limit(SMALL + 1);
-  const small = few.length <= SMALL;
-  if (small)
-    await compare(
-      tx,
-      deps,
-      row.workspaceId,
-      [row],
-      few.map(({ seq }) => seq),
-      "rules",
-    );
-  await deps.queue.enqueue(tx, {
-    kind: WALK_JOB,
-    payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: small ? 2 : 1 },
-    ...(small && { runAt: deps.clock.now() + SECOND_ROUND }),
-  });
-  return small ? "READY" : "BUILDING";
-};
-
-const built = async (tx: Tx, deps: Deps, row: SegmentRow): Promise<Segment> => {
-  const state = await build(tx, deps, row);
-  if (state !== row.state) await tx.update(tx.t.segments).set({ state }).where(eq(tx.t.segments.seq, row.seq));
-  return shown(tx, { ...row, state });
-};
-
 /** Creates a segment, and compares all contacts with its rules. Throws ApiError validation_error or conflict. */
-export const createSegment = async (
+export async function createSegment(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   input: { name: string; description?: string | null | undefined; rules: SegmentRule },
-): Promise<Segment> => {
+): Promise<Segment> {
   const { segments: t } = tx.t;
   await checkLists(tx, workspaceId, input.rules);
   // Each change of a contact is compared with all of them.
@@ -131,16 +89,16 @@ export const createSegment = async (
   };
   await tx.insert(t).values(row);
   return built(tx, deps, row);
-};
+}
 
 /** Changes what was sent of a segment; with new rules its contacts are compared again. Throws ApiError not_found or validation_error. */
-export const updateSegment = async (
+export async function updateSegment(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   id: string,
   input: { name?: string | undefined; description?: string | null | undefined; rules?: SegmentRule | undefined },
-): Promise<Segment> => {
+): Promise<Segment> {
   const before = await findSegment(tx, workspaceId, id);
   const { name = before.name, description = before.description, rules } = input;
   const row: SegmentRow = { ...before, name, description, updatedAt: deps.clock.now() };
@@ -152,23 +110,23 @@ export const updateSegment = async (
   const { seq: _, id: __, ...columns } = row;
   await tx.update(tx.t.segments).set(columns).where(eq(tx.t.segments.seq, row.seq));
   return changed ? built(tx, deps, row) : shown(tx, row);
-};
+}
 
 /** Deletes a segment: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
-export const deleteSegment = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> => {
+export async function deleteSegment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> {
   const row = await findSegment(tx, workspaceId, id);
   const segment = await shown(tx, row);
   await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
   await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, segmentId: id, seq: row.seq } });
   return segment;
-};
+}
 
 /** A page of segments, newest first. */
-export const listSegments = async (
+export async function listSegments(
   read: Reader,
   workspaceId: string,
   input: PageInput & { search?: string | undefined },
-): Promise<Page<Segment>> => {
+): Promise<Page<Segment>> {
   const { segments: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
@@ -193,10 +151,10 @@ export const listSegments = async (
     page.data.map((row) => row.id),
   );
   return { ...page, data: page.data.map((row) => showSegment(row, counts.get(row.id)?.get("MEMBER") ?? 0)) };
-};
+}
 
 /** The segments whose rules a contact fulfils now. */
-export const segmentsOfContact = async (q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> => {
+export async function segmentsOfContact(q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> {
   const { segments: t } = q.t;
   const rows = await q
     .select()
@@ -207,14 +165,63 @@ export const segmentsOfContact = async (q: Tx | Reader, { workspaceId, seq }: Co
   const known = (await factsOf(q, workspaceId, [seq])).get(seq);
   if (!known) return [];
   return rows.filter((row) => fulfils(known.facts, row.rules, now)).map(({ id, name }) => ({ id, name }));
-};
+}
 
 /** Forgets a contact that is deleted. */
-export const forgetContact = async (tx: Tx, { seq }: ContactRow): Promise<void> => {
+export async function forgetContact(tx: Tx, { seq }: ContactRow): Promise<void> {
   const { segments: t, segmentMembers: m, engagement: e } = tx.t;
   await tx.delete(e).where(eq(e.contactSeq, seq));
   const rows = await tx.select({ id: t.id }).from(m).innerJoin(t, eq(t.seq, m.segmentSeq)).where(eq(m.contactSeq, seq));
   if (rows.length === 0) return;
   await tx.delete(m).where(eq(m.contactSeq, seq));
   for (const { id } of rows) await tally(tx, id, [{ kind: "MEMBER", seq, by: -1 }]);
-};
+}
+
+function showSegment(row: SegmentRow, memberCount: number): Segment {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    rules: row.rules,
+    state: row.state,
+    memberCount,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+async function shown(q: Tx | Reader, row: SegmentRow): Promise<Segment> {
+  return showSegment(row, await countOf(q, row.id));
+}
+
+/** Compares all contacts with new rules: at once where they are few, otherwise by a job. Tells the state that leaves. */
+async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState> {
+  const { contacts: c } = tx.t;
+  const few = await tx
+    .select({ seq: c.seq })
+    .from(c)
+    .where(eq(c.workspaceId, row.workspaceId))
+    .limit(SMALL + 1);
+  const small = few.length <= SMALL;
+  if (small)
+    await compare(
+      tx,
+      deps,
+      row.workspaceId,
+      [row],
+      few.map(({ seq }) => seq),
+      "rules",
+    );
+  await deps.queue.enqueue(tx, {
+    kind: WALK_JOB,
+    payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: small ? 2 : 1 },
+    ...(small && { runAt: deps.clock.now() + SECOND_ROUND }),
+  });
+  return small ? "READY" : "BUILDING";
+}
+
+async function built(tx: Tx, deps: Deps, row: SegmentRow): Promise<Segment> {
+  const state = await build(tx, deps, row);
+  if (state !== row.state) await tx.update(tx.t.segments).set({ state }).where(eq(tx.t.segments.seq, row.seq));
+  return shown(tx, { ...row, state });
+}

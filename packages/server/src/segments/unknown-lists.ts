@@ -1,7 +1,7 @@
 import type { ErrorDetail, SegmentRule } from "@mailsvc/sdk/contract";
 
 /** Where rules name lists that are not among those there are. */
-export const unknownLists = (rules: SegmentRule, known: ReadonlyMap<string, unknown>): ErrorDetail[] => {
+export function unknownLists(rules: SegmentRule, known: ReadonlyMap<string, unknown>): ErrorDetail[] {
   const visit = (rule: SegmentRule, path: string): ErrorDetail[] => {
     if ("all" in rule) return rule.all.flatMap((r, i) => visit(r, `${path}.all[${i}]`));
     if ("any" in rule) return rule.any.flatMap((r, i) => visit(r, `${path}.any[${i}]`));
@@ -22,4 +22,4 @@ export const unknownLists = (rules: SegmentRule, known: ReadonlyMap<string, unkn
       : check(String(rule.value), `${path}.value`);
   };
   return visit(rules, "rules");
-};
+}

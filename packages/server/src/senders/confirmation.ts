@@ -5,19 +5,21 @@ import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
 /** The page behind the link: opening it changes nothing, because mail scanners open links too; its button confirms. */
-export const confirmPage = (row: SenderRow): string =>
-  row.status === "VERIFIED"
+export function confirmPage(row: SenderRow): string {
+  return row.status === "VERIFIED"
     ? confirmedPage(row)
     : simplePage(
         "Confirm sender address",
         `<p>Allow mail to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
       );
+}
 
-export const confirmedPage = (row: SenderRow): string =>
-  simplePage("Confirmed", `<p>Mail can now be sent from <b>${escapeHtml(row.value)}</b>. You may close this page.</p>`);
+export function confirmedPage(row: SenderRow): string {
+  return simplePage("Confirmed", `<p>Mail can now be sent from <b>${escapeHtml(row.value)}</b>. You may close this page.</p>`);
+}
 
 /** The mail that asks the owner of an address to confirm it. */
-export const confirmationMail = (deps: Deps, row: SenderRow, attempt: number): OutgoingMail => {
+export function confirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
   const link = `${deps.baseUrl()}/senders/confirm/${row.token}`;
   return {
@@ -36,4 +38,4 @@ export const confirmationMail = (deps: Deps, row: SenderRow, attempt: number): O
     attempt,
     origin: { workspaceId: row.workspaceId, emailId: null },
   };
-};
+}

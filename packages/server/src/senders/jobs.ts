@@ -8,19 +8,9 @@ import { checkDomain, noteCheck, type SenderRow } from "./senders.ts";
 const CHECK_EVERY = 5 * 60_000;
 const CHECK_FOR = 72 * 3_600_000;
 
-const pending = async ({ db }: Deps, senderId: unknown): Promise<SenderRow | null> => {
-  const { senders } = db.read.t;
-  const [row] = await db.read
-    .select()
-    .from(senders)
-    .where(eq(senders.id, String(senderId)));
-  return row?.status === "PENDING" ? row : null;
-};
-
 /** Looks for a domain's record until it is there. */
-export const checkSender =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function checkSender(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const row = await pending(deps, payload.senderId);
     if (!row) return {};
     const fault = await checkDomain(deps, row);
@@ -30,11 +20,11 @@ export const checkSender =
       ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };
+}
 
 /** Sends the mail that proves an address. */
-export const confirmSender =
-  (deps: Deps): JobHandler =>
-  async ({ payload, attempt }) => {
+export function confirmSender(deps: Deps): JobHandler {
+  return async ({ payload, attempt }) => {
     const row = await pending(deps, payload.senderId);
     if (!row) return {};
     const receipt = await deps.mailer.send(confirmationMail(deps, row, attempt));
@@ -45,3 +35,13 @@ export const confirmSender =
     if (receipt.outcome === "bounced") return { commit: async (tx) => void (await noteCheck(tx, deps, row, fault)) };
     throw new Error(fault);
   };
+}
+
+async function pending({ db }: Deps, senderId: unknown): Promise<SenderRow | null> {
+  const { senders } = db.read.t;
+  const [row] = await db.read
+    .select()
+    .from(senders)
+    .where(eq(senders.id, String(senderId)));
+  return row?.status === "PENDING" ? row : null;
+}

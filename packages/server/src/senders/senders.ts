@@ -2,7 +2,7 @@ import { addressKey, type Mailbox, type Page, parseAddress, type Sender, toDomai
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -15,30 +15,34 @@ export const CONFIRM_JOB = "senders.confirm";
 export type SenderRow = Tables["senders"]["$inferSelect"];
 
 /** The TXT record that proves a domain: a name of its own, so that it gets in nobody's way. */
-export const dnsRecord = ({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } => ({
-  type: "TXT",
-  name: `_mailsvc.${value}`,
-  value: `mailsvc-verify=${token}`,
-});
+export function dnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
+  return {
+    type: "TXT",
+    name: `_mailsvc.${value}`,
+    value: `mailsvc-verify=${token}`,
+  };
+}
 
-export const showSender = (row: SenderRow): Sender => ({
-  id: row.id,
-  kind: row.kind,
-  value: row.value,
-  status: row.status,
-  dnsRecord: row.kind === "domain" && row.status === "PENDING" ? dnsRecord(row) : null,
-  lastError: row.lastError,
-  createdAt: iso(row.createdAt),
-  verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
-});
+export function showSender(row: SenderRow): Sender {
+  return {
+    id: row.id,
+    kind: row.kind,
+    value: row.value,
+    status: row.status,
+    dnsRecord: row.kind === "domain" && row.status === "PENDING" ? dnsRecord(row) : null,
+    lastError: row.lastError,
+    createdAt: iso(row.createdAt),
+    verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
+  };
+}
 
 /** Adds a sender and starts its verification; in dev mode it is verified at once. Throws ApiError conflict. */
-export const addSender = async (
+export async function addSender(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   wanted: { email?: string | undefined; domain?: string | undefined },
-): Promise<Sender> => {
+): Promise<Sender> {
   const kind = wanted.email === undefined ? "domain" : "address";
   const value = wanted.email === undefined ? toDomain(wanted.domain as string) : addressKey(parseAddress(wanted.email).address);
   const now = deps.clock.now();
@@ -62,9 +66,9 @@ export const addSender = async (
   if (row.status === "PENDING")
     await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { workspaceId, senderId: row.id } });
   return showSender(row);
-};
+}
 
-export const findSender = async (q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> => {
+export async function findSender(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
   const { senders } = q.t;
   const [row] = await q
     .select()
@@ -72,25 +76,25 @@ export const findSender = async (q: Tx | Reader, workspaceId: string, id: string
     .where(and(eq(senders.workspaceId, workspaceId), eq(senders.id, id)));
   if (!row) throw notFound("sender", id);
   return row;
-};
+}
 
-export const removeSender = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> => {
+export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> {
   const row = await findSender(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
   tx.afterCommit(() => deps.verified.clear());
   return showSender(row);
-};
+}
 
 /** Notes what a check found: null for proven. A sender that is verified stays so. */
-export const noteCheck = async (tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> => {
+export async function noteCheck(tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
   const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
   await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
   return { ...row, ...patch };
-};
+}
 
 /** Asks the domain name system whether a domain's record is there: null when it is, else what was found. */
-export const checkDomain = async (deps: Deps, row: SenderRow): Promise<string | null> => {
+export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | null> {
   const wanted = dnsRecord(row);
   try {
     const found = await deps.dns.txt(wanted.name);
@@ -101,10 +105,10 @@ export const checkDomain = async (deps: Deps, row: SenderRow): Promise<string | 
   } catch (error) {
     return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
   }
-};
+}
 
 /** The sender behind the token of a confirmation link. Throws ApiError not_found. */
-export const senderByToken = async (q: Tx | Reader, token: string): Promise<SenderRow> => {
+export async function senderByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
   const [row] = await q
     .select()
     .from(q.t.senders)
@@ -112,7 +116,7 @@ export const senderByToken = async (q: Tx | Reader, token: string): Promise<Send
   if (!row)
     throw new ApiError("not_found", "This link is not valid, or the sender was removed.", { hint: "Ask for a new confirmation mail." });
   return row;
-};
+}
 
 // Domains nobody can own (RFC 2606): on a laptop they may send without being added.
 const RESERVED = /(?:^|\.)(?:test|example)$/;
@@ -123,13 +127,35 @@ const ph = sql.placeholder;
  * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
  * No promise where memory knows.
  */
-export const assertVerified = (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> => {
+export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
   const address = addressKey(from.address);
   if (!deps.verified.has(workspaceId, address)) return lookUp(tx, deps, workspaceId, from, address, path);
-};
+}
 
-const lookUp = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> => {
+export function listSenders(
+  read: Reader,
+  workspaceId: string,
+  input: PageInput & { status?: Sender["status"] | undefined },
+): Promise<Page<Sender>> {
+  const { senders: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    showSender,
+  );
+}
+
+async function lookUp(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
   const found = await tx
     .prepared("is_verified", (q, { senders: t }) =>
       q
@@ -152,28 +178,8 @@ const lookUp = async (tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, ad
       hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
     },
   );
-};
+}
 
-export const listSenders = (
-  read: Reader,
-  workspaceId: string,
-  input: PageInput & { status?: Sender["status"] | undefined },
-): Promise<Page<Sender>> => {
-  const { senders: t } = read.t;
-  const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    showSender,
-  );
-};
-
-const isUnique = (error: unknown): boolean => error instanceof UniqueViolation;
+function isUnique(error: unknown): boolean {
+  return error instanceof UniqueViolation;
+}

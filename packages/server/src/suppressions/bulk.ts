@@ -9,29 +9,17 @@ interface Row extends Omit<NewSuppression, "source" | "emailId"> {}
 
 // SQLite takes 32,766 values a statement, a row has ten.
 const CHUNK = 500;
-const chunks = <T>(items: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
-
-/** The address of a row in its compared form, or what is wrong with it. */
-const addressOf = (text: string): { email: string } | { fault: string } => {
-  try {
-    return { email: addressKey(parseAddress(text).address) };
-  } catch (error) {
-    if (error instanceof AddressError) return { fault: error.message };
-    throw error;
-  }
-};
 
 /**
  * Suppresses many addresses at once. Rows of the same address come to what they would come to one after the other.
  * With `dryRun` nothing is stored.
  */
-export const importSuppressions = async (
+export async function importSuppressions(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   { entries, dryRun }: { entries: readonly Row[]; dryRun: boolean },
-): Promise<SuppressionImport> => {
+): Promise<SuppressionImport> {
   const outcome: SuppressionImport = { created: 0, widened: 0, unchanged: 0, failed: [], dryRun };
   const rows: (Row & { email: string })[] = [];
   entries.forEach((entry, index) => {
@@ -60,15 +48,15 @@ export const importSuppressions = async (
   for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, deps, chunk);
   for (const chunk of chunks(rows)) await noteSuppressed(tx, deps, workspaceId, chunk, "import");
   return outcome;
-};
+}
 
 /** Lifts many suppressions at once, each named by its id or its address. */
-export const removeSuppressions = async (
+export async function removeSuppressions(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   entries: readonly string[],
-): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> => {
+): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> {
   const { suppressions: t } = tx.t;
   const keys = entries.map(keyOf);
   const ids = new Map<string, string>();
@@ -90,4 +78,18 @@ export const removeSuppressions = async (
       : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "There is no such suppression in this workspace." }],
   );
   return { removed, failed };
-};
+}
+
+function chunks<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
+}
+
+/** The address of a row in its compared form, or what is wrong with it. */
+function addressOf(text: string): { email: string } | { fault: string } {
+  try {
+    return { email: addressKey(parseAddress(text).address) };
+  } catch (error) {
+    if (error instanceof AddressError) return { fault: error.message };
+    throw error;
+  }
+}

@@ -13,34 +13,24 @@ export const SOME_ERASED = "";
 // The name of the fact that holds the key of the hashes. Made with the first erasure.
 const KEY = "erasureKey";
 
-/** Without the key nobody can try addresses out against a hash; the workspace is hashed along, so that no two can be compared. */
-const hashOf = (key: string, workspaceId: string, email: string): string =>
-  `hmac:${createHmac("sha256", key).update(`${workspaceId}\n${email}`).digest("hex")}`;
-
-const keyIn = async (q: Tx | Reader): Promise<string | null> => {
-  const { meta } = q.t;
-  const [row] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, KEY));
-  return row?.value ?? null;
-};
-
 /** The hashes under which addresses (in their compared form) may stand, each with its address. */
-export const hashesOf = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Map<string, string>> => {
+export async function hashesOf(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Map<string, string>> {
   const key = await keyIn(q);
   return new Map(key === null ? [] : emails.map((email) => [hashOf(key, workspaceId, email), email]));
-};
+}
 
 /** True when some addresses of a workspace stand as hashes. */
-export const someErased = async (q: Tx | Reader, workspaceId: string): Promise<boolean> => {
+export async function someErased(q: Tx | Reader, workspaceId: string): Promise<boolean> {
   const { suppressions: t } = q.t;
   const rows = await q
     .select({ id: t.id })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.email, SOME_ERASED)));
   return rows.length > 0;
-};
+}
 
 /** Replaces the address of an entry by its keyed hash, and drops what tells more about the person; the address stays suppressed. False when there is no entry. */
-export const eraseAddress = async (tx: Tx, deps: Deps, workspaceId: string, email: string): Promise<boolean> => {
+export async function eraseAddress(tx: Tx, deps: Deps, workspaceId: string, email: string): Promise<boolean> {
   const { suppressions: t, meta } = tx.t;
   const mine = and(eq(t.workspaceId, workspaceId), eq(t.email, email));
   const [entry] = await tx.select({ id: t.id }).from(t).where(mine);
@@ -61,4 +51,15 @@ export const eraseAddress = async (tx: Tx, deps: Deps, workspaceId: string, emai
     await tx.insert(t).values({ ...mark, emailId: null, note: null, createdAt: now, updatedAt: now });
   }
   return true;
-};
+}
+
+/** Without the key nobody can try addresses out against a hash; the workspace is hashed along, so that no two can be compared. */
+function hashOf(key: string, workspaceId: string, email: string): string {
+  return `hmac:${createHmac("sha256", key).update(`${workspaceId}\n${email}`).digest("hex")}`;
+}
+
+async function keyIn(q: Tx | Reader): Promise<string | null> {
+  const { meta } = q.t;
+  const [row] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, KEY));
+  return row?.value ?? null;
+}

@@ -3,7 +3,7 @@ import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -14,17 +14,19 @@ export { eraseAddress } from "./erased.ts";
 
 export type SuppressionEntry = Tables["suppressions"]["$inferSelect"];
 
-export const showSuppression = (row: SuppressionEntry): Suppression => ({
-  id: row.id,
-  email: row.email,
-  reason: row.reason,
-  scope: row.scope,
-  source: row.source,
-  emailId: row.emailId,
-  note: row.note,
-  createdAt: iso(row.createdAt),
-  updatedAt: iso(row.updatedAt),
-});
+export function showSuppression(row: SuppressionEntry): Suppression {
+  return {
+    id: row.id,
+    email: row.email,
+    reason: row.reason,
+    scope: row.scope,
+    source: row.source,
+    emailId: row.emailId,
+    note: row.note,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
 
 export interface NewSuppression {
   email: string;
@@ -36,14 +38,14 @@ export interface NewSuppression {
 }
 
 /** What a wish makes of the entry there is: the entry as it will stand, or null when nothing changes. */
-export const merged = (
+export function merged(
   before: SuppressionEntry | undefined,
   wanted: NewSuppression,
   id: () => string,
   workspaceId: string,
   now: number,
-): SuppressionEntry | null =>
-  before && (before.scope === "all" || wanted.scope === "marketing")
+): SuppressionEntry | null {
+  return before && (before.scope === "all" || wanted.scope === "marketing")
     ? null
     : {
         id: before?.id ?? id(),
@@ -58,9 +60,10 @@ export const merged = (
         createdAt: before?.createdAt ?? now,
         updatedAt: now,
       };
+}
 
 /** Writes entries, over those of the same addresses. */
-export const putSuppressions = async (tx: Tx, deps: Pick<Deps, "suppressed">, rows: readonly SuppressionEntry[]): Promise<void> => {
+export async function putSuppressions(tx: Tx, deps: Pick<Deps, "suppressed">, rows: readonly SuppressionEntry[]): Promise<void> {
   if (rows.length === 0) return;
   for (const { workspaceId, email } of rows) deps.suppressed.add(workspaceId, email);
   const { suppressions: t } = tx.t;
@@ -79,32 +82,19 @@ export const putSuppressions = async (tx: Tx, deps: Pick<Deps, "suppressed">, ro
       },
     });
   await note(tx, "suppression.added", rows);
-};
-
-// Without the address: the log outlives the person.
-const note = (tx: Tx, type: SuppressionEventType, rows: readonly SuppressionEntry[], at?: number): Promise<void> =>
-  tx.insertAll(
-    tx.t.events,
-    rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
-      workspaceId,
-      type,
-      emailId,
-      contactId: null,
-      at: at ?? updatedAt,
-      data: { suppressionId: id, reason, scope, source },
-    })),
-  );
+}
 
 /** Tells of entries that were lifted. */
-export const noteLifted = (tx: Tx, deps: Pick<Deps, "clock">, rows: readonly SuppressionEntry[]): Promise<void> =>
-  note(tx, "suppression.removed", rows, deps.clock.now());
+export function noteLifted(tx: Tx, deps: Pick<Deps, "clock">, rows: readonly SuppressionEntry[]): Promise<void> {
+  return note(tx, "suppression.removed", rows, deps.clock.now());
+}
 
 /** The entries of these addresses, in their compared form. */
-export const suppressionsOf = async (
+export async function suppressionsOf(
   q: Tx | Reader,
   workspaceId: string,
   emails: readonly string[],
-): Promise<Map<string, SuppressionEntry>> => {
+): Promise<Map<string, SuppressionEntry>> {
   const { suppressions: t } = q.t;
   const rows = await q
     .select()
@@ -119,91 +109,52 @@ export const suppressionsOf = async (
     .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...hashes.keys()])));
   for (const row of hashed) found.set(hashes.get(row.email) as string, row);
   return found;
-};
+}
 
 /** Suppresses an address. An entry that exists is kept; a wider scope widens it, with the reason that came with it. */
-export const suppress = async (tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> => {
+export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
   const email = addressKey(wanted.email);
   const before = (await suppressionsOf(tx, workspaceId, [email])).get(email);
   const row = merged(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
   if (row) await putSuppressions(tx, deps, [row]);
   return showSuppression(row ?? (before as SuppressionEntry));
-};
+}
 
 const ph = sql.placeholder;
 
 const NOBODY: ReadonlySet<string> = new Set();
 
 /** Of these addresses (in their compared form), those no transactional mail may go to. No promise where memory knows. */
-export const suppressedAmong = (
+export function suppressedAmong(
   q: Tx | Reader,
   deps: Pick<Deps, "suppressed">,
   workspaceId: string,
   emails: readonly string[],
-): ReadonlySet<string> | Promise<ReadonlySet<string>> =>
-  deps.suppressed.mayHold(workspaceId, emails) ? stored(q, workspaceId, emails) : NOBODY;
-
-const stored = async (q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Set<string>> => {
-  if (emails.length === 1) {
-    const found = await q
-      .prepared("is_suppressed", (build, { suppressions: t }) =>
-        build
-          .select({ email: t.email })
-          .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.email, [ph("email"), SOME_ERASED]), eq(t.scope, "all")))
-          .prepare("is_suppressed"),
-      )
-      .execute({ workspaceId, email: emails[0] });
-    return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
-  }
-  const { suppressions: t } = q.t;
-  const found = await q
-    .select({ email: t.email })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED]), eq(t.scope, "all")));
-  return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
-};
-
-/** Adds those of which only a hash is kept. */
-const withErased = async (q: Tx | Reader, workspaceId: string, emails: readonly string[], found: Set<string>): Promise<Set<string>> => {
-  if (!found.delete(SOME_ERASED)) return found;
-  for (const [email, { scope }] of await suppressionsOf(q, workspaceId, emails)) if (scope === "all") found.add(email);
-  return found;
-};
+): ReadonlySet<string> | Promise<ReadonlySet<string>> {
+  return deps.suppressed.mayHold(workspaceId, emails) ? stored(q, workspaceId, emails) : NOBODY;
+}
 
 /** The compared form of what may be an address. */
-export const keyOf = (text: string): string => {
+export function keyOf(text: string): string {
   try {
     return addressKey(parseAddress(text).address);
   } catch {
     return addressKey(text);
   }
-};
-
-/** An address as it may stand: itself, or its hash. Never the mark of hashes. */
-const formsOf = async (q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> => {
-  const hashed = (await someErased(q, workspaceId)) ? [...(await hashesOf(q, workspaceId, [email])).keys()] : [];
-  return [email || "-", ...hashed];
-};
-
-const named = async (q: Tx | Reader, workspaceId: string, idOrEmail: string) => {
-  const { suppressions: t } = q.t;
-  const emails = await formsOf(q, workspaceId, keyOf(idOrEmail));
-  return and(eq(t.workspaceId, workspaceId), ne(t.email, SOME_ERASED), or(eq(t.id, idOrEmail), inArray(t.email, emails)));
-};
+}
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
-export const getSuppression = async (read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
+export async function getSuppression(read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> {
   const [row] = await read
     .select()
     .from(read.t.suppressions)
     .where(await named(read, workspaceId, idOrEmail));
   if (!row) throw notFound("suppression", idOrEmail);
   return showSuppression(row);
-};
+}
 
 /** Lifts a suppression by its id or its address. Throws ApiError not_found. */
-export const unsuppress = async (tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> => {
+export async function unsuppress(tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
   const [gone] = await tx
     .delete(tx.t.suppressions)
     .where(await named(tx, workspaceId, idOrEmail))
@@ -211,7 +162,7 @@ export const unsuppress = async (tx: Tx, deps: Deps, workspaceId: string, idOrEm
   if (!gone) throw notFound("suppression", idOrEmail);
   await noteLifted(tx, deps, [gone]);
   return showSuppression(gone);
-};
+}
 
 export interface SuppressionFilter extends PageInput {
   email?: string | undefined;
@@ -222,7 +173,7 @@ export interface SuppressionFilter extends PageInput {
   since?: string | undefined;
 }
 
-export const listSuppressions = async (read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> => {
+export async function listSuppressions(read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> {
   const { suppressions: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
@@ -249,4 +200,59 @@ export const listSuppressions = async (read: Reader, workspaceId: string, input:
     () => read.$count(t, where),
     showSuppression,
   );
-};
+}
+
+// Without the address: the log outlives the person.
+function note(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionEntry[], at?: number): Promise<void> {
+  return tx.insertAll(
+    tx.t.events,
+    rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
+      workspaceId,
+      type,
+      emailId,
+      contactId: null,
+      at: at ?? updatedAt,
+      data: { suppressionId: id, reason, scope, source },
+    })),
+  );
+}
+
+async function stored(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Set<string>> {
+  if (emails.length === 1) {
+    const found = await q
+      .prepared("is_suppressed", (build, { suppressions: t }) =>
+        build
+          .select({ email: t.email })
+          .from(t)
+          .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.email, [ph("email"), SOME_ERASED]), eq(t.scope, "all")))
+          .prepare("is_suppressed"),
+      )
+      .execute({ workspaceId, email: emails[0] });
+    return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
+  }
+  const { suppressions: t } = q.t;
+  const found = await q
+    .select({ email: t.email })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED]), eq(t.scope, "all")));
+  return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
+}
+
+/** Adds those of which only a hash is kept. */
+async function withErased(q: Tx | Reader, workspaceId: string, emails: readonly string[], found: Set<string>): Promise<Set<string>> {
+  if (!found.delete(SOME_ERASED)) return found;
+  for (const [email, { scope }] of await suppressionsOf(q, workspaceId, emails)) if (scope === "all") found.add(email);
+  return found;
+}
+
+/** An address as it may stand: itself, or its hash. Never the mark of hashes. */
+async function formsOf(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
+  const hashed = (await someErased(q, workspaceId)) ? [...(await hashesOf(q, workspaceId, [email])).keys()] : [];
+  return [email || "-", ...hashed];
+}
+
+async function named(q: Tx | Reader, workspaceId: string, idOrEmail: string) {
+  const { suppressions: t } = q.t;
+  const emails = await formsOf(q, workspaceId, keyOf(idOrEmail));
+  return and(eq(t.workspaceId, workspaceId), ne(t.email, SOME_ERASED), or(eq(t.id, idOrEmail), inArray(t.email, emails)));
+}

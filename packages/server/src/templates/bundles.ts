@@ -19,16 +19,8 @@ export type Parts = ReadonlyMap<string, PartHead>;
 // Layouts and partials one template may draw in, counted through.
 const MAX_PARTS = 100;
 
-/** Of a layout or partial, the published version; for a draft that uses it, its own draft when it has none yet. */
-const headOf = (row: TemplateRow, drafts: boolean): PartHead | null => {
-  if (row.status !== "ACTIVE" || (row.type !== "layout" && row.type !== "partial")) return null;
-  if (row.version !== null && row.publishedHash !== null)
-    return { row, version: row.version, hash: row.publishedHash, uses: row.publishedUses ?? [] };
-  return drafts ? { row, version: DRAFT, hash: row.draftHash, uses: row.draftUses } : null;
-};
-
 /** Finds what a template is put together from, by the slugs it uses and those they use. What is not there is left out. */
-export const partsOf = async (q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> => {
+export async function partsOf(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
   const parts = new Map<string, PartHead>();
   const asked = new Set<string>();
   const waiting = [...uses];
@@ -42,17 +34,7 @@ export const partsOf = async (q: Tx | Reader, workspaceId: string, uses: readonl
     waiting.push(...head.uses);
   }
   return parts;
-};
-
-/** Reads the sources of parts. */
-const loadParts = async (q: Tx | Reader, parts: Parts): Promise<Map<string, Part & { type: TemplateRow["type"] }>> => {
-  const loaded = new Map<string, Part & { type: TemplateRow["type"] }>();
-  for (const [slug, { row, version }] of parts) {
-    const content = await versionOf(q, row.id, version);
-    if (content) loaded.set(slug, { slug, type: row.type, html: content.html, text: content.text, variables: content.variables });
-  }
-  return loaded;
-};
+}
 
 /** What is compiled: a content under its slug, as a template or as a part. */
 export interface Subject {
@@ -61,7 +43,108 @@ export interface Subject {
   readonly content: Pick<Content, "subject" | "html" | "text" | "layout" | "variables">;
 }
 
-const bundleOf = ({ slug, type, content }: Subject, loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>): Bundle => {
+/** Slugs a source names as partials, before anything of it is checked: enough to find them. */
+export function namedIn({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] {
+  const slugs = new Set<string>(layout === null ? [] : [layout]);
+  for (const source of [html, text])
+    for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]{1,100})/g)) slugs.add(slug as string);
+  return [...slugs].slice(0, MAX_PARTS);
+}
+
+/** Compiles a content with the parts of the workspace as they stand. `given` stand in for those of the workspace. Throws BundleFaults. */
+export async function compileContent(
+  q: Tx | Reader,
+  parse: Parse,
+  workspaceId: string,
+  subject: Subject,
+  drafts: boolean,
+  given: ReadonlyMap<string, Part & { type: TemplateRow["type"] }> = new Map(),
+): Promise<Compiled> {
+  const slugs = [...namedIn(subject.content), ...[...given.values()].flatMap((part) => namedIn({ ...part, layout: null }))];
+  const loaded = await loadParts(q, await partsOf(q, workspaceId, slugs, drafts));
+  for (const [slug, part] of given) loaded.set(slug, part);
+  return compileBundle(parse, bundleOf(subject, loaded));
+}
+
+/** A version ready to be rendered, and whom it is from. */
+export interface Ready {
+  readonly compiled: Compiled;
+  readonly from: string | null;
+  readonly replyTo: string | null;
+}
+
+// Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
+// told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
+const kept = new Map<string, Ready>();
+let size = 0;
+const MAX_SIZE = 8 * 1024 * 1024;
+
+/** A stored version, compiled once. Throws BundleFaults. */
+export async function readyVersion(
+  q: Tx | Reader,
+  parse: () => Promise<Parse>,
+  row: TemplateRow,
+  version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
+  drafts: boolean,
+): Promise<Ready> {
+  const parts = version.uses.length === 0 ? NO_PARTS : await partsOf(q, row.workspaceId, version.uses, drafts);
+  const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
+  const before = kept.get(key);
+  if (before) {
+    // The one used last is forgotten last.
+    kept.delete(key);
+    kept.set(key, before);
+    return before;
+  }
+  const content = await versionOf(q, row.id, version.version);
+  if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted at this moment.`);
+  const compiled = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
+  const made = { compiled, from: content.from, replyTo: content.replyTo };
+  // Of two that compiled the same at once, one is enough.
+  if (!kept.has(key)) keep(key, made);
+  return made;
+}
+
+const NO_PARTS: Parts = new Map();
+
+/** Faults as details of an error: `html`, or `footer.html` for one in a part. */
+export function detailsOf(faults: readonly FieldFault[]): ErrorDetail[] {
+  return faults.slice(0, 20).map(({ part, field, line, column, code, message }) => ({
+    path: part === null ? field : `${part}.${field}`,
+    code,
+    message: `Line ${line}, column ${column}: ${message}`,
+    line,
+    column,
+  }));
+}
+
+/** Faults as an error of the API: `validation_error` for what is being saved, `template_error` for what is stored. */
+export function faultError(code: "validation_error" | "template_error", error: unknown): unknown {
+  if (!(error instanceof BundleFaults)) return error;
+  const details = detailsOf(error.faults);
+  const [first] = details;
+  return new ApiError(code, `${first?.path ?? "The template"}: ${first?.message ?? error.message}`, { details });
+}
+
+/** Of a layout or partial, the published version; for a draft that uses it, its own draft when it has none yet. */
+function headOf(row: TemplateRow, drafts: boolean): PartHead | null {
+  if (row.status !== "ACTIVE" || (row.type !== "layout" && row.type !== "partial")) return null;
+  if (row.version !== null && row.publishedHash !== null)
+    return { row, version: row.version, hash: row.publishedHash, uses: row.publishedUses ?? [] };
+  return drafts ? { row, version: DRAFT, hash: row.draftHash, uses: row.draftUses } : null;
+}
+
+/** Reads the sources of parts. */
+async function loadParts(q: Tx | Reader, parts: Parts): Promise<Map<string, Part & { type: TemplateRow["type"] }>> {
+  const loaded = new Map<string, Part & { type: TemplateRow["type"] }>();
+  for (const [slug, { row, version }] of parts) {
+    const content = await versionOf(q, row.id, version);
+    if (content) loaded.set(slug, { slug, type: row.type, html: content.html, text: content.text, variables: content.variables });
+  }
+  return loaded;
+}
+
+function bundleOf({ slug, type, content }: Subject, loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>): Bundle {
   const partials = new Map<string, Part>([...loaded].filter(([, part]) => part.type === "partial"));
   // So that a circle that leads back here is seen before it is closed.
   if (type === "partial") partials.set(slug, { slug, html: content.html, text: content.text, variables: content.variables });
@@ -80,45 +163,9 @@ const bundleOf = ({ slug, type, content }: Subject, loaded: ReadonlyMap<string, 
     layout: layout ?? null,
     partials,
   };
-};
-
-/** Slugs a source names as partials, before anything of it is checked: enough to find them. */
-export const namedIn = ({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] => {
-  const slugs = new Set<string>(layout === null ? [] : [layout]);
-  for (const source of [html, text])
-    for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]{1,100})/g)) slugs.add(slug as string);
-  return [...slugs].slice(0, MAX_PARTS);
-};
-
-/** Compiles a content with the parts of the workspace as they stand. `given` stand in for those of the workspace. Throws BundleFaults. */
-export const compileContent = async (
-  q: Tx | Reader,
-  parse: Parse,
-  workspaceId: string,
-  subject: Subject,
-  drafts: boolean,
-  given: ReadonlyMap<string, Part & { type: TemplateRow["type"] }> = new Map(),
-): Promise<Compiled> => {
-  const slugs = [...namedIn(subject.content), ...[...given.values()].flatMap((part) => namedIn({ ...part, layout: null }))];
-  const loaded = await loadParts(q, await partsOf(q, workspaceId, slugs, drafts));
-  for (const [slug, part] of given) loaded.set(slug, part);
-  return compileBundle(parse, bundleOf(subject, loaded));
-};
-
-/** A version ready to be rendered, and whom it is from. */
-export interface Ready {
-  readonly compiled: Compiled;
-  readonly from: string | null;
-  readonly replyTo: string | null;
 }
 
-// Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
-// told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
-const kept = new Map<string, Ready>();
-let size = 0;
-const MAX_SIZE = 8 * 1024 * 1024;
-
-const keep = (key: string, one: Ready): void => {
+function keep(key: string, one: Ready): void {
   kept.set(key, one);
   size += one.compiled.size;
   for (const [oldest, { compiled }] of kept) {
@@ -126,50 +173,4 @@ const keep = (key: string, one: Ready): void => {
     kept.delete(oldest);
     size -= compiled.size;
   }
-};
-
-/** A stored version, compiled once. Throws BundleFaults. */
-export const readyVersion = async (
-  q: Tx | Reader,
-  parse: () => Promise<Parse>,
-  row: TemplateRow,
-  version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
-  drafts: boolean,
-): Promise<Ready> => {
-  const parts = version.uses.length === 0 ? NO_PARTS : await partsOf(q, row.workspaceId, version.uses, drafts);
-  const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
-  const before = kept.get(key);
-  if (before) {
-    // The one used last is forgotten last.
-    kept.delete(key);
-    kept.set(key, before);
-    return before;
-  }
-  const content = await versionOf(q, row.id, version.version);
-  if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted at this moment.`);
-  const compiled = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
-  const made = { compiled, from: content.from, replyTo: content.replyTo };
-  // Of two that compiled the same at once, one is enough.
-  if (!kept.has(key)) keep(key, made);
-  return made;
-};
-
-const NO_PARTS: Parts = new Map();
-
-/** Faults as details of an error: `html`, or `footer.html` for one in a part. */
-export const detailsOf = (faults: readonly FieldFault[]): ErrorDetail[] =>
-  faults.slice(0, 20).map(({ part, field, line, column, code, message }) => ({
-    path: part === null ? field : `${part}.${field}`,
-    code,
-    message: `Line ${line}, column ${column}: ${message}`,
-    line,
-    column,
-  }));
-
-/** Faults as an error of the API: `validation_error` for what is being saved, `template_error` for what is stored. */
-export const faultError = (code: "validation_error" | "template_error", error: unknown): unknown => {
-  if (!(error instanceof BundleFaults)) return error;
-  const details = detailsOf(error.faults);
-  const [first] = details;
-  return new ApiError(code, `${first?.path ?? "The template"}: ${first?.message ?? error.message}`, { details });
-};
+}

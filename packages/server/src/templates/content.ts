@@ -21,7 +21,7 @@ export const EMPTY: Content = {
 };
 
 /** The content with what a request changes of it. Nothing and an empty text are the same. */
-export const changed = (before: Content, given: Given): Content => {
+export function changed(before: Content, given: Given): Content {
   const pick = <F extends keyof Content>(field: F): Content[F] => {
     const value = given[field];
     return value === undefined ? before[field] : ((value === "" ? null : value) as Content[F]);
@@ -36,24 +36,15 @@ export const changed = (before: Content, given: Given): Content => {
     layout: pick("layout"),
     variables: pick("variables"),
   };
-};
+}
 
 /** Names a content by what it says: equal contents have equal hashes, in every workspace and on every server. */
-export const hashOf = ({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string =>
-  hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
-
-const refuse = (details: ErrorDetail[]): never => {
-  throw new ApiError(
-    "validation_error",
-    details.length === 1 ? (details[0] as ErrorDetail).message : `${details.length} fields are not valid.`,
-    {
-      details,
-    },
-  );
-};
+export function hashOf({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string {
+  return hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
+}
 
 /** Checks that a content has what its kind and type allow, and no more. Throws ApiError validation_error. */
-export const assertFits = ({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void => {
+export function assertFits({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void {
   const none = (fields: readonly (keyof Content)[], what: string): ErrorDetail[] =>
     fields.flatMap((path) => (content[path] === null ? [] : [{ path, code: "not_allowed", message: `${what} has no ${path}.` }]));
   const part = type === "layout" || type === "partial";
@@ -64,10 +55,10 @@ export const assertFits = ({ type, kind }: Pick<Template, "type" | "kind">, cont
     ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} is written in HTML.` }] : []),
   ];
   if (faults.length > 0) refuse(faults);
-};
+}
 
 /** Checks that a content is complete enough to be sent or used. Throws ApiError validation_error. */
-export const assertComplete = ({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void => {
+export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void {
   const faults: ErrorDetail[] = [];
   const need = (path: keyof Content, message: string): void => void faults.push({ path, code: "required", message });
   if (kind === "JSON_BLOCKS") {
@@ -76,10 +67,10 @@ export const assertComplete = ({ type, kind }: Pick<Template, "type" | "kind">, 
   if ((type === "transactional" || type === "marketing") && content.subject === null)
     need("subject", "A template needs a subject before it is published.");
   if (faults.length > 0) refuse(faults);
-};
+}
 
 /** A slug made of a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
-export const slugOf = (name: string): string => {
+export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -90,4 +81,14 @@ export const slugOf = (name: string): string => {
     .replace(/-+$/, "");
   if (slug === "") refuse([{ path: "slug", code: "required", message: "No slug can be made of this name; give one." }]);
   return slug;
-};
+}
+
+function refuse(details: ErrorDetail[]): never {
+  throw new ApiError(
+    "validation_error",
+    details.length === 1 ? (details[0] as ErrorDetail).message : `${details.length} fields are not valid.`,
+    {
+      details,
+    },
+  );
+}

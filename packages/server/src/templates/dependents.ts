@@ -7,10 +7,8 @@ import { BundleFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { type TemplateRow, type Use, usesOf, versionOf } from "./store.ts";
 
-const isPart = ({ type }: Pick<TemplateRow, "type">): boolean => type === "layout" || type === "partial";
-
 /** Refuses what would take a layout or partial away from those that use it. Throws ApiError conflict. */
-export const assertUnused = async (tx: Tx, row: TemplateRow, what: string): Promise<void> => {
+export async function assertUnused(tx: Tx, row: TemplateRow, what: string): Promise<void> {
   if (!isPart(row)) return;
   const all = await usesOf(tx, row.workspaceId);
   const users = all.filter((t) => t.slug !== row.slug && (t.draftUses.includes(row.slug) || t.publishedUses?.includes(row.slug)));
@@ -20,25 +18,13 @@ export const assertUnused = async (tx: Tx, row: TemplateRow, what: string): Prom
     details: users.slice(0, 20).map((t) => ({ path: t.slug, code: "in_use", message: `${t.slug} uses ${row.slug}.` })),
     hint: "Take it out of these templates first, and publish them.",
   });
-};
+}
 
 // Templates that are compiled again when a part of theirs is published; of more, the rest is found when they are sent.
 const MAX_CHECKED = 100;
 
-/** Published templates that use a part, directly or by way of other parts. */
-const usersOf = (all: readonly Use[], slug: string): Use[] => {
-  const reached = new Set([slug]);
-  for (let before = 0; before !== reached.size; ) {
-    before = reached.size;
-    for (const one of all) if (isPart(one) && one.publishedUses?.some((used) => reached.has(used))) reached.add(one.slug);
-  }
-  return all.filter(
-    (one) => !isPart(one) && one.version !== null && one.kind === "HTML" && one.publishedUses?.some((used) => reached.has(used)),
-  );
-};
-
 /** Refuses to publish a layout or partial with which a published template could no longer be rendered. Throws ApiError conflict. */
-export const assertNoneBreaks = async (tx: Tx, parse: Parse, row: TemplateRow, content: Content): Promise<void> => {
+export async function assertNoneBreaks(tx: Tx, parse: Parse, row: TemplateRow, content: Content): Promise<void> {
   if (!isPart(row) || row.version === null) return;
   const given = new Map([
     [row.slug, { slug: row.slug, type: row.type, html: content.html, text: content.text, variables: content.variables }],
@@ -64,4 +50,20 @@ export const assertNoneBreaks = async (tx: Tx, parse: Parse, row: TemplateRow, c
       hint: "Correct it, or change these templates first.",
     },
   );
-};
+}
+
+function isPart({ type }: Pick<TemplateRow, "type">): boolean {
+  return type === "layout" || type === "partial";
+}
+
+/** Published templates that use a part, directly or by way of other parts. */
+function usersOf(all: readonly Use[], slug: string): Use[] {
+  const reached = new Set([slug]);
+  for (let before = 0; before !== reached.size; ) {
+    before = reached.size;
+    for (const one of all) if (isPart(one) && one.publishedUses?.some((used) => reached.has(used))) reached.add(one.slug);
+  }
+  return all.filter(
+    (one) => !isPart(one) && one.version !== null && one.kind === "HTML" && one.publishedUses?.some((used) => reached.has(used)),
+  );
+}

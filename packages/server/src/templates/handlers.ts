@@ -1,6 +1,6 @@
 import type { contract } from "@mailsvc/sdk/contract";
+import { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "../emails/transactional.ts";
 import type { Handlers } from "../http/handler.ts";
-import { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "../transactional/transactional.ts";
 import { loadParser, type Parse } from "./engine/parser.ts";
 import { detailFor, getBySlug, preview, renderSources, resolveVersion } from "./sendable.ts";
 import { DRAFT } from "./store.ts";
@@ -16,9 +16,6 @@ import {
   setStatus,
   updateDraft,
 } from "./templates.ts";
-
-// Loaded before the transaction begins: within it, only its queries are awaited.
-const prepare = (): Promise<Parse> => loadParser();
 
 export const templateHandlers: Handlers<typeof contract.templates> = {
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
@@ -62,3 +59,8 @@ export const templateHandlers: Handlers<typeof contract.templates> = {
     run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
   },
 };
+
+// Loaded before the transaction begins: within it, only its queries are awaited.
+function prepare(): Promise<Parse> {
+  return loadParser();
+}

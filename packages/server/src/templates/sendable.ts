@@ -29,96 +29,37 @@ export interface Sendable extends Ready {
   readonly version: number;
 }
 
-const missing = (message: string, hint?: string): ApiError =>
-  new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
-
-/** What is published under a slug. Throws ApiError template_not_found. */
-const publishedBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> => {
-  const row = await templateBySlug(read, workspaceId, slug);
-  if (!row) throw missing(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
-  if (row.type !== "transactional") throw missing(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
-  if (row.status === "INACTIVE")
-    throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
-  const { version } = row;
-  if (version === null) throw missing(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
-  return { ...row, version };
-};
-
-const blocksError = (): ApiError => new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
-
-const readyOf = async (
-  read: Reader,
-  row: TemplateRow,
-  version: { version: number; hash: string; uses: readonly string[] },
-): Promise<Ready> => {
-  if (row.kind === "JSON_BLOCKS") throw blocksError();
-  try {
-    return await readyVersion(read, loadParser, row, version, version.version === DRAFT);
-  } catch (error) {
-    throw faultError("template_error", error);
-  }
-};
-
 /** The published version under a slug, compiled. Throws ApiError template_not_found or template_error. */
-export const resolveBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<Sendable> => {
+export async function resolveBySlug(read: Reader, workspaceId: string, slug: string): Promise<Sendable> {
   const row = await publishedBySlug(read, workspaceId, slug);
   const ready = await readyOf(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
   return { ...ready, slug, version: row.version };
-};
+}
 
 /** A version of a template by its id, the draft without a number, compiled. Throws ApiError template_error. */
-export const resolveVersion = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> => {
+export async function resolveVersion(read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> {
   const uses = content.version === DRAFT ? row.draftUses : [...namedUses(row, content)];
   return {
     ...(await readyOf(read, row, { version: content.version, hash: content.hash, uses })),
     slug: row.slug,
     version: content.version,
   };
-};
+}
 
-// An older version may use other parts than the published one does.
-const namedUses = (row: TemplateRow, content: VersionRow): readonly string[] =>
-  content.version === row.version ? (row.publishedUses ?? []) : namedIn(content);
-
-/** The compiled form for showing, or why there is none. */
-const compiledOrWhy = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> => {
-  try {
-    return (await resolveVersion(read, row, content)).compiled;
-  } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
-  }
-};
-
-export const detailFor = async (read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> =>
-  detailOf(row, content, await compiledOrWhy(read, row, content));
+export async function detailFor(read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
+  return detailOf(row, content, await compiledOrWhy(read, row, content));
+}
 
 /** What is published under a slug, and the variables it takes. Throws ApiError template_not_found. */
-export const getBySlug = async (read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> => {
+export async function getBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> {
   const row = await publishedBySlug(read, workspaceId, slug);
   const content = await versionOf(read, row.id, row.version);
   if (!content) throw missing(`The template ${slug} was changed at this moment. Ask again.`);
   return showBySlug(row, content, await compiledOrWhy(read, row, content));
-};
-
-/** A fault of rendering as an error of the API. `of` names whose variables they were: `variables`, or those of one recipient. */
-const renderError = (error: unknown, of: string): unknown => {
-  if (error instanceof MissingVariables)
-    return new ApiError("missing_variables", error.message, {
-      details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is needed and was not supplied.` })),
-    });
-  if (error instanceof RenderError) {
-    const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };
-    const place = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
-    return new ApiError("template_error", error.message, {
-      details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }],
-    });
-  }
-  return error;
-};
+}
 
 /** A subject of a request's own, compiled. Throws ApiError validation_error. */
-export const ownSubject = async (source: string): Promise<readonly Op[]> => {
+export async function ownSubject(source: string): Promise<readonly Op[]> {
   try {
     return compileSubject(await loadParser(), source);
   } catch (error) {
@@ -126,13 +67,13 @@ export const ownSubject = async (source: string): Promise<readonly Op[]> => {
     const details = detailsOf(error.faults.map((fault) => ({ ...fault, part: null, field: "subject" as const })));
     throw new ApiError("validation_error", `subject: ${details[0]?.message ?? error.message}`, { details });
   }
-};
+}
 
 /**
  * Renders for sending, taking from what the request has left to use up. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
  * or template_error.
  */
-export const renderFor = ({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered => {
+export function renderFor({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered {
   const details = misfits(compiled.declared, values, of);
   if (details.length > 0)
     throw new ApiError(
@@ -147,24 +88,24 @@ export const renderFor = ({ compiled }: Sendable, values: Values, of: string, le
   } catch (error) {
     throw renderError(error, of);
   }
-};
+}
 
 /** Renders for looking at: what is missing stands as it is written. Throws ApiError template_error. */
-export const preview = (compiled: Compiled, values: Values): HandlerOutput<Endpoints["preview"]> => {
+export function preview(compiled: Compiled, values: Values): HandlerOutput<Endpoints["preview"]> {
   try {
     const { subject, html, text, missing: missingVariables } = render(compiled, values, { lenient: true });
     return { subject, html, text, missingVariables: [...missingVariables] };
   } catch (error) {
     throw renderError(error, "variables");
   }
-};
+}
 
 /** Checks and renders sources that are not stored. Throws ApiError template_error. */
-export const renderSources = async (
+export async function renderSources(
   read: Reader,
   workspaceId: string,
   input: HandlerInput<Endpoints["render"]>,
-): Promise<HandlerOutput<Endpoints["render"]>> => {
+): Promise<HandlerOutput<Endpoints["render"]>> {
   const given = new Map<string, Part & { type: TemplateRow["type"] }>();
   for (const [slug, part] of Object.entries(input.parts ?? {}))
     given.set(slug, {
@@ -190,4 +131,68 @@ export const renderSources = async (
     throw error;
   }
   return { ...preview(compiled, input.variables ?? {}), variables: [...compiled.variables] };
-};
+}
+
+function missing(message: string, hint?: string): ApiError {
+  return new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
+}
+
+/** What is published under a slug. Throws ApiError template_not_found. */
+async function publishedBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
+  const row = await templateBySlug(read, workspaceId, slug);
+  if (!row) throw missing(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
+  if (row.type !== "transactional") throw missing(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
+  if (row.status === "INACTIVE")
+    throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
+  const { version } = row;
+  if (version === null) throw missing(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
+  return { ...row, version };
+}
+
+function blocksError(): ApiError {
+  return new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
+}
+
+async function readyOf(
+  read: Reader,
+  row: TemplateRow,
+  version: { version: number; hash: string; uses: readonly string[] },
+): Promise<Ready> {
+  if (row.kind === "JSON_BLOCKS") throw blocksError();
+  try {
+    return await readyVersion(read, loadParser, row, version, version.version === DRAFT);
+  } catch (error) {
+    throw faultError("template_error", error);
+  }
+}
+
+// An older version may use other parts than the published one does.
+function namedUses(row: TemplateRow, content: VersionRow): readonly string[] {
+  return content.version === row.version ? (row.publishedUses ?? []) : namedIn(content);
+}
+
+/** The compiled form for showing, or why there is none. */
+async function compiledOrWhy(read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
+  try {
+    return (await resolveVersion(read, row, content)).compiled;
+  } catch (error) {
+    if (error instanceof ApiError) return error.message;
+    throw error;
+  }
+}
+
+/** A fault of rendering as an error of the API. `of` names whose variables they were: `variables`, or those of one recipient. */
+function renderError(error: unknown, of: string): unknown {
+  if (error instanceof MissingVariables)
+    return new ApiError("missing_variables", error.message, {
+      details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is needed and was not supplied.` })),
+    });
+  if (error instanceof RenderError) {
+    const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };
+    const place = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
+    return new ApiError("template_error", error.message, {
+      details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }],
+    });
+  }
+  return error;
+}

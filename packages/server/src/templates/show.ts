@@ -4,50 +4,42 @@ import { RenderError } from "./engine/compile.ts";
 import { type Compiled, type Rendered, render } from "./engine/engine.ts";
 import { DRAFT, type TemplateRow, type VersionHead, type VersionRow } from "./store.ts";
 
-export const showTemplate = (row: TemplateRow): Template => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  description: row.description,
-  category: row.category,
-  type: row.type,
-  kind: row.kind,
-  status: row.status,
-  version: row.version,
-  hasUnpublishedChanges: row.draftHash !== row.publishedHash,
-  revision: row.revision,
-  createdAt: iso(row.createdAt),
-  updatedAt: iso(row.updatedAt),
-  publishedAt: row.publishedAt === null ? null : iso(row.publishedAt),
-});
+export function showTemplate(row: TemplateRow): Template {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    category: row.category,
+    type: row.type,
+    kind: row.kind,
+    status: row.status,
+    version: row.version,
+    hasUnpublishedChanges: row.draftHash !== row.publishedHash,
+    revision: row.revision,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+    publishedAt: row.publishedAt === null ? null : iso(row.publishedAt),
+  };
+}
 
-export const showVersion = (row: TemplateRow, version: VersionHead): TemplateVersion => ({
-  id: version.id,
-  version: version.version,
-  current: version.version === row.version,
-  subject: version.subject,
-  restoredFrom: version.restoredFrom,
-  createdAt: iso(version.createdAt),
-});
+export function showVersion(row: TemplateRow, version: VersionHead): TemplateVersion {
+  return {
+    id: version.id,
+    version: version.version,
+    current: version.version === row.version,
+    subject: version.subject,
+    restoredFrom: version.restoredFrom,
+    createdAt: iso(version.createdAt),
+  };
+}
 
 export const BLOCKS_ERROR = "A template of kind JSON_BLOCKS cannot be rendered.";
 
 const NOTHING: Rendered = { subject: null, html: null, text: null, missing: [] };
 
-/** What a template looks like with its defaults, or why it cannot be shown. */
-const shownWith = (row: TemplateRow, compiled: Compiled | string): Rendered & { error: string | null } => {
-  if (row.kind === "JSON_BLOCKS") return { ...NOTHING, error: BLOCKS_ERROR };
-  if (typeof compiled === "string") return { ...NOTHING, error: compiled };
-  try {
-    return { ...render(compiled, {}, { lenient: true }), error: null };
-  } catch (error) {
-    if (!(error instanceof RenderError)) throw error;
-    return { ...NOTHING, error: error.message };
-  }
-};
-
 /** A template with its content; `compiled` is why not, where it cannot be compiled. */
-export const detailOf = (row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail => {
+export function detailOf(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail {
   const { subject, html, text, error } = shownWith(row, compiled);
   return {
     ...showTemplate(row),
@@ -62,20 +54,34 @@ export const detailOf = (row: TemplateRow, version: VersionRow, compiled: Compil
     variables: typeof compiled === "string" ? [] : [...compiled.variables],
     source: { subject: version.subject, html: version.html, text: version.text, blocks: version.blocks, variables: version.variables },
   };
-};
+}
 
 /** What can be sent under a slug. */
-export const showBySlug = (row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateBySlug => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  description: row.description,
-  category: row.category,
-  type: row.type,
-  kind: row.kind,
-  version: version.version,
-  subject: version.subject,
-  from: version.from,
-  variables: typeof compiled === "string" ? [] : [...compiled.variables],
-  publishedAt: iso(row.publishedAt ?? row.updatedAt),
-});
+export function showBySlug(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateBySlug {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    category: row.category,
+    type: row.type,
+    kind: row.kind,
+    version: version.version,
+    subject: version.subject,
+    from: version.from,
+    variables: typeof compiled === "string" ? [] : [...compiled.variables],
+    publishedAt: iso(row.publishedAt ?? row.updatedAt),
+  };
+}
+
+/** What a template looks like with its defaults, or why it cannot be shown. */
+function shownWith(row: TemplateRow, compiled: Compiled | string): Rendered & { error: string | null } {
+  if (row.kind === "JSON_BLOCKS") return { ...NOTHING, error: BLOCKS_ERROR };
+  if (typeof compiled === "string") return { ...NOTHING, error: compiled };
+  try {
+    return { ...render(compiled, {}, { lenient: true }), error: null };
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error;
+    return { ...NOTHING, error: error.message };
+  }
+}

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Slice } from "../db/page.ts";
+import type { Slice } from "../db/pagination.ts";
 import type { Tables } from "../db/tables.ts";
 
 export type TemplateRow = Tables["templates"]["$inferSelect"];
@@ -12,17 +12,17 @@ export const DRAFT = 0;
 
 const ph = sql.placeholder;
 
-export const templateById = async (q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> => {
+export async function templateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
   const { templates: t } = q.t;
   const [row] = await q
     .select()
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
   return row ?? null;
-};
+}
 
 /** Prepared: each send asks for its template and for whatever that uses. */
-export const templateBySlug = async (q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> => {
+export async function templateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
   const [row] = await q
     .prepared("template_by_slug", (build, { templates: t }) =>
       build
@@ -33,9 +33,9 @@ export const templateBySlug = async (q: Tx | Reader, workspaceId: string, slug: 
     )
     .execute({ workspaceId, slug });
   return row ?? null;
-};
+}
 
-export const versionOf = async (q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> => {
+export async function versionOf(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {
   const [row] = await q
     .prepared("template_version", (build, { templateVersions: t }) =>
       build
@@ -46,27 +46,27 @@ export const versionOf = async (q: Tx | Reader, templateId: string, version: num
     )
     .execute({ templateId, version });
   return row ?? null;
-};
+}
 
-export const insertTemplate = async (tx: Tx, row: TemplateRow): Promise<void> => {
+export async function insertTemplate(tx: Tx, row: TemplateRow): Promise<void> {
   await tx.insert(tx.t.templates).values(row);
-};
+}
 
-export const insertVersion = async (tx: Tx, row: VersionRow): Promise<void> => {
+export async function insertVersion(tx: Tx, row: VersionRow): Promise<void> {
   await tx.insert(tx.t.templateVersions).values(row);
-};
+}
 
-export const replaceDraft = async (tx: Tx, row: VersionRow): Promise<void> => {
+export async function replaceDraft(tx: Tx, row: VersionRow): Promise<void> {
   const { templateVersions: t } = tx.t;
   const { templateId: _template, version: _version, ...content } = row;
   await tx
     .update(t)
     .set(content)
     .where(and(eq(t.templateId, row.templateId), eq(t.version, DRAFT)));
-};
+}
 
 /** Changes a template that is still at the revision it was read with; false otherwise. */
-export const updateTemplate = async (tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<boolean> => {
+export async function updateTemplate(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<boolean> {
   const { templates: t } = tx.t;
   const changed = await tx
     .update(t)
@@ -74,23 +74,23 @@ export const updateTemplate = async (tx: Tx, row: TemplateRow, patch: Partial<Te
     .where(and(eq(t.id, row.id), eq(t.revision, row.revision)))
     .returning({ id: t.id });
   return changed.length > 0;
-};
+}
 
-export const deleteTemplateRows = async (tx: Tx, id: string): Promise<void> => {
+export async function deleteTemplateRows(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.t.templateVersions).where(eq(tx.t.templateVersions.templateId, id));
   await tx.delete(tx.t.templates).where(eq(tx.t.templates.id, id));
-};
+}
 
 /** Forgets published versions before `oldest`. */
-export const forgetVersions = async (tx: Tx, templateId: string, oldest: number): Promise<void> => {
+export async function forgetVersions(tx: Tx, templateId: string, oldest: number): Promise<void> {
   const { templateVersions: t } = tx.t;
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
-};
+}
 
 export type Use = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
 
 /** Every template of a workspace with the slugs it uses: to find who uses a layout or partial. */
-export const usesOf = async (q: Tx | Reader, workspaceId: string): Promise<Use[]> => {
+export async function usesOf(q: Tx | Reader, workspaceId: string): Promise<Use[]> {
   const { templates: t } = q.t;
   return q
     .select({
@@ -105,7 +105,7 @@ export const usesOf = async (q: Tx | Reader, workspaceId: string): Promise<Use[]
     })
     .from(t)
     .where(eq(t.workspaceId, workspaceId));
-};
+}
 
 export interface TemplateFilter {
   search?: string | undefined;
@@ -114,23 +114,12 @@ export interface TemplateFilter {
   status?: TemplateRow["status"] | undefined;
 }
 
-const matching = (q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) => {
-  const { templates: t } = q.t;
-  return and(
-    eq(t.workspaceId, workspaceId),
-    search ? or(contains(q.words, t.name, search), contains(q.words, t.description, search)) : undefined,
-    category === undefined ? undefined : eq(t.category, category),
-    type && eq(t.type, type),
-    status && eq(t.status, status),
-  );
-};
-
-export const templateRows = async (
+export async function templateRows(
   q: Reader,
   workspaceId: string,
   filter: TemplateFilter,
   { before, limit, offset }: Slice,
-): Promise<TemplateRow[]> => {
+): Promise<TemplateRow[]> {
   const { templates: t } = q.t;
   return q
     .select()
@@ -139,19 +128,15 @@ export const templateRows = async (
     .orderBy(desc(t.id))
     .limit(limit)
     .offset(offset);
-};
+}
 
-export const countTemplates = (q: Reader, workspaceId: string, filter: TemplateFilter): Promise<number> =>
-  Promise.resolve(q.$count(q.t.templates, matching(q, workspaceId, filter)));
+export function countTemplates(q: Reader, workspaceId: string, filter: TemplateFilter): Promise<number> {
+  return Promise.resolve(q.$count(q.t.templates, matching(q, workspaceId, filter)));
+}
 
 export type VersionHead = Pick<VersionRow, "id" | "version" | "subject" | "restoredFrom" | "createdAt">;
 
-const published = (q: Reader, templateId: string) => {
-  const { templateVersions: t } = q.t;
-  return and(eq(t.templateId, templateId), sql`${t.version} <> ${DRAFT}`);
-};
-
-export const versionRows = async (q: Reader, templateId: string, { before, limit, offset }: Slice): Promise<VersionHead[]> => {
+export async function versionRows(q: Reader, templateId: string, { before, limit, offset }: Slice): Promise<VersionHead[]> {
   const { templateVersions: t } = q.t;
   return q
     .select({ id: t.id, version: t.version, subject: t.subject, restoredFrom: t.restoredFrom, createdAt: t.createdAt })
@@ -160,7 +145,24 @@ export const versionRows = async (q: Reader, templateId: string, { before, limit
     .orderBy(desc(t.id))
     .limit(limit)
     .offset(offset);
-};
+}
 
-export const countVersions = (q: Reader, templateId: string): Promise<number> =>
-  Promise.resolve(q.$count(q.t.templateVersions, published(q, templateId)));
+export function countVersions(q: Reader, templateId: string): Promise<number> {
+  return Promise.resolve(q.$count(q.t.templateVersions, published(q, templateId)));
+}
+
+function matching(q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) {
+  const { templates: t } = q.t;
+  return and(
+    eq(t.workspaceId, workspaceId),
+    search ? or(contains(q.words, t.name, search), contains(q.words, t.description, search)) : undefined,
+    category === undefined ? undefined : eq(t.category, category),
+    type && eq(t.type, type),
+    status && eq(t.status, status),
+  );
+}
+
+function published(q: Reader, templateId: string) {
+  const { templateVersions: t } = q.t;
+  return and(eq(t.templateId, templateId), sql`${t.version} <> ${DRAFT}`);
+}

@@ -2,7 +2,7 @@ import type { contract, HandlerInput, Page, Template, TemplateDetail, TemplateVe
 import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import { type PageInput, pageOf } from "../db/page.ts";
+import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { compileContent, faultError } from "./bundles.ts";
@@ -33,99 +33,30 @@ import {
 type Endpoints = typeof contract.templates;
 
 /** A template by its id. Throws ApiError not_found. */
-export const findTemplate = async (q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> => {
+export async function findTemplate(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> {
   const row = await templateById(q, workspaceId, id);
   if (!row) throw notFound("template", id);
   return row;
-};
+}
 
 /** The draft of a template, or one of its published versions. Throws ApiError not_found. */
-export const findVersion = async (q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> => {
+export async function findVersion(q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> {
   const found = await versionOf(q, row.id, version);
   if (!found)
     throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, {
       hint: `See: mailsvc templates versions ${row.id}`,
     });
   return found;
-};
-
-const taken = (slug: string): ApiError =>
-  new ApiError("conflict", `There is a template ${slug} already.`, {
-    details: [{ path: "slug", code: "taken", message: `The slug ${slug} is taken; choose another, or update that template.` }],
-  });
-
-const assertRevision = (row: TemplateRow, revision: number | undefined): void => {
-  if (revision !== undefined && revision !== row.revision)
-    throw new ApiError("conflict", `The template is at revision ${row.revision}, not ${revision}: it has been changed meanwhile.`, {
-      details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
-    });
-};
-
-/** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
-const check = async (
-  tx: Tx,
-  parse: Parse,
-  row: Pick<TemplateRow, "workspaceId" | "slug" | "type" | "kind">,
-  content: Content,
-  drafts: boolean,
-): Promise<Compiled> => {
-  assertFits(row, content);
-  try {
-    return await compileContent(tx, parse, row.workspaceId, { slug: row.slug, type: row.type, content }, drafts);
-  } catch (error) {
-    throw faultError("validation_error", error);
-  }
-};
-
-const versionRow = (deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow => ({
-  templateId,
-  version,
-  id: deps.ids("tver"),
-  ...content,
-  hash: hashOf(content),
-  restoredFrom,
-  createdAt: deps.clock.now(),
-});
-
-/** Makes a content the published version, checked against what is published of its parts. */
-const publishContent = async (
-  tx: Tx,
-  deps: Deps,
-  parse: Parse,
-  row: TemplateRow,
-  content: Content,
-  restoredFrom: number | null = null,
-): Promise<Partial<TemplateRow>> => {
-  assertComplete(row, content);
-  const { uses } = await check(tx, parse, row, content, false);
-  await assertNoneBreaks(tx, parse, row, content);
-  const version = (row.version ?? 0) + 1;
-  const written = versionRow(deps, row.id, version, content, restoredFrom);
-  await insertVersion(tx, written);
-  await forgetVersions(tx, row.id, version - TEMPLATE_LIMITS.versions + 1);
-  return { version, publishedHash: written.hash, publishedUses: [...uses], publishedAt: written.createdAt };
-};
-
-const store = async (tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<TemplateRow> => {
-  try {
-    if (await updateTemplate(tx, row, patch)) return { ...row, ...patch };
-  } catch (error) {
-    if (error instanceof UniqueViolation) throw taken(patch.slug ?? row.slug);
-    throw error;
-  }
-  throw new ApiError("conflict", "The template was changed at the same moment. Read it again.", {
-    details: [{ path: "revision", code: "outdated", message: "Somebody else was faster." }],
-  });
-};
+}
 
 /** Creates a template with its draft, published at once if asked. Throws ApiError validation_error or conflict. */
-export const createTemplate = async (
+export async function createTemplate(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   input: HandlerInput<Endpoints["create"]>,
   parse: Parse,
-): Promise<TemplateDetail> => {
+): Promise<TemplateDetail> {
   const now = deps.clock.now();
   const content = changed(EMPTY, input);
   const head: TemplateRow = {
@@ -160,16 +91,16 @@ export const createTemplate = async (
   const draft = versionRow(deps, row.id, DRAFT, content, null);
   await insertVersion(tx, draft);
   return detailOf(row, draft, compiled);
-};
+}
 
 /** Changes the draft and what is known about a template, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
-export const updateDraft = async (
+export async function updateDraft(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   input: HandlerInput<Endpoints["update"]>,
   parse: Parse,
-): Promise<TemplateDetail> => {
+): Promise<TemplateDetail> {
   const row = await findTemplate(tx, workspaceId, input.id);
   assertRevision(row, input.revision);
   const slug = input.slug ?? row.slug;
@@ -196,31 +127,31 @@ export const updateDraft = async (
     ...published,
   });
   return detailOf(changedRow, draft, compiled);
-};
+}
 
 /** Publishes the draft. What is published already stays as it is. Throws ApiError not_found, validation_error or conflict. */
-export const publishDraft = async (
+export async function publishDraft(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   { id, revision }: HandlerInput<Endpoints["publish"]>,
   parse: Parse,
-): Promise<Template> => {
+): Promise<Template> {
   const row = await findTemplate(tx, workspaceId, id);
   assertRevision(row, revision);
   if (row.publishedHash === row.draftHash) return showTemplate(row);
   const published = await publishContent(tx, deps, parse, row, changed(await findVersion(tx, row, DRAFT), {}));
   return showTemplate(await store(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
-};
+}
 
 /** Publishes an earlier version again. The draft follows unless it has changes of its own. Throws ApiError not_found, validation_error or conflict. */
-export const rollBack = async (
+export async function rollBack(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   { id, version, revision }: HandlerInput<Endpoints["rollback"]>,
   parse: Parse,
-): Promise<Template> => {
+): Promise<Template> {
   const row = await findTemplate(tx, workspaceId, id);
   assertRevision(row, revision);
   const earlier = await findVersion(tx, row, version);
@@ -240,38 +171,39 @@ export const rollBack = async (
       updatedAt: deps.clock.now(),
     }),
   );
-};
+}
 
 /** Makes a template inactive or active; either twice is harmless. Throws ApiError not_found or conflict. */
-export const setStatus = async (tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> => {
+export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> {
   const row = await findTemplate(tx, workspaceId, id);
   if (row.status === status) return showTemplate(row);
   if (status === "INACTIVE") await assertUnused(tx, row, "archived");
   return showTemplate(await store(tx, row, { status, revision: row.revision + 1, updatedAt: deps.clock.now() }));
-};
+}
 
 /** Deletes a template with all its versions. Throws ApiError not_found or conflict. */
-export const deleteTemplate = async (tx: Tx, workspaceId: string, id: string): Promise<Template> => {
+export async function deleteTemplate(tx: Tx, workspaceId: string, id: string): Promise<Template> {
   const row = await findTemplate(tx, workspaceId, id);
   await assertUnused(tx, row, "deleted");
   await deleteTemplateRows(tx, id);
   return showTemplate(row);
-};
+}
 
-export const listTemplates = (read: Reader, workspaceId: string, input: PageInput & TemplateFilter): Promise<Page<Template>> =>
-  pageOf(
+export function listTemplates(read: Reader, workspaceId: string, input: PageInput & TemplateFilter): Promise<Page<Template>> {
+  return pageOf(
     input,
     (slice) => templateRows(read, workspaceId, input, slice),
     () => countTemplates(read, workspaceId, input),
     showTemplate,
   );
+}
 
 /** The published versions, newest first. Throws ApiError not_found. */
-export const listVersions = async (
+export async function listVersions(
   read: Reader,
   workspaceId: string,
   { id, ...page }: PageInput & { id: string },
-): Promise<Page<TemplateVersion>> => {
+): Promise<Page<TemplateVersion>> {
   const row = await findTemplate(read, workspaceId, id);
   return pageOf(
     page,
@@ -279,7 +211,79 @@ export const listVersions = async (
     () => countVersions(read, row.id),
     (version) => showVersion(row, version),
   );
-};
+}
 
 export { allowance } from "./engine/engine.ts";
 export { ownSubject, renderFor, resolveBySlug, type Sendable } from "./sendable.ts";
+
+function taken(slug: string): ApiError {
+  return new ApiError("conflict", `There is a template ${slug} already.`, {
+    details: [{ path: "slug", code: "taken", message: `The slug ${slug} is taken; choose another, or update that template.` }],
+  });
+}
+
+function assertRevision(row: TemplateRow, revision: number | undefined): void {
+  if (revision !== undefined && revision !== row.revision)
+    throw new ApiError("conflict", `The template is at revision ${row.revision}, not ${revision}: it has been changed meanwhile.`, {
+      details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
+    });
+}
+
+/** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
+async function check(
+  tx: Tx,
+  parse: Parse,
+  row: Pick<TemplateRow, "workspaceId" | "slug" | "type" | "kind">,
+  content: Content,
+  drafts: boolean,
+): Promise<Compiled> {
+  assertFits(row, content);
+  try {
+    return await compileContent(tx, parse, row.workspaceId, { slug: row.slug, type: row.type, content }, drafts);
+  } catch (error) {
+    throw faultError("validation_error", error);
+  }
+}
+
+function versionRow(deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow {
+  return {
+    templateId,
+    version,
+    id: deps.ids("tver"),
+    ...content,
+    hash: hashOf(content),
+    restoredFrom,
+    createdAt: deps.clock.now(),
+  };
+}
+
+/** Makes a content the published version, checked against what is published of its parts. */
+async function publishContent(
+  tx: Tx,
+  deps: Deps,
+  parse: Parse,
+  row: TemplateRow,
+  content: Content,
+  restoredFrom: number | null = null,
+): Promise<Partial<TemplateRow>> {
+  assertComplete(row, content);
+  const { uses } = await check(tx, parse, row, content, false);
+  await assertNoneBreaks(tx, parse, row, content);
+  const version = (row.version ?? 0) + 1;
+  const written = versionRow(deps, row.id, version, content, restoredFrom);
+  await insertVersion(tx, written);
+  await forgetVersions(tx, row.id, version - TEMPLATE_LIMITS.versions + 1);
+  return { version, publishedHash: written.hash, publishedUses: [...uses], publishedAt: written.createdAt };
+}
+
+async function store(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<TemplateRow> {
+  try {
+    if (await updateTemplate(tx, row, patch)) return { ...row, ...patch };
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw taken(patch.slug ?? row.slug);
+    throw error;
+  }
+  throw new ApiError("conflict", "The template was changed at the same moment. Read it again.", {
+    details: [{ path: "revision", code: "outdated", message: "Somebody else was faster." }],
+  });
+}

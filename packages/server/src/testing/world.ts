@@ -6,16 +6,16 @@ import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
-import { openSqlite } from "../db/sqlite.ts";
+import { openSqlite } from "../db/sqlite/database.ts";
 import { DROP_HEADER } from "../http/faults.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { Lookup } from "../marketplace/deliveries/connect.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
+import type { Lookup } from "../webhooks/connect.ts";
 
 export interface WorldOptions {
   /** Seed of everything that is left to chance: ids, keys, jitter. The same seed gives the same world. */
@@ -70,30 +70,11 @@ const URL_OF_WORLD = "http://mailsvc.test";
 
 let template: Promise<Uint8Array> | undefined;
 
-/** An empty, migrated database, made once per process: a new world is a copy of it. */
-const emptyDatabase = (): Promise<Uint8Array> => {
-  template ??= (async () => {
-    const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
-    const db = await openSqlite(folder, { synchronous: "OFF" });
-    await db.alone((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
-    await db.close();
-    const bytes = readFileSync(join(folder, "mailsvc.db"));
-    rmSync(folder, { recursive: true, force: true });
-    return bytes;
-  })();
-  return template;
-};
-
 const noRecords: DomainRecords = { txt: async () => [] };
 const noAddresses: Lookup = async () => [];
 
-const onPostgres = async (url: string): Promise<Backend> => {
-  const { postgresBackend } = await import("../backend.pg.ts");
-  return postgresBackend(url);
-};
-
 /** Makes a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. */
-export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {
+export async function createWorld(options: WorldOptions = {}): Promise<TestWorld> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
@@ -160,4 +141,23 @@ export const createWorld = async (options: WorldOptions = {}): Promise<TestWorld
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
-};
+}
+
+/** An empty, migrated database, made once per process: a new world is a copy of it. */
+function emptyDatabase(): Promise<Uint8Array> {
+  template ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
+    const db = await openSqlite(folder, { synchronous: "OFF" });
+    await db.alone((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
+    await db.close();
+    const bytes = readFileSync(join(folder, "mailsvc.db"));
+    rmSync(folder, { recursive: true, force: true });
+    return bytes;
+  })();
+  return template;
+}
+
+async function onPostgres(url: string): Promise<Backend> {
+  const { postgresBackend } = await import("../backend.pg.ts");
+  return postgresBackend(url);
+}

@@ -18,9 +18,6 @@ const envelope = {
   timestamp: Instant,
 };
 
-const event = <const T extends string, S extends z.ZodRawShape>(type: T, fields: S) =>
-  z.object({ ...envelope, type: z.literal(type), ...fields });
-
 export const AgentActivated = event("agent.activated", {
   /** The key of this activation: in this event and nowhere else. */
   apiKey: z.string(),
@@ -98,3 +95,7 @@ export const PAUSING_EVENTS: readonly AgentEventType[] = [
   "run_force_failed",
   "agent.wakeup",
 ];
+
+function event<const T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
+  return z.object({ ...envelope, type: z.literal(type), ...fields });
+}

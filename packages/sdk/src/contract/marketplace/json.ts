@@ -7,7 +7,26 @@ const DEPTH = 5;
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
 const encoder = new TextEncoder();
 
-const faultOf = (value: unknown, depth: number): [code: string, message: string] | null => {
+/** Any JSON value of up to `max` bytes, five levels deep. */
+export function jsonValue(max: number) {
+  return z.unknown().superRefine(refineJson(max));
+}
+
+/** The same, and an object. */
+export function jsonObject(max: number) {
+  return (
+    z
+      // Not z.record: it would lose a key called __proto__ instead of refusing it.
+      .custom<Record<string, unknown>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
+        message: "This must be an object: { … }.",
+        params: { code: "invalid_type" },
+      })
+      .superRefine(refineJson(max))
+      .meta({ type: "object", additionalProperties: true })
+  );
+}
+
+function faultOf(value: unknown, depth: number): [code: string, message: string] | null {
   if (typeof value === "string")
     return value.isWellFormed() && !value.includes("\0") ? null : ["invalid_characters", "The text is not valid Unicode."];
   if (typeof value === "number" && !Number.isFinite(value)) return ["too_big", "A number has at most 308 digits."];
@@ -19,26 +38,14 @@ const faultOf = (value: unknown, depth: number): [code: string, message: string]
     if (fault) return fault;
   }
   return null;
-};
+}
 
-const refineJson = (max: number) => (value: unknown, ctx: z.RefinementCtx<unknown>) => {
-  const [code, message] = faultOf(value, 1) ?? [];
-  if (code !== undefined) return ctx.addIssue({ code: "custom", message, params: { code } });
-  const text = JSON.stringify(value) ?? "null";
-  if (text.length > max || encoder.encode(text).length > max)
-    ctx.addIssue({ code: "custom", message: `At most ${max / 1024} KiB as JSON.`, params: { code: "too_big" } });
-};
-
-/** Any JSON value of up to `max` bytes, five levels deep. */
-export const jsonValue = (max: number) => z.unknown().superRefine(refineJson(max));
-
-/** The same, and an object. */
-export const jsonObject = (max: number) =>
-  z
-    // Not z.record: it would lose a key called __proto__ instead of refusing it.
-    .custom<Record<string, unknown>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
-      message: "This must be an object: { … }.",
-      params: { code: "invalid_type" },
-    })
-    .superRefine(refineJson(max))
-    .meta({ type: "object", additionalProperties: true });
+function refineJson(max: number) {
+  return (value: unknown, ctx: z.RefinementCtx<unknown>) => {
+    const [code, message] = faultOf(value, 1) ?? [];
+    if (code !== undefined) return ctx.addIssue({ code: "custom", message, params: { code } });
+    const text = JSON.stringify(value) ?? "null";
+    if (text.length > max || encoder.encode(text).length > max)
+      ctx.addIssue({ code: "custom", message: `At most ${max / 1024} KiB as JSON.`, params: { code: "too_big" } });
+  };
+}

@@ -11,7 +11,7 @@ export interface ClockChanges {
 }
 
 /** The server's clock: shown every second, frozen, moved. */
-export const clock = ({ at, call, doing, notice, sleep }: Tools, times: Times, changes: ClockChanges) => {
+export function clock({ at, call, doing, notice, sleep }: Tools, times: Times, changes: ClockChanges) {
   const TICK_MS = 1000;
   let frozen = false;
 
@@ -53,4 +53,4 @@ export const clock = ({ at, call, doing, notice, sleep }: Tools, times: Times, c
       void tick();
     },
   };
-};
+}

@@ -3,7 +3,7 @@ import type { Times } from "./times.ts";
 import type { Tools } from "./tools.ts";
 
 /** One event that was sent to a webhook, opened: its facts, its bytes, its attempts and what the webhook answered last. */
-export const event = ({ at, make, fact, lines, table, call }: Tools, times: Times, changed: () => void) => {
+export function event({ at, make, fact, lines, table, call }: Tools, times: Times, changed: () => void) {
   let open: { slug: string; detail: DeliveryDetail } | null = null;
   let tab = "body";
 
@@ -118,5 +118,5 @@ export const event = ({ at, make, fact, lines, table, call }: Tools, times: Time
         };
     },
   };
-};
+}
 export type EventView = ReturnType<typeof event>;

@@ -4,7 +4,7 @@ import type { Times } from "./times.ts";
 import type { Tools } from "./tools.ts";
 
 /** The list of what was sent to the webhooks of all listings, asked for every other second while it is looked at. */
-export const events = ({ at, make, button, call, doing, sleep }: Tools, times: Times, view: EventView) => {
+export function events({ at, make, button, call, doing, sleep }: Tools, times: Times, view: EventView) {
   const LOOK_MS = 2000;
   let all: (Delivery & { slug: string })[] = [];
   let known = "";
@@ -90,5 +90,5 @@ export const events = ({ at, make, button, call, doing, sleep }: Tools, times: T
       void look();
     },
   };
-};
+}
 export type EventList = ReturnType<typeof events>;

@@ -5,7 +5,7 @@ import type { Tools } from "./tools.ts";
 type Detail = Output<typeof contract.inbox.get>;
 
 /** One mail, opened: its facts, and its parts under tabs. `changed` is called when another one is open, or none. */
-export const mail = ({ at, make, button, link, fact, lines, table, call, doing }: Tools, times: Times, changed: () => void) => {
+export function mail({ at, make, button, link, fact, lines, table, call, doing }: Tools, times: Times, changed: () => void) {
   const REMOTE =
     /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
   let open: Detail | null = null;
@@ -122,5 +122,5 @@ export const mail = ({ at, make, button, link, fact, lines, table, call, doing }
         };
     },
   };
-};
+}
 export type MailView = ReturnType<typeof mail>;

@@ -4,7 +4,7 @@ import type { Times } from "./times.ts";
 import type { Tools } from "./tools.ts";
 
 /** The list of captured mail: there the moment it is delivered, searched, walked through. */
-export const mails = ({ at, make, button, call, doing, notice, sleep, ask }: Tools, times: Times, view: MailView) => {
+export function mails({ at, make, button, call, doing, notice, sleep, ask }: Tools, times: Times, view: MailView) {
   const PAGE = 100;
   const WAIT_SECONDS = 20;
   const RETRY_MS = 2000;
@@ -134,5 +134,5 @@ export const mails = ({ at, make, button, call, doing, notice, sleep, ask }: Too
       void listen();
     },
   };
-};
+}
 export type MailList = ReturnType<typeof mails>;

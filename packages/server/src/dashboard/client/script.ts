@@ -11,7 +11,8 @@ import { tools } from "./tools.ts";
 const PARTS = { tools, times, clock, mail, mails, event, events, start };
 
 /** The program of the page, as text: its parts, and how they are put together. */
-export const script = (): string => `(() => {
+export function script(): string {
+  return `(() => {
 ${Object.entries(PARTS)
   .map(([name, part]) => `const ${name} = ${part.toString()};`)
   .join("\n")}
@@ -27,3 +28,4 @@ clock(tool, time, {
 }).start();
 start(tool, { mail: oneMail, mails: allMail, event: oneEvent, events: allEvents });
 })();`;
+}

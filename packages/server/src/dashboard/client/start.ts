@@ -13,7 +13,7 @@ interface Sides {
 }
 
 /** Which side is seen, what the address names, the keys, and starting over. */
-export const start = ({ at, ask, call, doing, notice }: Tools, { mail, mails, event, events }: Sides): void => {
+export function start({ at, ask, call, doing, notice }: Tools, { mail, mails, event, events }: Sides): void {
   let onWebhooks = false;
 
   const see = (webhooks: boolean): void => {
@@ -83,4 +83,4 @@ export const start = ({ at, ask, call, doing, notice }: Tools, { mail, mails, ev
   event.start();
   events.start();
   doing(follow)();
-};
+}

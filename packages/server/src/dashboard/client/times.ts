@@ -1,5 +1,5 @@
 /** Times and sizes in words. They are told from the server's clock, which need not be the browser's. */
-export const times = () => {
+export function times() {
   const MINUTE = 60_000;
   let now = 0;
 
@@ -44,5 +44,5 @@ export const times = () => {
       now = ms;
     },
   };
-};
+}
 export type Times = ReturnType<typeof times>;

@@ -1,5 +1,5 @@
 /** What all parts of the page are made with: elements, notices, calls, questions. What others say is put in as text, never as markup. */
-export const tools = () => {
+export function tools() {
   const NOTICE_MS = 4000;
   const MAX_SHOWN = 500_000;
   let noticeTimer = 0;
@@ -69,5 +69,5 @@ export const tools = () => {
     at("no").focus();
   };
   return { at, make, button, link, fact, lines, table, sleep, notice, call, doing, ask };
-};
+}
 export type Tools = ReturnType<typeof tools>;

@@ -1,5 +1,5 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { kit } from "../kit.pg.ts";
+import { kit } from "../postgres/columns.ts";
 import { tablesOf } from "../tables.ts";
 
 export interface Column {
@@ -19,7 +19,17 @@ export interface Shape {
   readonly counter: string | null;
 }
 
-const shapeOf = (table: PgTable): Shape => {
+/** All tables both databases have. */
+export const SHAPES: readonly Shape[] = Object.values(tablesOf(kit)).map((table) => shapeOf(table as unknown as PgTable));
+
+export function quote(name: string): string {
+  return `"${name}"`;
+}
+export function list(names: readonly string[]): string {
+  return names.map(quote).join(", ");
+}
+
+function shapeOf(table: PgTable): Shape {
   const config = getTableConfig(table);
   const columns = config.columns.map((c) => {
     const type = c.getSQLType();
@@ -32,10 +42,4 @@ const shapeOf = (table: PgTable): Shape => {
     key: own.length > 0 ? own : (config.primaryKeys[0]?.columns.map((c) => c.name) ?? []),
     counter: config.columns.find((c) => c.getSQLType() === "bigserial")?.name ?? null,
   };
-};
-
-/** All tables both databases have. */
-export const SHAPES: readonly Shape[] = Object.values(tablesOf(kit)).map((table) => shapeOf(table as unknown as PgTable));
-
-export const quote = (name: string): string => `"${name}"`;
-export const list = (names: readonly string[]): string => names.map(quote).join(", ");
+}

@@ -24,20 +24,8 @@ export interface Source {
   close(): void;
 }
 
-/** A stored value as Postgres takes it. Text of Postgres cannot hold U+0000: it becomes U+FFFD, the sign for what cannot be shown. */
-const incoming = (raw: Raw, { type, nullable }: Column): Value => {
-  if (raw === null) return null;
-  if (type === "boolean") return raw === 1;
-  // JSON null is kept as text by SQLite.
-  if (type === "json" && raw === "null" && nullable) return null;
-  return typeof raw === "string" ? raw.replaceAll("\0", "\uFFFD") : raw;
-};
-
-const sizeOf = (row: readonly Value[]): number =>
-  row.reduce<number>((sum, v) => sum + (typeof v === "string" || v instanceof Uint8Array ? v.length : 8), 0);
-
 /** Opens a database file for reading. */
-export const openSource = (file: string): Source => {
+export function openSource(file: string): Source {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   return {
     count: (table) =>
@@ -66,4 +54,17 @@ export const openSource = (file: string): Source => {
     fact: (name) => (db.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(name) as string | undefined) ?? null,
     close: () => db.close(),
   };
-};
+}
+
+/** A stored value as Postgres takes it. Text of Postgres cannot hold U+0000: it becomes U+FFFD, the sign for what cannot be shown. */
+function incoming(raw: Raw, { type, nullable }: Column): Value {
+  if (raw === null) return null;
+  if (type === "boolean") return raw === 1;
+  // JSON null is kept as text by SQLite.
+  if (type === "json" && raw === "null" && nullable) return null;
+  return typeof raw === "string" ? raw.replaceAll("\0", "\uFFFD") : raw;
+}
+
+function sizeOf(row: readonly Value[]): number {
+  return row.reduce<number>((sum, v) => sum + (typeof v === "string" || v instanceof Uint8Array ? v.length : 8), 0);
+}

@@ -3,8 +3,6 @@ import { hash } from "node:crypto";
 /** A value as it travels: texts and JSON as text, bytes as bytes, the rest as numbers and booleans. */
 export type Value = string | number | boolean | Uint8Array | null;
 
-const shown = (value: Value): unknown => (value instanceof Uint8Array ? [hash("sha256", value, "hex")] : value);
-
 const MASK = (1n << 64n) - 1n;
 
 /**
@@ -23,4 +21,8 @@ export class RowSum {
   get checksum(): string {
     return this.#sum.toString(16).padStart(16, "0");
   }
+}
+
+function shown(value: Value): unknown {
+  return value instanceof Uint8Array ? [hash("sha256", value, "hex")] : value;
 }

@@ -1,5 +1,5 @@
-import { MOVE_TABLE } from "../migrate.pg.ts";
-import type { PgTx, PostgresDb } from "../postgres.ts";
+import type { PgTx, PostgresDb } from "../postgres/database.ts";
+import { MOVE_TABLE } from "../postgres/migrate.ts";
 import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";
 
@@ -24,7 +24,7 @@ export interface Target {
 
 const ROWS = 1000;
 
-export const openTarget = (db: PostgresDb): Target => {
+export function openTarget(db: PostgresDb): Target {
   const { raw } = db.read;
   return {
     begun: async () => {
@@ -97,4 +97,4 @@ export const openTarget = (db: PostgresDb): Target => {
         await tx.raw(`drop table ${MOVE_TABLE}`);
       }),
   };
-};
+}

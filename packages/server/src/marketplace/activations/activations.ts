@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { emit } from "../deliveries/emit.ts";
+import { emit } from "../../webhooks/emit.ts";
 import { findListing, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, recover } from "../plans/plans.ts";
 import { showActivation, showToBuilder } from "./show.ts";
@@ -19,45 +19,11 @@ export interface Consent {
   creditLimit?: number | null | undefined;
 }
 
-const offered = async (tx: Tx, slug: string, now: number): Promise<ListingRow> => {
-  const [listing] = await tx.select().from(tx.t.listings).where(eq(tx.t.listings.slug, slug));
-  if (!listing || !isListed(listing, now))
-    throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });
-  return listing;
-};
-
-/** Throws ApiError validation_error unless the brand agrees to everything the agent asks for. */
-const assertConsent = ({ permissions }: ListingRow, accepted: readonly AgentScope[]): void => {
-  const missing = permissions.filter((scope) => !accepted.includes(scope));
-  if (missing.length === 0) return;
-  throw new ApiError("validation_error", `This agent needs more than you agree to: ${missing.join(", ")}.`, {
-    details: missing.map((scope) => ({ path: "acceptedPermissions", code: "missing_scope", message: scope })),
-    hint: "Agree to every scope the catalog shows for it, or do not turn it on.",
-  });
-};
-
-const on = (id: string): ApiError =>
-  new ApiError("conflict", "This agent is on in this workspace already.", {
-    details: [{ path: "agentSlug", code: "already_active", message: id }],
-  });
-
-/** Ends what is left of an activation whose listing ended and was listed again. Throws ApiError conflict for one that lives. */
-const makeRoom = async (tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> => {
-  const { activations: a } = tx.t;
-  const [row] = await tx
-    .select()
-    .from(a)
-    .where(and(eq(a.workspaceId, workspaceId), eq(a.living, listing.id)));
-  if (!row) return;
-  if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw on(row.id);
-  await endActivations(tx, deps, [row.id], "admin_revoke");
-};
-
 /**
  * Turns an agent on (SPEC 3). Its one key goes into the outbox, encrypted, and as a hash into the row; nobody else ever sees
  * it. Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
  */
-export const activate = async (tx: Tx, deps: Deps, workspaceId: string, consent: Consent): Promise<Activation> => {
+export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
   const listing = await offered(tx, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
@@ -104,22 +70,22 @@ export const activate = async (tx: Tx, deps: Deps, workspaceId: string, consent:
     fields: { apiKey, agentSlug: listing.slug, organizationName: workspace.name, scopes: row.scopes },
   });
   return showActivation({ activation: row, listing }, now);
-};
+}
 
 /** Pauses an agent by the brand's will. Throws ApiError not_found or invalid_state. */
-export const pause = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> => {
+export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
   assertLiving(found, now);
   const activation = (await addPauseReason(tx, deps, id, "user_paused")) ?? found.activation;
   return showActivation({ ...found, activation }, now);
-};
+}
 
 /**
  * Lifts what the brand may lift: its own pause, and one for a failing webhook. Throws ApiError not_found, invalid_state, or
  * pause_not_clearable while the plan does not cover the agent; then nothing changes.
  */
-export const resume = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> => {
+export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
   assertLiving(found, now);
@@ -129,35 +95,29 @@ export const resume = async (tx: Tx, deps: Deps, workspaceId: string, id: string
     });
   const activation = (await clearPauseReasons(tx, deps, id, ["user_paused", "webhook_failure"])) ?? found.activation;
   return showActivation({ ...found, activation }, now);
-};
+}
 
 /** Turns an agent off for good. One that is off stays as it is. Throws ApiError not_found. */
-export const deactivate = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> => {
+export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
   await lockWorkspace(tx, workspaceId);
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
   if (ended.length > 0) await recover(tx, deps, [workspaceId]);
   return showActivation(await findActivation(tx, workspaceId, id), now);
-};
+}
 
 /** Limits what an agent may spend in a month. Throws ApiError not_found or invalid_state. */
-export const limitCredits = async (
-  tx: Tx,
-  deps: Deps,
-  workspaceId: string,
-  id: string,
-  creditLimit: number | null,
-): Promise<Activation> => {
+export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
   assertLiving(found, now);
   await tx.update(tx.t.activations).set({ creditLimit }).where(eq(tx.t.activations.id, id));
   return showActivation({ ...found, activation: { ...found.activation, creditLimit } }, now);
-};
+}
 
 /** Lifts a pause for a failing webhook at the word of the builder, whose webhook it is. Throws ApiError not_found or invalid_state. */
-export const resumeForBuilder = async (tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> => {
+export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> {
   const now = deps.clock.now();
   const listing = await findListing(tx, workspaceId, slug);
   const { activations: a, workspaces: w } = tx.t;
@@ -171,4 +131,39 @@ export const resumeForBuilder = async (tx: Tx, deps: Deps, workspaceId: string, 
   const activation =
     (await clearPauseReasons(tx, deps, id, ["webhook_failure"])) ?? effective({ activation: found.activation, listing }, now);
   return showToBuilder({ activation, listing }, found.organizationName, now);
-};
+}
+
+async function offered(tx: Tx, slug: string, now: number): Promise<ListingRow> {
+  const [listing] = await tx.select().from(tx.t.listings).where(eq(tx.t.listings.slug, slug));
+  if (!listing || !isListed(listing, now))
+    throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });
+  return listing;
+}
+
+/** Throws ApiError validation_error unless the brand agrees to everything the agent asks for. */
+function assertConsent({ permissions }: ListingRow, accepted: readonly AgentScope[]): void {
+  const missing = permissions.filter((scope) => !accepted.includes(scope));
+  if (missing.length === 0) return;
+  throw new ApiError("validation_error", `This agent needs more than you agree to: ${missing.join(", ")}.`, {
+    details: missing.map((scope) => ({ path: "acceptedPermissions", code: "missing_scope", message: scope })),
+    hint: "Agree to every scope the catalog shows for it, or do not turn it on.",
+  });
+}
+
+function on(id: string): ApiError {
+  return new ApiError("conflict", "This agent is on in this workspace already.", {
+    details: [{ path: "agentSlug", code: "already_active", message: id }],
+  });
+}
+
+/** Ends what is left of an activation whose listing ended and was listed again. Throws ApiError conflict for one that lives. */
+async function makeRoom(tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> {
+  const { activations: a } = tx.t;
+  const [row] = await tx
+    .select()
+    .from(a)
+    .where(and(eq(a.workspaceId, workspaceId), eq(a.living, listing.id)));
+  if (!row) return;
+  if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw on(row.id);
+  await endActivations(tx, deps, [row.id], "admin_revoke");
+}

@@ -16,7 +16,31 @@ export interface AgentKey {
 
 const ph = sql.placeholder;
 
-const find = async (q: Reader<AgentTables> | AgentTx, hash: string) => {
+/**
+ * The key with this hash, asked of the database each time: what paused or ended it a moment ago, in whatever process,
+ * counts. One row of the listing stands for all keys of its activations. Null for a key nobody has. Throws ApiError
+ * key_revoked or activation_paused.
+ */
+export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string, now: number): Promise<AgentKey | null> {
+  const found = await find(q, hash);
+  if (!found) return null;
+  const listed = found.state === "LISTED" && found.period === found.listedPeriod && (found.expiresAt === null || now < found.expiresAt);
+  if (found.status === "deactivated" || !listed)
+    throw new ApiError("key_revoked", "This key was revoked; its activation has ended.", {
+      headers: { "www-authenticate": "Bearer" },
+      hint: "The brand may turn the agent on again, which makes a new activation with a key of its own.",
+    });
+  if (found.status === "paused") throw paused(found.pauseReasons);
+  const { activationId, listingId, workspaceId, scopes } = found;
+  return { activationId, listingId, workspaceId, scopes: new Set(scopes) };
+}
+
+/** Whether a key with this hash was ever made, whatever became of it. */
+export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Promise<boolean> {
+  return (await find(q, hash)) !== undefined;
+}
+
+async function find(q: Reader<AgentTables> | AgentTx, hash: string) {
   const [found] = await q
     .prepared("admit_agent", (build, { activations: a, listings: l }) =>
       build
@@ -39,31 +63,10 @@ const find = async (q: Reader<AgentTables> | AgentTx, hash: string) => {
     )
     .execute({ hash });
   return found;
-};
+}
 
-const paused = (reasons: readonly PauseReason[]): ApiError =>
-  new ApiError("activation_paused", `This activation is paused: ${reasons.join(", ")}.`, {
+function paused(reasons: readonly PauseReason[]): ApiError {
+  return new ApiError("activation_paused", `This activation is paused: ${reasons.join(", ")}.`, {
     details: reasons.map((reason) => ({ path: "", code: reason, message: `Paused by ${reason}.` })),
   });
-
-/**
- * The key with this hash, asked of the database each time: what paused or ended it a moment ago, in whatever process,
- * counts. One row of the listing stands for all keys of its activations. Null for a key nobody has. Throws ApiError
- * key_revoked or activation_paused.
- */
-export const admitAgent = async (q: Reader<AgentTables> | AgentTx, hash: string, now: number): Promise<AgentKey | null> => {
-  const found = await find(q, hash);
-  if (!found) return null;
-  const listed = found.state === "LISTED" && found.period === found.listedPeriod && (found.expiresAt === null || now < found.expiresAt);
-  if (found.status === "deactivated" || !listed)
-    throw new ApiError("key_revoked", "This key was revoked; its activation has ended.", {
-      headers: { "www-authenticate": "Bearer" },
-      hint: "The brand may turn the agent on again, which makes a new activation with a key of its own.",
-    });
-  if (found.status === "paused") throw paused(found.pauseReasons);
-  const { activationId, listingId, workspaceId, scopes } = found;
-  return { activationId, listingId, workspaceId, scopes: new Set(scopes) };
-};
-
-/** Whether a key with this hash was ever made, whatever became of it. */
-export const agentKeyExists = async (q: Reader<AgentTables>, hash: string): Promise<boolean> => (await find(q, hash)) !== undefined;
+}

@@ -1,18 +1,18 @@
 import type { Activation, ActivationStatus, Page } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { showActivation } from "./show.ts";
 
 /** Activations in a state, as it counts now: where the listing has ended, so has the activation. Of a query that joins listings. */
-export const statusIs = ({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined => {
+export function statusIs({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined {
   if (status === undefined) return undefined;
   const { activations: a, listings: l } = t;
   if (status === "deactivated")
     return or(eq(a.status, "deactivated"), ne(l.state, "LISTED"), ne(a.period, l.period), lte(l.expiresAt, now));
   const listed = and(eq(l.state, "LISTED"), eq(a.period, l.period), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
   return and(eq(a.status, status), listed);
-};
+}
 
 export interface ActivationFilter extends PageInput {
   status?: ActivationStatus | undefined;
@@ -20,7 +20,7 @@ export interface ActivationFilter extends PageInput {
 }
 
 /** The agents a workspace has turned on. */
-export const listActivations = (read: Reader, workspaceId: string, now: number, input: ActivationFilter): Promise<Page<Activation>> => {
+export function listActivations(read: Reader, workspaceId: string, now: number, input: ActivationFilter): Promise<Page<Activation>> {
   const { activations: a, listings: l } = read.t;
   const where = and(
     eq(a.workspaceId, workspaceId),
@@ -46,4 +46,4 @@ export const listActivations = (read: Reader, workspaceId: string, now: number, 
     },
     (found) => showActivation(found, now),
   );
-};
+}

@@ -6,13 +6,15 @@ import type { AgentTx } from "../../deps.ts";
  * writes more than one row of an activation's work (runs, messages, approvals, wakeups) does this first, so that no two
  * wait for each other.
  */
-export const lockActivations = async (tx: AgentTx, ids: readonly string[]): Promise<void> => {
+export async function lockActivations(tx: AgentTx, ids: readonly string[]): Promise<void> {
   const { activations: a } = tx.t;
   await tx
     .update(a)
     .set({ id: sql`${a.id}` })
     .where(inArray(a.id, [...ids]));
-};
+}
 
 /** The same for one. */
-export const lockActivation = (tx: AgentTx, id: string): Promise<void> => lockActivations(tx, [id]);
+export function lockActivation(tx: AgentTx, id: string): Promise<void> {
+  return lockActivations(tx, [id]);
+}

@@ -1,18 +1,18 @@
 import type { ActivationStatus, ListingActivation, Page } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { ListingRow } from "../listings/store.ts";
 import { statusIs } from "./list.ts";
 import { showToBuilder } from "./show.ts";
 
 /** Who has turned an agent on: the builder's Activations tab. */
-export const listingActivations = (
+export function listingActivations(
   read: Reader,
   listing: ListingRow,
   now: number,
   input: PageInput & { status?: ActivationStatus | undefined },
-): Promise<Page<ListingActivation>> => {
+): Promise<Page<ListingActivation>> {
   const { activations: a, listings: l, workspaces: w } = read.t;
   const where = and(eq(a.listingId, listing.id), statusIs(read, input.status, now));
   return pageOf(
@@ -35,4 +35,4 @@ export const listingActivations = (
     },
     ({ activation, organizationName }) => showToBuilder({ activation, listing }, organizationName, now),
   );
-};
+}

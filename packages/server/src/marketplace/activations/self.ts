@@ -6,7 +6,7 @@ import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 
 /** An activation as its agent sees it. Throws ApiError not_found. */
-export const agentSelf = async (read: Reader<AgentTables>, activationId: string): Promise<AgentSelf> => {
+export async function agentSelf(read: Reader<AgentTables>, activationId: string): Promise<AgentSelf> {
   const { activations: a, listings: l, workspaces: w } = read.t;
   const [row] = await read
     .select({ activation: a, agentSlug: l.slug, organizationName: w.name })
@@ -27,4 +27,4 @@ export const agentSelf = async (read: Reader<AgentTables>, activationId: string)
     createdAt: iso(activation.createdAt),
     webhookLastError: activation.webhookLastError,
   };
-};
+}

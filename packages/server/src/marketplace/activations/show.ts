@@ -2,14 +2,8 @@ import type { Activation, ListingActivation } from "@mailsvc/sdk/contract";
 import { iso } from "../../lib/clock.ts";
 import { type Activated, effective } from "./store.ts";
 
-const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
-
-/** Reasons to pause mean something only while it is paused. */
-const reasons = ({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] =>
-  status === "paused" ? pauseReasons : [];
-
 /** An activation as its brand sees it, now. */
-export const showActivation = (found: Activated, now: number): Activation => {
+export function showActivation(found: Activated, now: number): Activation {
   const row = effective(found, now);
   return {
     id: row.id,
@@ -27,10 +21,10 @@ export const showActivation = (found: Activated, now: number): Activation => {
     deactivatedAt: instant(row.deactivatedAt),
     deactivationReason: row.deactivationReason,
   };
-};
+}
 
 /** The same as the agent's builder sees it: of the brand nothing but its name. */
-export const showToBuilder = (found: Activated, organizationName: string, now: number): ListingActivation => {
+export function showToBuilder(found: Activated, organizationName: string, now: number): ListingActivation {
   const row = effective(found, now);
   return {
     id: row.id,
@@ -44,4 +38,13 @@ export const showToBuilder = (found: Activated, organizationName: string, now: n
     createdAt: iso(row.createdAt),
     deactivatedAt: instant(row.deactivatedAt),
   };
-};
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}
+
+/** Reasons to pause mean something only while it is paused. */
+function reasons({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] {
+  return status === "paused" ? pauseReasons : [];
+}

@@ -13,7 +13,7 @@ export interface Activated {
 }
 
 /** An activation of this workspace. Throws ApiError not_found. */
-export const findActivation = async (q: Reader<AgentTables> | AgentTx, workspaceId: string, id: string): Promise<Activated> => {
+export async function findActivation(q: Reader<AgentTables> | AgentTx, workspaceId: string, id: string): Promise<Activated> {
   const { activations: a, listings: l } = q.t;
   const [found] = await q
     .select({ activation: a, listing: l })
@@ -22,15 +22,16 @@ export const findActivation = async (q: Reader<AgentTables> | AgentTx, workspace
     .where(and(eq(a.workspaceId, workspaceId), eq(a.id, id)));
   if (!found) throw notFound("activation", id);
   return found;
-};
+}
 
 /** Whether its listing has ended under it: then it is over, even where the job that notes it has not come by yet. */
-export const isOrphaned = ({ activation, listing }: Activated, now: number): boolean =>
-  activation.status !== "deactivated" && (activation.period !== listing.period || !isListed(listing, now));
+export function isOrphaned({ activation, listing }: Activated, now: number): boolean {
+  return activation.status !== "deactivated" && (activation.period !== listing.period || !isListed(listing, now));
+}
 
 /** The row as it counts now. */
-export const effective = (found: Activated, now: number): ActivationRow =>
-  isOrphaned(found, now)
+export function effective(found: Activated, now: number): ActivationRow {
+  return isOrphaned(found, now)
     ? {
         ...found.activation,
         status: "deactivated",
@@ -38,12 +39,13 @@ export const effective = (found: Activated, now: number): ActivationRow =>
         deactivationReason: "admin_revoke",
       }
     : found.activation;
+}
 
 /** Throws ApiError invalid_state for an activation that has ended. */
-export const assertLiving = (found: Activated, now: number): void => {
+export function assertLiving(found: Activated, now: number): void {
   const { status, deactivationReason } = effective(found, now);
   if (status === "deactivated")
     throw new ApiError("invalid_state", `This activation has ended (${deactivationReason}).`, {
       hint: "Turn the agent on again: mailsvc activations create",
     });
-};
+}

@@ -2,23 +2,11 @@ import { and, eq, inArray, isNotNull, lte } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { failRuns } from "../runs/sweep.ts";
 
-/** Runs that had failed before they were cancelled stay so, whether or not that was noted yet. */
-const failOverdue = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> => {
-  const { runs } = tx.t;
-  const overdue = deps.runClock.overdue();
-  const rows = await tx
-    .select({ id: runs.id })
-    .from(runs)
-    .where(and(inArray(runs.activationId, [...activationIds]), eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
-  const ids = rows.map(({ id }) => id);
-  await failRuns(tx, deps, ids, overdue);
-};
-
 /**
  * Ends what activations had under way, `at` the moment they ended: runs and open approvals are cancelled, wakeups skipped,
  * events that wait are not sent any more, and no copy of the key is kept.
  */
-export const endWork = async (tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], at: number): Promise<void> => {
+export async function endWork(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], at: number): Promise<void> {
   const { runs, approvals, wakeups, agentEvents } = tx.t;
   const ids = [...activationIds];
   await failOverdue(tx, deps, ids);
@@ -45,4 +33,16 @@ export const endWork = async (tx: AgentTx, deps: AgentDeps, activationIds: reado
     .update(agentEvents)
     .set({ sealed: null })
     .where(and(inArray(agentEvents.activationId, ids), isNotNull(agentEvents.sealed)));
-};
+}
+
+/** Runs that had failed before they were cancelled stay so, whether or not that was noted yet. */
+async function failOverdue(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> {
+  const { runs } = tx.t;
+  const overdue = deps.runClock.overdue();
+  const rows = await tx
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(inArray(runs.activationId, [...activationIds]), eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
+  const ids = rows.map(({ id }) => id);
+  await failRuns(tx, deps, ids, overdue);
+}

@@ -15,7 +15,7 @@ type Source = Reader<AgentTables> | AgentTx;
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
 
 /** The brand of a workspace; before anything was set, one with its name and nothing else. Throws ApiError not_found. */
-export const brandOf = async (q: Source, workspaceId: string): Promise<BrandRow> => {
+export async function brandOf(q: Source, workspaceId: string): Promise<BrandRow> {
   const [row] = await q.select().from(q.t.brands).where(eq(q.t.brands.workspaceId, workspaceId));
   if (row) return row;
   const [workspace] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, workspaceId));
@@ -33,19 +33,10 @@ export const brandOf = async (q: Source, workspaceId: string): Promise<BrandRow>
     publishNeedsApproval: false,
     updatedAt: workspace.createdAt,
   };
-};
-
-const asset = async (q: Source, workspaceId: string, id: string) => {
-  const { assets: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
-  return row;
-};
+}
 
 /** A brand as its agents see it. */
-export const showBrand = async (q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> => {
+export async function showBrand(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
   const logo = row.logoAssetId === null ? undefined : await asset(q, row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
@@ -58,14 +49,16 @@ export const showBrand = async (q: Source, deps: Pick<AgentDeps, "baseUrl">, row
     timezone: row.timezone,
     updatedAt: iso(row.updatedAt),
   };
-};
+}
 
 /** The same with the rules, as its people see it. */
-export const showSettings = async (q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> => ({
-  ...(await showBrand(q, deps, row)),
-  logoAssetId: row.logoAssetId,
-  publishNeedsApproval: row.publishNeedsApproval,
-});
+export async function showSettings(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
+  return {
+    ...(await showBrand(q, deps, row)),
+    logoAssetId: row.logoAssetId,
+    publishNeedsApproval: row.publishNeedsApproval,
+  };
+}
 
 type Parts = "colors" | "fonts" | "voice";
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
@@ -73,11 +66,8 @@ type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 /** What a request changes: single fields, of the parts too. */
 export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
 
-const sent = <T extends object>(change: T | undefined): Partial<T> =>
-  Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
-
 /** Changes what is sent. Throws ApiError not_found for a logo that is not in the asset library. */
-export const updateBrand = async (tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> => {
+export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await brandOf(tx, workspaceId);
   if (typeof change.logoAssetId === "string" && !(await asset(tx, workspaceId, change.logoAssetId)))
     throw notFound("asset", change.logoAssetId);
@@ -93,4 +83,17 @@ export const updateBrand = async (tx: Tx, deps: Deps, workspaceId: string, chang
   const { workspaceId: _key, ...set } = row;
   await tx.insert(tx.t.brands).values(row).onConflictDoUpdate({ target: tx.t.brands.workspaceId, set });
   return showSettings(tx, deps, row);
-};
+}
+
+async function asset(q: Source, workspaceId: string, id: string) {
+  const { assets: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  return row;
+}
+
+function sent<T extends object>(change: T | undefined): Partial<T> {
+  return Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

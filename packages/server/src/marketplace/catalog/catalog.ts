@@ -2,47 +2,18 @@ import { AGENT_SCOPE_GRANTS, type CatalogAgent, type Page } from "@mailsvc/sdk/c
 import { and, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
 import { contains } from "../../db/contains.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
 
-const show = (row: ListingRow, activationId: string | null): CatalogAgent => ({
-  slug: row.slug,
-  name: row.name,
-  description: row.description,
-  permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
-  listedAt: iso(row.listedAt ?? row.createdAt),
-  activationId,
-});
-
-/** This workspace's living activations of these listings, by listing. */
-const own = async (read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> => {
-  if (rows.length === 0) return new Map();
-  const { activations: a, listings: l } = read.t;
-  const found = await read
-    .select({ id: a.id, listingId: a.listingId })
-    .from(a)
-    .innerJoin(l, and(eq(l.id, a.listingId), eq(l.period, a.period)))
-    .where(
-      and(
-        eq(a.workspaceId, workspaceId),
-        inArray(
-          a.living,
-          rows.map(({ id }) => id),
-        ),
-      ),
-    );
-  return new Map(found.map(({ id, listingId }) => [listingId, id]));
-};
-
 /** The agents on offer, to every brand alike. */
-export const listCatalog = async (
+export async function listCatalog(
   read: Reader,
   workspaceId: string,
   now: number,
   input: PageInput & { search?: string | undefined },
-): Promise<Page<CatalogAgent>> => {
+): Promise<Page<CatalogAgent>> {
   const { listings: t } = read.t;
   const search = input.search?.trim();
   const where = and(
@@ -67,12 +38,43 @@ export const listCatalog = async (
     () => read.$count(t, where),
     (row) => show(row, mine.get(row.id) ?? null),
   );
-};
+}
 
 /** One agent on offer. Throws ApiError not_found. */
-export const getCatalogAgent = async (read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> => {
+export async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
   const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
   if (!row || !isListed(row, now))
     throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
   return show(row, (await own(read, workspaceId, [row])).get(row.id) ?? null);
-};
+}
+
+function show(row: ListingRow, activationId: string | null): CatalogAgent {
+  return {
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
+    listedAt: iso(row.listedAt ?? row.createdAt),
+    activationId,
+  };
+}
+
+/** This workspace's living activations of these listings, by listing. */
+async function own(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
+  if (rows.length === 0) return new Map();
+  const { activations: a, listings: l } = read.t;
+  const found = await read
+    .select({ id: a.id, listingId: a.listingId })
+    .from(a)
+    .innerJoin(l, and(eq(l.id, a.listingId), eq(l.period, a.period)))
+    .where(
+      and(
+        eq(a.workspaceId, workspaceId),
+        inArray(
+          a.living,
+          rows.map(({ id }) => id),
+        ),
+      ),
+    );
+  return new Map(found.map(({ id, listingId }) => [listingId, id]));
+}

@@ -14,39 +14,21 @@ type ActivationRow = AgentTables["activations"]["$inferSelect"];
 const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
 
 /** What a workspace has left. */
-export const balanceOf = async (q: Query, workspaceId: string): Promise<number> => {
+export async function balanceOf(q: Query, workspaceId: string): Promise<number> {
   const { creditBalances: b } = q.t;
   const [row] = await q.select({ balance: b.balance }).from(b).where(eq(b.workspaceId, workspaceId));
   return row?.balance ?? 0;
-};
+}
 
 type NewEntry = Omit<EntryRow, "id" | "createdAt">;
 
-const enter = async (tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promise<EntryRow> => {
-  const row: EntryRow = { ...entry, id: deps.ids("ctx"), createdAt: deps.clock.now() };
-  await tx.insert(tx.t.creditEntries).values(row);
-  return row;
-};
-
-/** Adds to a balance that stays within what a balance may be; undefined when it would not. */
-const raise = async (tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> => {
-  const { creditBalances: b } = tx.t;
-  await tx.insert(b).values({ workspaceId, balance: 0 }).onConflictDoNothing();
-  const [raised] = await tx
-    .update(b)
-    .set({ balance: sql`${b.balance} + ${amount}` })
-    .where(and(eq(b.workspaceId, workspaceId), lte(b.balance, CREDIT_LIMITS.balance - amount)))
-    .returning({ balance: b.balance });
-  return raised?.balance;
-};
-
 /** Adds credits to a workspace. Throws ApiError conflict beyond what a balance may be. */
-export const grant = async (
+export async function grant(
   tx: AgentTx,
   deps: AgentDeps,
   workspaceId: string,
   { amount, description = null }: { amount: number; description?: string | null | undefined },
-): Promise<CreditEntry> => {
+): Promise<CreditEntry> {
   const balanceAfter = await raise(tx, workspaceId, amount);
   if (balanceAfter === undefined)
     throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`, {
@@ -54,26 +36,10 @@ export const grant = async (
     });
   const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
   return showEntry(await enter(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
-};
-
-/**
- * The month of an activation, which began on the day on which it was turned on, and what was used in it. No month comes
- * again when a clock is put back.
- */
-const monthOf = ({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) => {
-  const { from, until } = monthAround(createdAt, Math.max(now, creditsResetAt - 1));
-  return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
-};
-
-const activationOf = async (q: Query, id: string): Promise<ActivationRow> => {
-  const { activations: a } = q.t;
-  const [row] = await q.select().from(a).where(eq(a.id, id));
-  if (!row) throw notFound("activation", id);
-  return row;
-};
+}
 
 /** What an agent may spend. */
-export const showCredits = async (q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> => {
+export async function showCredits(q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
   const activation = await activationOf(q, activationId);
   const { used, resetsAt } = monthOf(activation, now);
   return {
@@ -82,19 +48,7 @@ export const showCredits = async (q: Query, { activationId, workspaceId }: Actor
     periodUsed: used,
     resetsAt: iso(resetsAt),
   };
-};
-
-const short = (code: string, message: string, hint?: string): ApiError =>
-  new ApiError("insufficient_credits", message, { details: [{ path: "amount", code, message }], ...(hint !== undefined && { hint }) });
-
-const countRun = async (tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> => {
-  if (runId === null) return;
-  const { runs } = tx.t;
-  await tx
-    .update(runs)
-    .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
-    .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
-};
+}
 
 export interface Consumption {
   amount: number;
@@ -108,12 +62,12 @@ export interface Consumption {
  * Spends credits of the brand; the balance never falls below zero, nor does an agent get beyond its limit of the month.
  * Throws ApiError insufficient_credits, not_found for an unknown run, and invalid_state for one that has ended.
  */
-export const consume = async (
+export async function consume(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
   { amount, action, runId, description, units }: Consumption,
-): Promise<CreditTransaction> => {
+): Promise<CreditTransaction> {
   const now = deps.clock.now();
   if (runId !== undefined) await findActiveRun(tx, { activationId, runId }, deps.runClock.overdue());
   const { activations: a, creditBalances: b } = tx.t;
@@ -151,19 +105,19 @@ export const consume = async (
       refundOf: null,
     }),
   );
-};
+}
 
 /**
  * Gives back what was spent, or a part of it: in all no more than that, and within a day. Throws ApiError not_found,
  * invalid_state when it is too late, and conflict when no more than was asked for is left of it.
  */
-export const refund = async (
+export async function refund(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
   transactionId: string,
   { amount, reason }: { amount?: number | undefined; reason: string },
-): Promise<CreditTransaction> => {
+): Promise<CreditTransaction> {
   const now = deps.clock.now();
   const { activations: a, creditEntries: e } = tx.t;
   const [spent] = await tx
@@ -214,4 +168,54 @@ export const refund = async (
       refundOf: spent.id,
     }),
   );
-};
+}
+
+async function enter(tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promise<EntryRow> {
+  const row: EntryRow = { ...entry, id: deps.ids("ctx"), createdAt: deps.clock.now() };
+  await tx.insert(tx.t.creditEntries).values(row);
+  return row;
+}
+
+/** Adds to a balance that stays within what a balance may be; undefined when it would not. */
+async function raise(tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> {
+  const { creditBalances: b } = tx.t;
+  await tx.insert(b).values({ workspaceId, balance: 0 }).onConflictDoNothing();
+  const [raised] = await tx
+    .update(b)
+    .set({ balance: sql`${b.balance} + ${amount}` })
+    .where(and(eq(b.workspaceId, workspaceId), lte(b.balance, CREDIT_LIMITS.balance - amount)))
+    .returning({ balance: b.balance });
+  return raised?.balance;
+}
+
+/**
+ * The month of an activation, which began on the day on which it was turned on, and what was used in it. No month comes
+ * again when a clock is put back.
+ */
+function monthOf({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) {
+  const { from, until } = monthAround(createdAt, Math.max(now, creditsResetAt - 1));
+  return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
+}
+
+async function activationOf(q: Query, id: string): Promise<ActivationRow> {
+  const { activations: a } = q.t;
+  const [row] = await q.select().from(a).where(eq(a.id, id));
+  if (!row) throw notFound("activation", id);
+  return row;
+}
+
+function short(code: string, message: string, hint?: string): ApiError {
+  return new ApiError("insufficient_credits", message, {
+    details: [{ path: "amount", code, message }],
+    ...(hint !== undefined && { hint }),
+  });
+}
+
+async function countRun(tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> {
+  if (runId === null) return;
+  const { runs } = tx.t;
+  await tx
+    .update(runs)
+    .set({ creditsConsumed: sql`${runs.creditsConsumed} + ${amount}` })
+    .where(and(eq(runs.activationId, activationId), eq(runs.runId, runId)));
+}

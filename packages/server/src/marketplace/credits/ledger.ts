@@ -2,45 +2,80 @@ import type { CreditEntry, CreditKind, CreditTransaction, Page } from "@mailsvc/
 import { and, count, desc, eq, lt, ne, type SQL } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { iso } from "../../lib/clock.ts";
 
 export type EntryRow = AgentTables["creditEntries"]["$inferSelect"];
 
 /** A line of the ledger, for the brand. */
-export const showEntry = (row: EntryRow): CreditEntry => ({
-  id: row.id,
-  kind: row.kind,
-  amount: row.amount,
-  balanceAfter: row.balanceAfter,
-  activationId: row.activationId,
-  runId: row.runId,
-  action: row.action,
-  description: row.description,
-  refundOf: row.refundOf,
-  createdAt: iso(row.createdAt),
-});
+export function showEntry(row: EntryRow): CreditEntry {
+  return {
+    id: row.id,
+    kind: row.kind,
+    amount: row.amount,
+    balanceAfter: row.balanceAfter,
+    activationId: row.activationId,
+    runId: row.runId,
+    action: row.action,
+    description: row.description,
+    refundOf: row.refundOf,
+    createdAt: iso(row.createdAt),
+  };
+}
 
 /** The same for the agent that spent it: amounts without a sign. */
-export const showTransaction = (row: EntryRow): CreditTransaction => ({
-  transactionId: row.id,
-  kind: row.kind === "refund" ? "refund" : "consume",
-  amount: Math.abs(row.amount),
-  action: row.action,
-  runId: row.runId,
-  description: row.description,
-  units: row.units,
-  refundOf: row.refundOf,
-  balanceAfter: row.balanceAfter,
-  createdAt: iso(row.createdAt),
-});
+export function showTransaction(row: EntryRow): CreditTransaction {
+  return {
+    transactionId: row.id,
+    kind: row.kind === "refund" ? "refund" : "consume",
+    amount: Math.abs(row.amount),
+    action: row.action,
+    runId: row.runId,
+    description: row.description,
+    units: row.units,
+    refundOf: row.refundOf,
+    balanceAfter: row.balanceAfter,
+    createdAt: iso(row.createdAt),
+  };
+}
 
-const pageOfEntries = <Item>(
+export interface LedgerFilter extends PageInput {
+  activationId?: string | undefined;
+  kind?: CreditKind | undefined;
+}
+
+/** The ledger of a workspace. */
+export function listEntries(read: Reader<AgentTables>, workspaceId: string, input: LedgerFilter): Promise<Page<CreditEntry>> {
+  const { creditEntries: e } = read.t;
+  const where = and(
+    eq(e.workspaceId, workspaceId),
+    input.activationId === undefined ? undefined : eq(e.activationId, input.activationId),
+    input.kind === undefined ? undefined : eq(e.kind, input.kind),
+  );
+  return pageOfEntries(read, where, input, showEntry);
+}
+
+/** What one activation spent. */
+export function listTransactions(
+  read: Reader<AgentTables>,
+  activationId: string,
+  input: PageInput & { runId?: string | undefined },
+): Promise<Page<CreditTransaction>> {
+  const { creditEntries: e } = read.t;
+  const where = and(
+    eq(e.activationId, activationId),
+    ne(e.kind, "grant"),
+    input.runId === undefined ? undefined : eq(e.runId, input.runId),
+  );
+  return pageOfEntries(read, where, input, showTransaction);
+}
+
+function pageOfEntries<Item>(
   read: Reader<AgentTables>,
   where: SQL | undefined,
   input: PageInput,
   show: (row: EntryRow) => Item,
-): Promise<Page<Item>> => {
+): Promise<Page<Item>> {
   const { creditEntries: e } = read.t;
   return pageOf(
     input,
@@ -55,35 +90,4 @@ const pageOfEntries = <Item>(
     async () => (await read.select({ n: count() }).from(e).where(where))[0]?.n ?? 0,
     show,
   );
-};
-
-export interface LedgerFilter extends PageInput {
-  activationId?: string | undefined;
-  kind?: CreditKind | undefined;
 }
-
-/** The ledger of a workspace. */
-export const listEntries = (read: Reader<AgentTables>, workspaceId: string, input: LedgerFilter): Promise<Page<CreditEntry>> => {
-  const { creditEntries: e } = read.t;
-  const where = and(
-    eq(e.workspaceId, workspaceId),
-    input.activationId === undefined ? undefined : eq(e.activationId, input.activationId),
-    input.kind === undefined ? undefined : eq(e.kind, input.kind),
-  );
-  return pageOfEntries(read, where, input, showEntry);
-};
-
-/** What one activation spent. */
-export const listTransactions = (
-  read: Reader<AgentTables>,
-  activationId: string,
-  input: PageInput & { runId?: string | undefined },
-): Promise<Page<CreditTransaction>> => {
-  const { creditEntries: e } = read.t;
-  const where = and(
-    eq(e.activationId, activationId),
-    ne(e.kind, "grant"),
-    input.runId === undefined ? undefined : eq(e.runId, input.runId),
-  );
-  return pageOfEntries(read, where, input, showTransaction);
-};

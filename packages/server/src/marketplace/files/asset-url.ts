@@ -1,7 +1,11 @@
 import type { AgentDeps } from "../../deps.ts";
 
 /** Where an image of the asset library is shown: to everybody who has the address, since mails and pages point there. */
-export const assetUrl = ({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string => `${baseUrl()}${assetPath(id)}`;
+export function assetUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string {
+  return `${baseUrl()}${assetPath(id)}`;
+}
 
 /** The same for pages of this server. */
-export const assetPath = (id: string): string => `/a/${id}`;
+export function assetPath(id: string): string {
+  return `/a/${id}`;
+}

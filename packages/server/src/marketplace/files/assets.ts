@@ -2,7 +2,7 @@ import { ASSET_TYPES, type Asset, FILE_LIMITS, type Page } from "@mailsvc/sdk/co
 import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/upload.ts";
@@ -18,30 +18,32 @@ export type AssetRow = Tables["assets"]["$inferSelect"];
 
 type Source = Reader<AgentTables> | AgentTx;
 
-export const showAsset = (deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asset => ({
-  id: row.id,
-  url: assetUrl(deps, row),
-  fileName: row.fileName,
-  contentType: row.contentType as Asset["contentType"],
-  size: row.size,
-  width: row.width,
-  height: row.height,
-  sha256: row.sha256,
-  alt: row.alt,
-  tags: row.tags,
-  externalId: row.externalId,
-  createdAt: iso(row.createdAt),
-});
+export function showAsset(deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asset {
+  return {
+    id: row.id,
+    url: assetUrl(deps, row),
+    fileName: row.fileName,
+    contentType: row.contentType as Asset["contentType"],
+    size: row.size,
+    width: row.width,
+    height: row.height,
+    sha256: row.sha256,
+    alt: row.alt,
+    tags: row.tags,
+    externalId: row.externalId,
+    createdAt: iso(row.createdAt),
+  };
+}
 
 /** An image that may be kept. Throws ApiError, of `checkUpload` or corrupt_file or validation_error for one too large to show. */
-export const checkImage = (input: FileInput, file: FileBody): Upload & ImageSize => {
+export function checkImage(input: FileInput, file: FileBody): Upload & ImageSize {
   const upload = checkUpload(input, file, { types: ASSET_TYPES, max: FILE_LIMITS.asset });
   const size = imageSize(upload.type, upload.bytes);
   if (!size) throw new ApiError("corrupt_file", "The image does not say how large it is: it is broken or cut off.");
   if (size.width * size.height > FILE_LIMITS.assetPixels)
     throw invalid("file", "too_big", `The image is ${size.width} x ${size.height}; at most ${FILE_LIMITS.assetPixels} pixels are taken.`);
   return { ...upload, ...size };
-};
+}
 
 interface AssetFields {
   alt?: string | null | undefined;
@@ -53,13 +55,13 @@ interface AssetFields {
 export type CheckedImage = Upload & ImageSize & { readonly staged: Staged | null };
 
 /** Saves an image; the same one again answers what is there. Throws ApiError storage_quota_exceeded. */
-export const saveAsset = async (
+export async function saveAsset(
   tx: AgentTx,
   deps: AgentDeps,
   owner: FileOwner,
   { alt = null, tags = [], externalId = null }: AssetFields,
   image: CheckedImage,
-): Promise<{ status: 200 | 201; body: Asset }> => {
+): Promise<{ status: 200 | 201; body: Asset }> {
   const { assets: t } = tx.t;
   const { workspaceId, activationId } = owner;
   await lockFiles(tx, workspaceId);
@@ -87,10 +89,10 @@ export const saveAsset = async (
   };
   await tx.insert(t).values(row);
   return { status: 201, body: showAsset(deps, row) };
-};
+}
 
 /** One image. Throws ApiError not_found. */
-export const findAsset = async (q: Source, workspaceId: string, id: string): Promise<AssetRow> => {
+export async function findAsset(q: Source, workspaceId: string, id: string): Promise<AssetRow> {
   const { assets: t } = q.t;
   const [row] = await q
     .select()
@@ -98,10 +100,10 @@ export const findAsset = async (q: Source, workspaceId: string, id: string): Pro
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
   if (!row) throw notFound("asset", id);
   return row;
-};
+}
 
 /** Throws ApiError not_found for the first of these images that is not in the library. */
-export const assertAssets = async (q: Source, workspaceId: string, ids: readonly string[]): Promise<void> => {
+export async function assertAssets(q: Source, workspaceId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { assets: t } = q.t;
   const rows = await q
@@ -111,14 +113,14 @@ export const assertAssets = async (q: Source, workspaceId: string, ids: readonly
   const known = new Set(rows.map(({ id }) => id));
   const missing = ids.find((id) => !known.has(id));
   if (missing !== undefined) throw notFound("asset", missing);
-};
+}
 
-export const listAssets = async (
+export async function listAssets(
   read: Reader<AgentTables>,
   deps: Pick<AgentDeps, "baseUrl">,
   workspaceId: string,
   input: PageInput,
-): Promise<Page<Asset>> => {
+): Promise<Page<Asset>> {
   const { assets: t } = read.t;
   const where = eq(t.workspaceId, workspaceId);
   return pageOf(
@@ -134,15 +136,15 @@ export const listAssets = async (
     () => read.$count(t, where),
     (row) => showAsset(deps, row),
   );
-};
+}
 
 /** Deletes an image, and lets go of it as the logo. Throws ApiError not_found. */
-export const deleteAsset = async (
+export async function deleteAsset(
   tx: AgentTx,
   deps: Pick<AgentDeps, "baseUrl" | "queue">,
   workspaceId: string,
   id: string,
-): Promise<Asset> => {
+): Promise<Asset> {
   await lockFiles(tx, workspaceId);
   const row = await findAsset(tx, workspaceId, id);
   const { assets: t, brands: b } = tx.t;
@@ -153,4 +155,4 @@ export const deleteAsset = async (
     .set({ logoAssetId: null })
     .where(and(eq(b.workspaceId, workspaceId), eq(b.logoAssetId, id)));
   return showAsset(deps, row);
-};
+}

@@ -19,27 +19,29 @@ export interface Staged {
 type Writer = Pick<AgentDeps, "ids" | "clock" | "queue">;
 
 /** The bytes of a part of a file. */
-export const partOf = ({ bytes }: Upload, part: number): Uint8Array => bytes.subarray(part * PART, (part + 1) * PART);
+export function partOf({ bytes }: Upload, part: number): Uint8Array {
+  return bytes.subarray(part * PART, (part + 1) * PART);
+}
 
 /** The contents a workspace keeps with this hash. */
-export const keptContent = async (
+export async function keptContent(
   q: Reader<AgentTables> | AgentTx,
   workspaceId: string,
   sha256: string,
-): Promise<{ id: string } | undefined> => {
+): Promise<{ id: string } | undefined> {
   const { fileContents: t } = q.t;
   const [row] = await q
     .select({ id: t.id })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256), isNull(t.stagedAt)));
   return row;
-};
+}
 
 /**
  * Keeps the bytes of a file, once per workspace: those that are staged by one change of a row, others as they are. Throws
  * ApiError storage_quota_exceeded.
  */
-export const keepContent = async (tx: AgentTx, deps: Writer, owner: FileOwner, upload: Upload, staged: Staged | null): Promise<void> => {
+export async function keepContent(tx: AgentTx, deps: Writer, owner: FileOwner, upload: Upload, staged: Staged | null): Promise<void> {
   const { fileContents: t, fileParts } = tx.t;
   const { workspaceId } = owner;
   await lockFiles(tx, workspaceId);
@@ -59,21 +61,21 @@ export const keepContent = async (tx: AgentTx, deps: Writer, owner: FileOwner, u
   await tx.insert(t).values({ id, workspaceId, sha256: upload.sha256, size: upload.bytes.length, activationId: null, stagedAt: null });
   for (let part = 0; part * PART < upload.bytes.length; part += 1)
     await tx.insert(fileParts).values({ contentId: id, part, bytes: partOf(upload, part) });
-};
+}
 
 /** Lets go of contents that were never kept. Their parts are dropped by a job. */
-export const dropStaged = async (tx: AgentTx, deps: Pick<AgentDeps, "queue">, { contentId }: Staged): Promise<void> => {
+export async function dropStaged(tx: AgentTx, deps: Pick<AgentDeps, "queue">, { contentId }: Staged): Promise<void> {
   await tx.delete(tx.t.fileContents).where(eq(tx.t.fileContents.id, contentId));
   await deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId } });
-};
+}
 
 /** Drops the bytes of a file that nothing keeps any more. Behind `lockFiles`. */
-export const dropContent = async (tx: AgentTx, deps: Pick<AgentDeps, "queue">, workspaceId: string, sha256: string): Promise<void> => {
+export async function dropContent(tx: AgentTx, deps: Pick<AgentDeps, "queue">, workspaceId: string, sha256: string): Promise<void> {
   const { assets, leadMagnets } = tx.t;
   for (const t of [assets, leadMagnets]) if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256)))) > 0) return;
   const kept = await keptContent(tx, workspaceId, sha256);
   if (kept) await dropStaged(tx, deps, { contentId: kept.id });
-};
+}
 
 /** The bytes from `first` to `last`, part by part. */
 export async function* contentBytes(

@@ -16,16 +16,6 @@ import {
 import type { FileOwner } from "./room.ts";
 import type { Upload } from "./upload.ts";
 
-const byPerson = (workspaceId: string): FileOwner => ({ workspaceId, activationId: null });
-const byAgent = ({ workspaceId, agent }: AgentContext): FileOwner => ({ workspaceId, activationId: agent.activationId });
-
-/** A file whose bytes are on their way into the database before the transaction that keeps it. */
-const stage = async <F extends Upload>(
-  { deps, signal }: { readonly deps: AgentDeps; signal(): AbortSignal },
-  owner: FileOwner,
-  file: F,
-): Promise<F & { readonly staged: Staged | null }> => ({ ...file, staged: await deps.staging.stage(owner, file, signal()) });
-
 export const assetHandlers: Handlers<typeof contract.assets> = {
   list: (input, { read, deps, workspaceId }) => listAssets(read, deps, workspaceId, input),
   create: {
@@ -64,3 +54,20 @@ export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
   },
   update: ({ id, ...change }, context) => updateLeadMagnet(context.tx, context.deps, byAgent(context), id, change),
 };
+
+function byPerson(workspaceId: string): FileOwner {
+  return { workspaceId, activationId: null };
+}
+
+function byAgent({ workspaceId, agent }: AgentContext): FileOwner {
+  return { workspaceId, activationId: agent.activationId };
+}
+
+/** A file whose bytes are on their way into the database before the transaction that keeps it. */
+async function stage<F extends Upload>(
+  { deps, signal }: { readonly deps: AgentDeps; signal(): AbortSignal },
+  owner: FileOwner,
+  file: F,
+): Promise<F & { readonly staged: Staged | null }> {
+  return { ...file, staged: await deps.staging.stage(owner, file, signal()) };
+}

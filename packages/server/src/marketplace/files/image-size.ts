@@ -4,28 +4,50 @@ export interface ImageSize {
   readonly height: number;
 }
 
-const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
 // Pieces of an image that are looked at: far more than cameras and programs write, and a millisecond or two.
 const MAX_PIECES = 100_000;
 
 const IHDR = 0x49484452;
 const IEND = 0x49454e44;
 
+const JPEG_END = Buffer.of(0xff, 0xd9);
+
+const READERS: Readonly<Record<string, (v: DataView) => ImageSize>> = {
+  "image/png": png,
+  "image/jpeg": jpeg,
+  "image/gif": gif,
+  "image/webp": webp,
+};
+
+/** The size an image says it has, from its header: nothing is decoded. Null for one that is cut off, broken or empty. */
+export function imageSize(type: string, bytes: Uint8Array): ImageSize | null {
+  try {
+    const size = READERS[type]?.(view(bytes));
+    return size && size.width > 0 && size.height > 0 ? size : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** The header, if the chunks behind it lead to the last one. */
-const png = (v: DataView): ImageSize => {
+function png(v: DataView): ImageSize {
   if (v.getUint32(12) !== IHDR) throw new RangeError("a PNG begins with its header");
   for (let at = 8, n = 0; v.getUint32(at + 4) !== IEND; at += 12 + v.getUint32(at), n += 1)
     if (n === MAX_PIECES) throw new RangeError("a PNG of too many chunks");
   return { width: v.getUint32(16), height: v.getUint32(20) };
-};
+}
 
-const gif = (v: DataView): ImageSize => ({ width: v.getUint16(6, true), height: v.getUint16(8, true) });
-
-const JPEG_END = Buffer.of(0xff, 0xd9);
+function gif(v: DataView): ImageSize {
+  return { width: v.getUint16(6, true), height: v.getUint16(8, true) };
+}
 
 /** Walks the segments to the frame header; what stands between is skipped, never read. */
-const jpeg = (v: DataView): ImageSize => {
+function jpeg(v: DataView): ImageSize {
   if (!Buffer.from(v.buffer, v.byteOffset, v.byteLength).includes(JPEG_END)) throw new RangeError("a JPEG without an end");
   let at = 2;
   for (let n = 0; n < MAX_PIECES; n += 1) {
@@ -40,11 +62,13 @@ const jpeg = (v: DataView): ImageSize => {
     else at += 2 + Math.max(2, v.getUint16(at + 2));
   }
   throw new RangeError("a JPEG of too many segments");
-};
+}
 
-const uint24 = (v: DataView, at: number): number => v.getUint16(at, true) | (v.getUint8(at + 2) << 16);
+function uint24(v: DataView, at: number): number {
+  return v.getUint16(at, true) | (v.getUint8(at + 2) << 16);
+}
 
-const webp = (v: DataView): ImageSize => {
+function webp(v: DataView): ImageSize {
   const chunk = v.getUint32(12);
   if (chunk === 0x56503858) return { width: uint24(v, 24) + 1, height: uint24(v, 27) + 1 };
   if (chunk === 0x5650384c) {
@@ -53,22 +77,4 @@ const webp = (v: DataView): ImageSize => {
   }
   if (chunk === 0x56503820) return { width: v.getUint16(26, true) & 0x3fff, height: v.getUint16(28, true) & 0x3fff };
   throw new RangeError("a WebP without an image");
-};
-
-const READERS: Readonly<Record<string, (v: DataView) => ImageSize>> = {
-  "image/png": png,
-  "image/jpeg": jpeg,
-  "image/gif": gif,
-  "image/webp": webp,
-};
-
-/** The size an image says it has, from its header: nothing is decoded. Null for one that is cut off, broken or empty. */
-export const imageSize = (type: string, bytes: Uint8Array): ImageSize | null => {
-  try {
-    const size = READERS[type]?.(view(bytes));
-    return size && size.width > 0 && size.height > 0 ? size : null;
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-};
+}

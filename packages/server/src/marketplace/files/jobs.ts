@@ -3,4 +3,6 @@ import type { JobHandler } from "../../queue/queue.ts";
 import { SWEEP_JOB } from "./contents.ts";
 import { sweepContents } from "./staging.ts";
 
-export const fileJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({ [SWEEP_JOB]: sweepContents(deps) });
+export function fileJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [SWEEP_JOB]: sweepContents(deps) };
+}

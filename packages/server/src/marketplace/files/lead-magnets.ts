@@ -2,7 +2,7 @@ import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet, type Page } from "@mai
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/upload.ts";
@@ -23,25 +23,31 @@ type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 const HOUR = 3_600_000;
 
 /** A link to a lead magnet that works for `ms`. */
-export const downloadUrl = (deps: LinkDeps, id: string, ms: number): string => `${deps.baseUrl()}${downloadPath(deps, id, ms)}`;
+export function downloadUrl(deps: LinkDeps, id: string, ms: number): string {
+  return `${deps.baseUrl()}${downloadPath(deps, id, ms)}`;
+}
 
 /** The same for pages of this server. */
-export const downloadPath = (deps: LinkDeps, id: string, ms: number): string => `/f/${linkToken(deps, "download", id, ms)}`;
+export function downloadPath(deps: LinkDeps, id: string, ms: number): string {
+  return `/f/${linkToken(deps, "download", id, ms)}`;
+}
 
-export const showLeadMagnet = (deps: LinkDeps, row: LeadMagnetRow): LeadMagnet => ({
-  id: row.id,
-  title: row.title,
-  description: row.description,
-  fileName: row.fileName,
-  contentType: row.contentType as LeadMagnet["contentType"],
-  size: row.size,
-  sha256: row.sha256,
-  downloadUrl: downloadUrl(deps, row.id, FILE_LIMITS.linkHours * HOUR),
-  createdAt: iso(row.createdAt),
-});
+export function showLeadMagnet(deps: LinkDeps, row: LeadMagnetRow): LeadMagnet {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description,
+    fileName: row.fileName,
+    contentType: row.contentType as LeadMagnet["contentType"],
+    size: row.size,
+    sha256: row.sha256,
+    downloadUrl: downloadUrl(deps, row.id, FILE_LIMITS.linkHours * HOUR),
+    createdAt: iso(row.createdAt),
+  };
+}
 
 /** A file that may be given out. Throws ApiError, of `checkUpload` or corrupt_file. */
-export const checkLeadMagnet = (input: FileInput, file: FileBody): Upload => {
+export function checkLeadMagnet(input: FileInput, file: FileBody): Upload {
   const upload = checkUpload(input, file, { types: LEAD_MAGNET_TYPES, max: FILE_LIMITS.leadMagnet });
   const { type, bytes } = upload;
   const broken =
@@ -50,19 +56,19 @@ export const checkLeadMagnet = (input: FileInput, file: FileBody): Upload => {
     (type === "application/pdf" && !Buffer.from(bytes.subarray(-2048)).includes("%%EOF"));
   if (broken) throw new ApiError("corrupt_file", "The file is broken or cut off: its end is missing, or does not fit its beginning.");
   return upload;
-};
+}
 
 /** A file that was looked at, and where its bytes wait. */
 export type CheckedFile = Upload & { readonly staged: Staged | null };
 
 /** Saves a lead magnet. Throws ApiError storage_quota_exceeded. */
-export const saveLeadMagnet = async (
+export async function saveLeadMagnet(
   tx: AgentTx,
   deps: AgentDeps,
   owner: FileOwner,
   fields: { title: string; description?: string | null | undefined; runId?: string | undefined },
   upload: CheckedFile,
-): Promise<LeadMagnet> => {
+): Promise<LeadMagnet> {
   const { workspaceId, activationId } = owner;
   await keepContent(tx, deps, owner, upload, upload.staged);
   const row: LeadMagnetRow = {
@@ -80,10 +86,10 @@ export const saveLeadMagnet = async (
   };
   await tx.insert(tx.t.leadMagnets).values(row);
   return showLeadMagnet(deps, row);
-};
+}
 
 /** One lead magnet. Throws ApiError not_found. */
-export const findLeadMagnet = async (q: Source, workspaceId: string, id: string): Promise<LeadMagnetRow> => {
+export async function findLeadMagnet(q: Source, workspaceId: string, id: string): Promise<LeadMagnetRow> {
   const { leadMagnets: t } = q.t;
   const [row] = await q
     .select()
@@ -91,16 +97,16 @@ export const findLeadMagnet = async (q: Source, workspaceId: string, id: string)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
   if (!row) throw notFound("lead magnet", id);
   return row;
-};
+}
 
 /** Changes what people read of a lead magnet. Throws ApiError not_found or not_owner. */
-export const updateLeadMagnet = async (
+export async function updateLeadMagnet(
   tx: AgentTx,
   deps: AgentDeps,
   { workspaceId, activationId }: FileOwner,
   id: string,
   { title, description }: { title?: string | undefined; description?: string | null | undefined },
-): Promise<LeadMagnet> => {
+): Promise<LeadMagnet> {
   const before = await findLeadMagnet(tx, workspaceId, id);
   if (before.activationId !== activationId) throw new ApiError("not_owner", "This lead magnet was not uploaded by this agent.");
   const row: LeadMagnetRow = {
@@ -110,14 +116,14 @@ export const updateLeadMagnet = async (
   };
   await tx.update(tx.t.leadMagnets).set({ title: row.title, description: row.description }).where(eq(tx.t.leadMagnets.id, id));
   return showLeadMagnet(deps, row);
-};
+}
 
-export const listLeadMagnets = async (
+export async function listLeadMagnets(
   read: Reader<AgentTables>,
   deps: LinkDeps,
   workspaceId: string,
   input: PageInput,
-): Promise<Page<LeadMagnet>> => {
+): Promise<Page<LeadMagnet>> {
   const { leadMagnets: t } = read.t;
   const where = eq(t.workspaceId, workspaceId);
   return pageOf(
@@ -133,15 +139,15 @@ export const listLeadMagnets = async (
     () => read.$count(t, where),
     (row) => showLeadMagnet(deps, row),
   );
-};
+}
 
 /** Deletes a lead magnet; pages let go of it. Throws ApiError not_found. */
-export const deleteLeadMagnet = async (
+export async function deleteLeadMagnet(
   tx: AgentTx,
   deps: LinkDeps & Pick<AgentDeps, "queue">,
   workspaceId: string,
   id: string,
-): Promise<LeadMagnet> => {
+): Promise<LeadMagnet> {
   await lockFiles(tx, workspaceId);
   const row = await findLeadMagnet(tx, workspaceId, id);
   const { leadMagnets: t, landingPages: p } = tx.t;
@@ -149,4 +155,4 @@ export const deleteLeadMagnet = async (
   await tx.update(p).set({ leadMagnetId: null }).where(eq(p.leadMagnetId, id));
   await dropContent(tx, deps, workspaceId, row.sha256);
   return showLeadMagnet(deps, row);
-};
+}

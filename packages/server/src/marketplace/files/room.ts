@@ -9,46 +9,24 @@ export interface FileOwner {
   readonly activationId: string | null;
 }
 
-const full = (message: string): ApiError => new ApiError("storage_quota_exceeded", message);
-const mb = (bytes: number): string => `${Math.round(bytes / (1024 * 1024))} MB`;
-
 /**
  * Writes the workspace's row: of two transactions that count its files, add one or drop one at once, the later one sees
  * what the other did.
  */
-export const lockFiles = async (tx: AgentTx, workspaceId: string): Promise<void> => {
+export async function lockFiles(tx: AgentTx, workspaceId: string): Promise<void> {
   await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
-};
-
-/** What an activation keeps, and what it is about to: files and bytes. */
-const usedBy = async (tx: AgentTx, { workspaceId, activationId }: { workspaceId: string; activationId: string }) => {
-  const { assets, leadMagnets, fileContents: c } = tx.t;
-  const used = { files: 0, bytes: 0 };
-  for (const [t, where] of [
-    [assets, eq(assets.activationId, activationId)],
-    [leadMagnets, eq(leadMagnets.activationId, activationId)],
-    [c, and(eq(c.workspaceId, workspaceId), eq(c.activationId, activationId), isNotNull(c.stagedAt))],
-  ] as const) {
-    const [row] = await tx
-      .select({ files: count(), bytes: sum(t.size).mapWith(Number) })
-      .from(t)
-      .where(where);
-    used.files += row?.files ?? 0;
-    used.bytes += row?.bytes ?? 0;
-  }
-  return used;
-};
+}
 
 /**
  * Throws ApiError storage_quota_exceeded when a file has no room with its agent, or in the workspace. Exact behind
  * `lockFiles`; what others are still uploading counts.
  */
-export const assertRoom = async (
+export async function assertRoom(
   tx: AgentTx,
   { workspaceId, activationId }: FileOwner,
   size: number,
   of: "new bytes" | "known bytes" = "new bytes",
-): Promise<void> => {
+): Promise<void> {
   const { activationBytes, activationFiles, workspaceBytes } = FILE_LIMITS;
   if (activationId !== null) {
     const used = await usedBy(tx, { workspaceId, activationId });
@@ -64,4 +42,31 @@ export const assertRoom = async (
     .from(t)
     .where(eq(t.workspaceId, workspaceId));
   if ((all?.bytes ?? 0) + size > workspaceBytes) throw full(`The files of this workspace would take more than ${mb(workspaceBytes)}.`);
-};
+}
+
+function full(message: string): ApiError {
+  return new ApiError("storage_quota_exceeded", message);
+}
+
+function mb(bytes: number): string {
+  return `${Math.round(bytes / (1024 * 1024))} MB`;
+}
+
+/** What an activation keeps, and what it is about to: files and bytes. */
+async function usedBy(tx: AgentTx, { workspaceId, activationId }: { workspaceId: string; activationId: string }) {
+  const { assets, leadMagnets, fileContents: c } = tx.t;
+  const used = { files: 0, bytes: 0 };
+  for (const [t, where] of [
+    [assets, eq(assets.activationId, activationId)],
+    [leadMagnets, eq(leadMagnets.activationId, activationId)],
+    [c, and(eq(c.workspaceId, workspaceId), eq(c.activationId, activationId), isNotNull(c.stagedAt))],
+  ] as const) {
+    const [row] = await tx
+      .select({ files: count(), bytes: sum(t.size).mapWith(Number) })
+      .from(t)
+      .where(where);
+    used.files += row?.files ?? 0;
+    used.bytes += row?.bytes ?? 0;
+  }
+  return used;
+}

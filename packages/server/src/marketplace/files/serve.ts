@@ -19,10 +19,17 @@ interface Served {
 // A file is never a page of ours, whatever a browser makes of its bytes.
 const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-const gone = (): ApiError => new ApiError("not_found", "This file is not here, or no longer.");
+/** Files that are served to everybody. */
+export function publicFiles(deps: Deps): readonly PublicPage[] {
+  return [asset(deps), download(deps)];
+}
 
-const streamOf = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
-  new ReadableStream({
+function gone(): ApiError {
+  return new ApiError("not_found", "This file is not here, or no longer.");
+}
+
+function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await parts.next();
       if (done) controller.close();
@@ -30,9 +37,10 @@ const streamOf = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
     },
     cancel: async () => void (await parts.return(undefined)),
   });
+}
 
 /** A file, whole or the piece that is asked for (RFC 9110). */
-const sendFile = (deps: Deps, file: Served, visit: Visit, headers: HeaderList): PublicAnswer => {
+function sendFile(deps: Deps, file: Served, visit: Visit, headers: HeaderList): PublicAnswer {
   const etag = `"${file.sha256.slice(0, 32)}"`;
   const common: HeaderList = [
     ...headers,
@@ -65,48 +73,49 @@ const sendFile = (deps: Deps, file: Served, visit: Visit, headers: HeaderList): 
     body: streamOf(contentBytes(deps.db.read, file, first, last)),
     length: last - first + 1,
   };
-};
+}
 
 /** Images of the asset library, shown wherever mails and pages show them. */
-const asset = (deps: Deps): PublicPage => ({
-  path: "/a/:id",
-  methods: ["GET"],
-  serve: async (visit) => {
-    const { assets: t } = deps.db.read.t;
-    const id = visit.params.id ?? "";
-    const [row] = /^ast_[0-9a-z]{26}$/.test(id) ? await deps.db.read.select().from(t).where(eq(t.id, id)) : [];
-    if (!row) throw gone();
-    return sendFile(deps, row, visit, [
-      ["cache-control", "public, max-age=86400"],
-      ["content-disposition", disposition("inline", row.fileName)],
-      ["cross-origin-resource-policy", "cross-origin"],
-    ]);
-  },
-});
+function asset(deps: Deps): PublicPage {
+  return {
+    path: "/a/:id",
+    methods: ["GET"],
+    serve: async (visit) => {
+      const { assets: t } = deps.db.read.t;
+      const id = visit.params.id ?? "";
+      const [row] = /^ast_[0-9a-z]{26}$/.test(id) ? await deps.db.read.select().from(t).where(eq(t.id, id)) : [];
+      if (!row) throw gone();
+      return sendFile(deps, row, visit, [
+        ["cache-control", "public, max-age=86400"],
+        ["content-disposition", disposition("inline", row.fileName)],
+        ["cross-origin-resource-policy", "cross-origin"],
+      ]);
+    },
+  };
+}
 
 /** Lead magnets, for those who have a link that still works. */
-const download = (deps: Deps): PublicPage => ({
-  path: "/f/:token",
-  methods: ["GET"],
-  serve: async (visit) => {
-    const id = linkedId(deps, "download", visit.params.token ?? "");
-    const { leadMagnets: t } = deps.db.read.t;
-    const [row] =
-      id === null
-        ? []
-        : await deps.db.read
-            .select()
-            .from(t)
-            .where(and(eq(t.id, id)));
-    if (!row) throw new ApiError("not_found", "This link does not work, or no longer. Please sign up again to get another one.");
-    return sendFile(deps, row, visit, [
-      ["cache-control", "private, no-cache"],
-      ["content-disposition", disposition("attachment", row.fileName)],
-      ["cross-origin-resource-policy", "same-origin"],
-      ["x-robots-tag", "noindex"],
-    ]);
-  },
-});
-
-/** Files that are served to everybody. */
-export const publicFiles = (deps: Deps): readonly PublicPage[] => [asset(deps), download(deps)];
+function download(deps: Deps): PublicPage {
+  return {
+    path: "/f/:token",
+    methods: ["GET"],
+    serve: async (visit) => {
+      const id = linkedId(deps, "download", visit.params.token ?? "");
+      const { leadMagnets: t } = deps.db.read.t;
+      const [row] =
+        id === null
+          ? []
+          : await deps.db.read
+              .select()
+              .from(t)
+              .where(and(eq(t.id, id)));
+      if (!row) throw new ApiError("not_found", "This link does not work, or no longer. Please sign up again to get another one.");
+      return sendFile(deps, row, visit, [
+        ["cache-control", "private, no-cache"],
+        ["content-disposition", disposition("attachment", row.fileName)],
+        ["cross-origin-resource-policy", "same-origin"],
+        ["x-robots-tag", "noindex"],
+      ]);
+    },
+  };
+}

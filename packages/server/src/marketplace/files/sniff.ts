@@ -9,8 +9,6 @@ export interface FileKind {
   readonly extension: string;
 }
 
-const kind = (type: string, name: string, ...extensions: string[]) => ({ type, name, extension: extensions[0] as string, extensions });
-
 const PNG = kind("image/png", "PNG image", "png");
 const JPEG = kind("image/jpeg", "JPEG image", "jpg", "jpeg");
 const GIF = kind("image/gif", "GIF image", "gif");
@@ -32,37 +30,8 @@ const UNKNOWN = kind("application/octet-stream", "file of an unknown type", "bin
 
 const KINDS = [PNG, JPEG, GIF, WEBP, PDF, ZIP, EPUB, DOCX, MP3, MP4, SVG, HTML, XML, PROGRAM, ELF, SCRIPT, TEXT];
 
-const starts = (bytes: Uint8Array, signature: string, at = 0): boolean =>
-  bytes.length >= at + signature.length && Buffer.from(bytes.subarray(at, at + signature.length)).toString("latin1") === signature;
-
-const zipKind = (bytes: Uint8Array): FileKind => {
-  // An EPUB says what it is in its first entry, which is not packed.
-  if (starts(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
-  const names = zipNames(bytes) ?? [];
-  return names.includes("[Content_Types].xml") && names.some((name) => name.startsWith("word/")) ? DOCX : ZIP;
-};
-
-/** Frames of an MP3 begin with eleven set bits, then a layer and a bit rate that exist. */
-const isMp3 = (bytes: Uint8Array): boolean => {
-  if (starts(bytes, "ID3")) return true;
-  const [a = 0, b = 0, c = 0] = bytes;
-  return a === 0xff && (b & 0xe6) === 0xe2 && (c & 0xf0) !== 0xf0 && (c & 0xf0) !== 0;
-};
-
-const textKind = (bytes: Uint8Array): FileKind => {
-  const head = Buffer.from(bytes.subarray(0, 4096))
-    .toString("utf8")
-    .replace(/^\uFEFF/, "")
-    .trimStart();
-  if (/<svg[\s>]/i.test(head) && head.startsWith("<")) return SVG;
-  if (/^<(?:!doctype\s+html|html|head|body|script|iframe|a|p|div|h[1-6]|img|form)\b/i.test(head)) return HTML;
-  if (head.startsWith("<")) return XML;
-  if (head.startsWith("#!")) return SCRIPT;
-  return head !== "" && !/[^\P{Cc}\t\n\v\f\r]|\ufffd/u.test(head) ? TEXT : UNKNOWN;
-};
-
 /** What a file is, told by its bytes alone. */
-export const sniff = (bytes: Uint8Array): FileKind => {
+export function sniff(bytes: Uint8Array): FileKind {
   if (starts(bytes, "\x89PNG\r\n\x1a\n")) return PNG;
   if (starts(bytes, "\xff\xd8\xff")) return JPEG;
   if (starts(bytes, "GIF87a") || starts(bytes, "GIF89a")) return GIF;
@@ -73,13 +42,13 @@ export const sniff = (bytes: Uint8Array): FileKind => {
   if (starts(bytes, "MZ")) return PROGRAM;
   if (starts(bytes, "\x7fELF")) return ELF;
   return isMp3(bytes) ? MP3 : textKind(bytes);
-};
+}
 
 /** What a file calls itself by the end of its name; undefined where that says nothing. */
-export const kindByName = (fileName: string): FileKind | undefined => {
+export function kindByName(fileName: string): FileKind | undefined {
   const extension = /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase();
   return extension === undefined ? undefined : KINDS.find(({ extensions }) => extensions.includes(extension));
-};
+}
 
 const SAME: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
@@ -93,8 +62,42 @@ const SAME: Readonly<Record<string, string>> = {
 };
 
 /** The type a caller names, without what says nothing. */
-export const declaredType = (contentType: string | undefined): string | undefined => {
+export function declaredType(contentType: string | undefined): string | undefined {
   const type = contentType?.split(";")[0]?.trim().toLowerCase();
   if (!type || type === "application/octet-stream" || type === "binary/octet-stream") return undefined;
   return SAME[type] ?? type;
-};
+}
+
+function kind(type: string, name: string, ...extensions: string[]) {
+  return { type, name, extension: extensions[0] as string, extensions };
+}
+
+function starts(bytes: Uint8Array, signature: string, at = 0): boolean {
+  return bytes.length >= at + signature.length && Buffer.from(bytes.subarray(at, at + signature.length)).toString("latin1") === signature;
+}
+
+function zipKind(bytes: Uint8Array): FileKind {
+  // An EPUB says what it is in its first entry, which is not packed.
+  if (starts(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
+  const names = zipNames(bytes) ?? [];
+  return names.includes("[Content_Types].xml") && names.some((name) => name.startsWith("word/")) ? DOCX : ZIP;
+}
+
+/** Frames of an MP3 begin with eleven set bits, then a layer and a bit rate that exist. */
+function isMp3(bytes: Uint8Array): boolean {
+  if (starts(bytes, "ID3")) return true;
+  const [a = 0, b = 0, c = 0] = bytes;
+  return a === 0xff && (b & 0xe6) === 0xe2 && (c & 0xf0) !== 0xf0 && (c & 0xf0) !== 0;
+}
+
+function textKind(bytes: Uint8Array): FileKind {
+  const head = Buffer.from(bytes.subarray(0, 4096))
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .trimStart();
+  if (/<svg[\s>]/i.test(head) && head.startsWith("<")) return SVG;
+  if (/^<(?:!doctype\s+html|html|head|body|script|iframe|a|p|div|h[1-6]|img|form)\b/i.test(head)) return HTML;
+  if (head.startsWith("<")) return XML;
+  if (head.startsWith("#!")) return SCRIPT;
+  return head !== "" && !/[^\P{Cc}\t\n\v\f\r]|\ufffd/u.test(head) ? TEXT : UNKNOWN;
+}

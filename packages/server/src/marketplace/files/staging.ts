@@ -28,76 +28,42 @@ const STEP = 8;
 
 type StagingDeps = Pick<Deps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
 
-const assertThere = (gone: AbortSignal): void => {
-  if (gone.aborted) throw new ApiError("validation_error", "The connection ended before the file was stored.");
-};
-
-/** Writes the parts of a file for which there is room. Throws ApiError storage_unavailable or validation_error. */
-const writeParts = async ({ db, clock }: StagingDeps, contentId: string, upload: Upload, gone: AbortSignal): Promise<void> => {
-  for (let part = 0; part * PART < upload.bytes.length; part += 1) {
-    assertThere(gone);
-    await db.tx(async (tx) => {
-      const { fileContents: c, fileParts } = tx.t;
-      // Written with each part: what is swept meanwhile gets no further one.
-      const [there] = await tx
-        .update(c)
-        .set({ stagedAt: clock.now() })
-        .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
-        .returning({ id: c.id });
-      if (!there)
-        throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
-      await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
-    });
-  }
-  assertThere(gone);
-};
-
-const drop = async ({ db, queue }: StagingDeps, staged: Staged): Promise<void> => {
-  await db.tx(async (tx) => {
-    const { fileContents: c } = tx.t;
-    const [there] = await tx
-      .select({ id: c.id })
-      .from(c)
-      .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
-    if (there) await dropStaged(tx, { queue }, staged);
-  });
-};
-
-export const makeStaging = (depsOf: () => StagingDeps): Staging => ({
-  stage: async (owner, upload, gone) => {
-    const deps = depsOf();
-    const { db, ids, clock, queue, log } = deps;
-    const { workspaceId, activationId } = owner;
-    const size = upload.bytes.length;
-    if (size <= PART || (await keptContent(db.read, workspaceId, upload.sha256))) return null;
-    const contentId = ids("fc");
-    await db.tx(async (tx) => {
-      await lockFiles(tx, workspaceId);
-      await assertRoom(tx, owner, size);
-      await tx
-        .insert(tx.t.fileContents)
-        .values({ id: contentId, workspaceId, sha256: upload.sha256, size, activationId, stagedAt: clock.now() });
-      await queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId }, runAt: clock.now() + ABANDONED_MS });
-    });
-    try {
-      await writeParts(deps, contentId, upload, gone);
-    } catch (error) {
-      await drop(deps, { contentId }).catch((failed: unknown) =>
-        log.warn("an upload that failed keeps its room", { error: String(failed) }),
-      );
-      throw error;
-    }
-    return { contentId };
-  },
-  drop: async (staged) => {
-    if (staged) await drop(depsOf(), staged);
-  },
-});
+export function makeStaging(depsOf: () => StagingDeps): Staging {
+  return {
+    stage: async (owner, upload, gone) => {
+      const deps = depsOf();
+      const { db, ids, clock, queue, log } = deps;
+      const { workspaceId, activationId } = owner;
+      const size = upload.bytes.length;
+      if (size <= PART || (await keptContent(db.read, workspaceId, upload.sha256))) return null;
+      const contentId = ids("fc");
+      await db.tx(async (tx) => {
+        await lockFiles(tx, workspaceId);
+        await assertRoom(tx, owner, size);
+        await tx
+          .insert(tx.t.fileContents)
+          .values({ id: contentId, workspaceId, sha256: upload.sha256, size, activationId, stagedAt: clock.now() });
+        await queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId }, runAt: clock.now() + ABANDONED_MS });
+      });
+      try {
+        await writeParts(deps, contentId, upload, gone);
+      } catch (error) {
+        await drop(deps, { contentId }).catch((failed: unknown) =>
+          log.warn("an upload that failed keeps its room", { error: String(failed) }),
+        );
+        throw error;
+      }
+      return { contentId };
+    },
+    drop: async (staged) => {
+      if (staged) await drop(depsOf(), staged);
+    },
+  };
+}
 
 /** Drops contents that nobody went on with, and the parts of those that are gone. */
-export const sweepContents =
-  ({ db, clock }: Deps): JobHandler =>
-  async ({ payload }) => {
+export function sweepContents({ db, clock }: Deps): JobHandler {
+  return async ({ payload }) => {
     const contentId = String(payload.contentId);
     const { fileContents: c, fileParts: p } = db.read.t;
     const [row] = await db.read.select().from(c).where(eq(c.id, contentId));
@@ -119,3 +85,39 @@ export const sweepContents =
       },
     };
   };
+}
+
+function assertThere(gone: AbortSignal): void {
+  if (gone.aborted) throw new ApiError("validation_error", "The connection ended before the file was stored.");
+}
+
+/** Writes the parts of a file for which there is room. Throws ApiError storage_unavailable or validation_error. */
+async function writeParts({ db, clock }: StagingDeps, contentId: string, upload: Upload, gone: AbortSignal): Promise<void> {
+  for (let part = 0; part * PART < upload.bytes.length; part += 1) {
+    assertThere(gone);
+    await db.tx(async (tx) => {
+      const { fileContents: c, fileParts } = tx.t;
+      // Written with each part: what is swept meanwhile gets no further one.
+      const [there] = await tx
+        .update(c)
+        .set({ stagedAt: clock.now() })
+        .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
+        .returning({ id: c.id });
+      if (!there)
+        throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
+      await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
+    });
+  }
+  assertThere(gone);
+}
+
+async function drop({ db, queue }: StagingDeps, staged: Staged): Promise<void> {
+  await db.tx(async (tx) => {
+    const { fileContents: c } = tx.t;
+    const [there] = await tx
+      .select({ id: c.id })
+      .from(c)
+      .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
+    if (there) await dropStaged(tx, { queue }, staged);
+  });
+}

@@ -24,17 +24,11 @@ export interface Allowance {
   readonly max: number;
 }
 
-const refuse = (code: ErrorCode, message: string): never => {
-  throw new ApiError(code, message, { details: [{ path: "file", code, message }] });
-};
-
-const says = ({ name, type }: FileKind): string => `${/^(?:[aeio]|HTML|MP|SVG|XML)/i.test(name) ? "an" : "a"} ${name} (${type})`;
-
 /**
  * Looks at what is to be kept: its bytes say what it is, and its name and declared type must not say otherwise. Throws ApiError
  * validation_error, payload_too_large, unsupported_file_type or type_mismatch.
  */
-export const checkUpload = ({ fileName, contentType }: FileInput, { bytes, sha256 }: FileBody, { types, max }: Allowance): Upload => {
+export function checkUpload({ fileName, contentType }: FileInput, { bytes, sha256 }: FileBody, { types, max }: Allowance): Upload {
   if (bytes.length > max) throw new ApiError("payload_too_large", `The file has ${bytes.length} bytes; at most ${max} are taken here.`);
   if (bytes.length === 0) throw invalid("file", "too_small", "The file is empty.");
   const kind = sniff(bytes);
@@ -48,4 +42,12 @@ export const checkUpload = ({ fileName, contentType }: FileInput, { bytes, sha25
   if (declared !== undefined && !fits(declared))
     refuse("type_mismatch", `Its Content-Type says ${declared.slice(0, 80)}, its bytes say ${says(kind)}.`);
   return { bytes, sha256, type: kind.type, fileName: safeFileName(fileName, kind) };
-};
+}
+
+function refuse(code: ErrorCode, message: string): never {
+  throw new ApiError(code, message, { details: [{ path: "file", code, message }] });
+}
+
+function says({ name, type }: FileKind): string {
+  return `${/^(?:[aeio]|HTML|MP|SVG|XML)/i.test(name) ? "an" : "a"} ${name} (${type})`;
+}

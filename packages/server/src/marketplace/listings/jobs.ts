@@ -12,13 +12,19 @@ const CHUNK = 250;
 // An activation that was being written while the listing ended comes to light after its chunk: no transaction takes longer.
 const STRAGGLERS_MS = 60_000;
 
+export function listingJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return {
+    [END_JOB]: endListingActivations(deps),
+    [EXPIRE_JOB]: expireListing(deps),
+  };
+}
+
 /**
  * Ends the activations of a listing's ended period, by id and in chunks. Each chunk commits together with the job for the
  * next one, so after a crash the work goes on where it stood: nobody is told twice, nobody is left out.
  */
-const endListingActivations =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+function endListingActivations(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const { listingId, period, after, last } = payload as { listingId: string; period: number; after: string; last?: boolean };
     const { activations: a } = deps.db.read.t;
     const rows = await deps.db.read
@@ -45,11 +51,11 @@ const endListingActivations =
       },
     };
   };
+}
 
 /** Ends a listing when its paid time is over. A renewal meanwhile only moves the job. */
-const expireListing =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+function expireListing(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const row = await listingById(deps.db.read, String(payload.listingId));
     if (row?.state !== "LISTED" || row.expiresAt === null) return {};
     if (isListed(row, deps.clock.now())) return { again: row.expiresAt };
@@ -60,8 +66,4 @@ const expireListing =
       },
     };
   };
-
-export const listingJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({
-  [END_JOB]: endListingActivations(deps),
-  [EXPIRE_JOB]: expireListing(deps),
-});
+}

@@ -2,7 +2,7 @@ import { LISTING_PRICE, type Listing, type ListingState, type Page } from "@mail
 import { and, desc, eq, gt, isNull, lt, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -10,10 +10,8 @@ import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import { findListing, isListed, type ListingRow } from "./store.ts";
 import { currentSealed, makeSecret, sealSecret } from "./webhook.ts";
 
-const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
-
 /** A listing as its builder sees it, now. */
-export const showListing = (row: ListingRow, now: number): Listing => {
+export function showListing(row: ListingRow, now: number): Listing {
   const over = row.state === "LISTED" && !isListed(row, now);
   return {
     id: row.id,
@@ -31,27 +29,17 @@ export const showListing = (row: ListingRow, now: number): Listing => {
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };
-};
-
-const guard = (url: string, { config }: Deps): void => {
-  const fault = checkWebhookUrl(url, config);
-  if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
-};
+}
 
 export type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions">;
 
-const taken = (slug: string): ApiError =>
-  new ApiError("slug_taken", `There is a listing with the slug ${slug} already.`, {
-    details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
-  });
-
 /** Makes a draft. The answer holds the webhook secret, this once. Throws ApiError validation_error or slug_taken. */
-export const createListing = async (
+export async function createListing(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   wanted: NewListing,
-): Promise<Listing & { webhookSecret: string }> => {
+): Promise<Listing & { webhookSecret: string }> {
   guard(wanted.webhookUrl, deps);
   const { listings } = tx.t;
   // Asked first: on Postgres a refused insert would end the transaction, and with it the chance to say why.
@@ -82,16 +70,16 @@ export const createListing = async (
     throw error;
   }
   return { ...showListing(row, now), webhookSecret };
-};
+}
 
 /** Changes what is sent. Throws ApiError not_found or validation_error. */
-export const updateListing = async (
+export async function updateListing(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   slug: string,
   change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
-): Promise<Listing> => {
+): Promise<Listing> {
   const row = await findListing(tx, workspaceId, slug);
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
   if (sent.webhookUrl !== undefined) guard(sent.webhookUrl, deps);
@@ -102,18 +90,18 @@ export const updateListing = async (
     .set({ ...sent, updatedAt: now })
     .where(eq(tx.t.listings.id, row.id));
   return showListing({ ...row, ...sent, updatedAt: now }, now);
-};
+}
 
 /**
  * Makes a new secret, which takes over after the overlap (seconds). Until then the old one signs X-Service-Signature, since
  * that header holds one value: receivers learn the new secret first. Throws ApiError not_found.
  */
-export const rotateSecret = async (
+export async function rotateSecret(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   { slug, overlapSeconds }: { slug: string; overlapSeconds: number },
-): Promise<{ webhookSecret: string; effectiveAt: string }> => {
+): Promise<{ webhookSecret: string; effectiveAt: string }> {
   const row = await findListing(tx, workspaceId, slug);
   const now = deps.clock.now();
   const effectiveAt = now + overlapSeconds * 1000;
@@ -128,14 +116,14 @@ export const rotateSecret = async (
     })
     .where(eq(tx.t.listings.id, row.id));
   return { webhookSecret, effectiveAt: iso(effectiveAt) };
-};
+}
 
-export const listListings = (
+export function listListings(
   read: Reader,
   { clock }: Deps,
   workspaceId: string,
   input: PageInput & { state?: ListingState | undefined },
-): Promise<Page<Listing>> => {
+): Promise<Page<Listing>> {
   const { listings: t } = read.t;
   const now = clock.now();
   const over = and(eq(t.state, "LISTED"), lte(t.expiresAt, now));
@@ -159,4 +147,19 @@ export const listListings = (
     () => read.$count(t, where),
     (row) => showListing(row, now),
   );
-};
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}
+
+function guard(url: string, { config }: Deps): void {
+  const fault = checkWebhookUrl(url, config);
+  if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
+}
+
+function taken(slug: string): ApiError {
+  return new ApiError("slug_taken", `There is a listing with the slug ${slug} already.`, {
+    details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
+  });
+}

@@ -13,21 +13,16 @@ export const END_JOB = "agent.listing.end";
 /** Ends a listing whose paid time is over. */
 export const EXPIRE_JOB = "agent.listing.expire";
 
-const save = async (tx: Tx, row: ListingRow, change: Partial<ListingRow>): Promise<ListingRow> => {
-  await tx.update(tx.t.listings).set(change).where(eq(tx.t.listings.id, row.id));
-  return { ...row, ...change };
-};
-
 /**
  * Puts a paid listing into the catalog until `expiresAt` (null: until its provider tells that it ended), or keeps it there
  * longer. A listing that had ended begins a new period: activations of earlier ones stay dead.
  */
-export const listUntil = async (
+export async function listUntil(
   tx: Tx,
   deps: Deps,
   row: ListingRow,
   { expiresAt, subscription }: { expiresAt: number; subscription: string | null },
-): Promise<ListingRow> => {
+): Promise<ListingRow> {
   const now = deps.clock.now();
   const over = row.state === "LISTED" && !isListed(row, now);
   // A renewal that came too late for the period it was for: the same subscription goes on.
@@ -47,13 +42,13 @@ export const listUntil = async (
     dedupeKey: `${EXPIRE_JOB}:${row.id}`,
   });
   return listed;
-};
+}
 
 /**
  * Ends a listing: from the commit of this one row on, every key of its activations is refused. A job tells each agent and
  * ends what it had under way.
  */
-export const endListing = async (tx: Tx, deps: Deps, row: ListingRow, state: "CANCELLED" | "EXPIRED"): Promise<ListingRow> => {
+export async function endListing(tx: Tx, deps: Deps, row: ListingRow, state: "CANCELLED" | "EXPIRED"): Promise<ListingRow> {
   const now = deps.clock.now();
   const endedAt = state === "EXPIRED" ? Math.min(row.expiresAt ?? now, now) : now;
   const ended = await save(tx, row, { state, endedAt, subscription: null, updatedAt: now });
@@ -62,13 +57,18 @@ export const endListing = async (tx: Tx, deps: Deps, row: ListingRow, state: "CA
   if (row.subscription !== null) await deps.queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription: row.subscription } });
   await deps.queue.enqueue(tx, { kind: END_JOB, payload: { workspaceId, listingId: row.id, period: row.period, after: "" } });
   return ended;
-};
+}
 
 /** Takes a builder's listing out of the catalog. Throws ApiError not_found, or invalid_state for a draft. */
-export const cancelListing = async (tx: Tx, deps: Deps, workspaceId: string, slug: string): Promise<Listing> => {
+export async function cancelListing(tx: Tx, deps: Deps, workspaceId: string, slug: string): Promise<Listing> {
   const row = await findListing(tx, workspaceId, slug);
   const now = deps.clock.now();
   if (row.state === "DRAFT") throw new ApiError("invalid_state", "This listing is a draft: it was never in the catalog.");
   if (row.state !== "LISTED") return showListing(row, now);
   return showListing(await endListing(tx, deps, row, isListed(row, now) ? "CANCELLED" : "EXPIRED"), now);
-};
+}
+
+async function save(tx: Tx, row: ListingRow, change: Partial<ListingRow>): Promise<ListingRow> {
+  await tx.update(tx.t.listings).set(change).where(eq(tx.t.listings.id, row.id));
+  return { ...row, ...change };
+}

@@ -12,7 +12,7 @@ type Source = Reader<AgentTables> | AgentTx;
 const ph = sql.placeholder;
 
 /** A listing by its id. */
-export const listingById = async (q: Source, id: string): Promise<ListingRow | undefined> => {
+export async function listingById(q: Source, id: string): Promise<ListingRow | undefined> {
   const [row] = await q
     .prepared("listing_by_id", (build, { listings }) =>
       build
@@ -23,10 +23,10 @@ export const listingById = async (q: Source, id: string): Promise<ListingRow | u
     )
     .execute({ id });
   return row;
-};
+}
 
 /** A builder's own listing. Throws ApiError not_found, for another builder's too. */
-export const findListing = async (q: Source, workspaceId: string, slug: string): Promise<ListingRow> => {
+export async function findListing(q: Source, workspaceId: string, slug: string): Promise<ListingRow> {
   const { listings: t } = q.t;
   const [row] = await q
     .select()
@@ -34,11 +34,12 @@ export const findListing = async (q: Source, workspaceId: string, slug: string):
     .where(and(eq(t.slug, slug), eq(t.workspaceId, workspaceId)));
   if (!row) throw notFound("listing", slug);
   return row;
-};
+}
 
 /**
  * Whether brands find it in the catalog and its keys work: paid for, and not a millisecond longer, whenever the job that
  * notes the end runs.
  */
-export const isListed = ({ state, expiresAt }: Pick<ListingRow, "state" | "expiresAt">, now: number): boolean =>
-  state === "LISTED" && (expiresAt === null || now < expiresAt);
+export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expiresAt">, now: number): boolean {
+  return state === "LISTED" && (expiresAt === null || now < expiresAt);
+}

@@ -11,22 +11,28 @@ export interface SigningSecrets {
 }
 
 /** AGENT_WEBHOOK_SECRET: `whsec_` and 32 random bytes in base 64. The key of the HMAC is this text as it stands. */
-export const makeSecret = (random: Random): string => `whsec_${Buffer.from(random.bytes(32)).toString("base64")}`;
+export function makeSecret(random: Random): string {
+  return `whsec_${Buffer.from(random.bytes(32)).toString("base64")}`;
+}
 
-const place = (listingId: string): string => `listing:${listingId}`;
-
-export const sealSecret = ({ seal }: Pick<Deps, "seal">, listingId: string, secret: string): Uint8Array =>
-  seal.seal(secret, place(listingId));
+export function sealSecret({ seal }: Pick<Deps, "seal">, listingId: string, secret: string): Uint8Array {
+  return seal.seal(secret, place(listingId));
+}
 
 type Secrets = Pick<ListingRow, "id" | "secret" | "nextSecret" | "nextSecretAt">;
 
 /** The sealed secret that counts now: from the end of the overlap on, the new one. */
-export const currentSealed = ({ secret, nextSecret, nextSecretAt }: Omit<Secrets, "id">, now: number): Uint8Array =>
-  nextSecret !== null && nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;
+export function currentSealed({ secret, nextSecret, nextSecretAt }: Omit<Secrets, "id">, now: number): Uint8Array {
+  return nextSecret !== null && nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;
+}
 
 /** Which secrets sign the events of a listing at this moment. */
-export const signingSecrets = ({ seal }: Pick<Deps, "seal">, listing: Secrets, now: number): SigningSecrets => {
+export function signingSecrets({ seal }: Pick<Deps, "seal">, listing: Secrets, now: number): SigningSecrets {
   const current = currentSealed(listing, now);
   const next = listing.nextSecret !== null && current !== listing.nextSecret ? listing.nextSecret : null;
   return { current: seal.open(current, place(listing.id)), next: next && seal.open(next, place(listing.id)) };
-};
+}
+
+function place(listingId: string): string {
+  return `listing:${listingId}`;
+}

@@ -2,18 +2,9 @@ import type { ListMetadata, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull, lt, sum } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-
-/** What an agent may know of a list. Who a confirmation mail comes from is an address, so it is not read at all. */
-const columns = ({ lists: t }: AgentTables) => ({
-  id: t.id,
-  name: t.name,
-  description: t.description,
-  createdAt: t.createdAt,
-  updatedAt: t.updatedAt,
-});
 
 interface ListRow {
   id: string;
@@ -23,9 +14,54 @@ interface ListRow {
   updatedAt: number;
 }
 
-const living = ({ lists: t }: AgentTables, workspaceId: string) => and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt));
+/** A page of the brand's lists with their sizes, newest first. */
+export async function listMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
+  const { lists: t } = read.t;
+  const where = living(read.t, workspaceId);
+  const page = await pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select(columns(read.t))
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    (row) => row,
+  );
+  return { ...page, data: await withCounts(read, page.data) };
+}
 
-const withCounts = async (read: Reader<AgentTables>, rows: readonly ListRow[]): Promise<ListMetadata[]> => {
+/** One list with its size. Throws ApiError not_found. */
+export async function metadataOf(read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> {
+  const { lists: t } = read.t;
+  const rows = await read
+    .select(columns(read.t))
+    .from(t)
+    .where(and(living(read.t, workspaceId), eq(t.id, id)));
+  const [list] = await withCounts(read, rows);
+  if (!list) throw notFound("list", id);
+  return list;
+}
+
+/** What an agent may know of a list. Who a confirmation mail comes from is an address, so it is not read at all. */
+function columns({ lists: t }: AgentTables) {
+  return {
+    id: t.id,
+    name: t.name,
+    description: t.description,
+    createdAt: t.createdAt,
+    updatedAt: t.updatedAt,
+  };
+}
+
+function living({ lists: t }: AgentTables, workspaceId: string) {
+  return and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt));
+}
+
+async function withCounts(read: Reader<AgentTables>, rows: readonly ListRow[]): Promise<ListMetadata[]> {
   if (rows.length === 0) return [];
   const { tallies: t } = read.t;
   const counts = await read
@@ -50,36 +86,4 @@ const withCounts = async (read: Reader<AgentTables>, rows: readonly ListRow[]): 
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   }));
-};
-
-/** A page of the brand's lists with their sizes, newest first. */
-export const listMetadata = async (read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> => {
-  const { lists: t } = read.t;
-  const where = living(read.t, workspaceId);
-  const page = await pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select(columns(read.t))
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => row,
-  );
-  return { ...page, data: await withCounts(read, page.data) };
-};
-
-/** One list with its size. Throws ApiError not_found. */
-export const metadataOf = async (read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> => {
-  const { lists: t } = read.t;
-  const rows = await read
-    .select(columns(read.t))
-    .from(t)
-    .where(and(living(read.t, workspaceId), eq(t.id, id)));
-  const [list] = await withCounts(read, rows);
-  if (!list) throw notFound("list", id);
-  return list;
-};
+}

@@ -4,9 +4,9 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { emit } from "../../webhooks/emit.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
-import { emit } from "../deliveries/emit.ts";
 import { waitOver } from "../runs/waits.ts";
 import {
   type ApprovalRow,
@@ -29,12 +29,77 @@ const KNOWN: Readonly<Record<string, { status: ApprovalStatus; decision: string 
   reject: { status: "REJECTED", decision: "rejected" },
 };
 
-const notOpen = ({ status }: ApprovalRow): ApiError =>
-  new ApiError("invalid_state", `This request is ${status}: only a PENDING one can be answered or taken back.`, {
+type Settled = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
+
+export interface Answer {
+  decision: string;
+  comment?: string | undefined;
+}
+
+/**
+ * Answers an agent's question, once and for all. Throws ApiError not_found, validation_error for an option it does not
+ * have, and invalid_state when it is no longer open.
+ */
+export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
+  const now = deps.clock.now();
+  const { message, approval } = await questionOf(tx, { workspaceId }, id, now);
+  assertLiving(await findActivation(tx, workspaceId, message.activationId), now);
+  if (approval.status !== "PENDING") throw notOpen(approval);
+  const option = approval.options.find((o) => o.id === answer.decision);
+  if (!option) {
+    const names = approval.options.map((o) => o.id).join(", ");
+    throw invalid("decision", "unknown_option", `This request has no such option. Choose one of: ${names}.`);
+  }
+  if (answer.comment !== undefined && !approval.allowComment)
+    throw invalid("comment", "not_allowed", "This request takes no comment: answer with a decision alone.");
+  const known = KNOWN[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
+  const settled = await settle(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
+  if (!settled) throw notOpen((await questionOf(tx, { workspaceId }, id, now)).approval);
+  await tell(tx, deps, message, settled, "brand");
+  return showMessage({ message: await noteRead(tx, message, now), approval: settled }, now);
+}
+
+/**
+ * Takes an agent's own question back; doing so twice is one. No event follows: the agent knows. Throws ApiError not_found,
+ * or invalid_state when it was answered or has expired.
+ */
+export async function cancelRequest(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Message> {
+  const now = deps.clock.now();
+  const { message, approval } = await questionOf(tx, { activationId }, id, now);
+  if (approval.status === "CANCELLED") return showMessage({ message, approval }, now);
+  if (approval.status !== "PENDING") throw notOpen(approval);
+  const settled = await settle(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
+  if (!settled) throw notOpen((await questionOf(tx, { activationId }, id, now)).approval);
+  if (message.runId !== null) await waitOver(tx, deps, { activationId, runId: message.runId }, id);
+  return showMessage({ message, approval: settled }, now);
+}
+
+/** A question nobody has answered in time has expired at that time, however late this comes by. */
+export function expireApproval(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const { workspaceId, messageId } = payload as { workspaceId: string; messageId: string };
+    const { message, approval } = await findMessage(deps.db.read, { workspaceId }, messageId);
+    if (approval?.status !== "PENDING") return {};
+    // The clock was set back meanwhile.
+    if (deps.clock.now() < approval.expiresAt) return { again: approval.expiresAt };
+    return {
+      commit: async (tx) => {
+        const now = deps.clock.now();
+        const expired = { status: "EXPIRED" as const, decision: "expired", comment: null, answeredAt: approval.expiresAt };
+        const settled = await settle(tx, approval, expired, "expired", now);
+        if (settled) await tell(tx, deps, message, settled, "system");
+      },
+    };
+  };
+}
+
+function notOpen({ status }: ApprovalRow): ApiError {
+  return new ApiError("invalid_state", `This request is ${status}: only a PENDING one can be answered or taken back.`, {
     details: [{ path: "", code: `approval_${status.toLowerCase()}`, message: "The first answer counts." }],
   });
+}
 
-const questionOf = async (tx: AgentTx, owner: Owner, id: string, now: number): Promise<Found & { approval: ApprovalRow }> => {
+async function questionOf(tx: AgentTx, owner: Owner, id: string, now: number): Promise<Found & { approval: ApprovalRow }> {
   const { message, approval } = await findMessage(tx, owner, id);
   if (approval === null)
     throw new ApiError("invalid_state", `This message is a ${message.type}: it asks for no answer.`, {
@@ -42,12 +107,10 @@ const questionOf = async (tx: AgentTx, owner: Owner, id: string, now: number): P
       hint: "Write a message instead: mailsvc messages create",
     });
   return { message, approval: effectiveApproval(approval, now) };
-};
-
-type Settled = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
+}
 
 /** Settles an open question; of several who do so at once one succeeds. */
-const settle = async (tx: AgentTx, approval: ApprovalRow, settled: Settled, still: "open" | "expired", now: number) => {
+async function settle(tx: AgentTx, approval: ApprovalRow, settled: Settled, still: "open" | "expired", now: number) {
   await lockActivation(tx, approval.activationId);
   const { approvals: p } = tx.t;
   const [row] = await tx
@@ -58,16 +121,16 @@ const settle = async (tx: AgentTx, approval: ApprovalRow, settled: Settled, stil
     )
     .returning();
   return row;
-};
+}
 
 /** Tells the agent what came of its question: by an event, in the inbox, and by letting the run go on that waits for it. */
-const tell = async (
+async function tell(
   tx: AgentTx,
   deps: AgentDeps,
   request: MessageRow,
   { decision, comment, answeredAt }: ApprovalRow,
   author: "brand" | "system",
-): Promise<void> => {
+): Promise<void> {
   const at = answeredAt ?? deps.clock.now();
   const { activationId, workspaceId, runId } = request;
   await addMessage(tx, {
@@ -90,66 +153,4 @@ const tell = async (
     fields: { messageId: request.id, decision: decision ?? "", comment, answeredAt: iso(at) },
   });
   if (runId !== null) await waitOver(tx, deps, { activationId, runId }, request.id);
-};
-
-export interface Answer {
-  decision: string;
-  comment?: string | undefined;
 }
-
-/**
- * Answers an agent's question, once and for all. Throws ApiError not_found, validation_error for an option it does not
- * have, and invalid_state when it is no longer open.
- */
-export const answerRequest = async (tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> => {
-  const now = deps.clock.now();
-  const { message, approval } = await questionOf(tx, { workspaceId }, id, now);
-  assertLiving(await findActivation(tx, workspaceId, message.activationId), now);
-  if (approval.status !== "PENDING") throw notOpen(approval);
-  const option = approval.options.find((o) => o.id === answer.decision);
-  if (!option) {
-    const names = approval.options.map((o) => o.id).join(", ");
-    throw invalid("decision", "unknown_option", `This request has no such option. Choose one of: ${names}.`);
-  }
-  if (answer.comment !== undefined && !approval.allowComment)
-    throw invalid("comment", "not_allowed", "This request takes no comment: answer with a decision alone.");
-  const known = KNOWN[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
-  const settled = await settle(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
-  if (!settled) throw notOpen((await questionOf(tx, { workspaceId }, id, now)).approval);
-  await tell(tx, deps, message, settled, "brand");
-  return showMessage({ message: await noteRead(tx, message, now), approval: settled }, now);
-};
-
-/**
- * Takes an agent's own question back; doing so twice is one. No event follows: the agent knows. Throws ApiError not_found,
- * or invalid_state when it was answered or has expired.
- */
-export const cancelRequest = async (tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Message> => {
-  const now = deps.clock.now();
-  const { message, approval } = await questionOf(tx, { activationId }, id, now);
-  if (approval.status === "CANCELLED") return showMessage({ message, approval }, now);
-  if (approval.status !== "PENDING") throw notOpen(approval);
-  const settled = await settle(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
-  if (!settled) throw notOpen((await questionOf(tx, { activationId }, id, now)).approval);
-  if (message.runId !== null) await waitOver(tx, deps, { activationId, runId: message.runId }, id);
-  return showMessage({ message, approval: settled }, now);
-};
-
-/** A question nobody has answered in time has expired at that time, however late this comes by. */
-export const expireApproval =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
-    const { workspaceId, messageId } = payload as { workspaceId: string; messageId: string };
-    const { message, approval } = await findMessage(deps.db.read, { workspaceId }, messageId);
-    if (approval?.status !== "PENDING") return {};
-    // The clock was set back meanwhile.
-    if (deps.clock.now() < approval.expiresAt) return { again: approval.expiresAt };
-    return {
-      commit: async (tx) => {
-        const now = deps.clock.now();
-        const expired = { status: "EXPIRED" as const, decision: "expired", comment: null, answeredAt: approval.expiresAt };
-        const settled = await settle(tx, approval, expired, "expired", now);
-        if (settled) await tell(tx, deps, message, settled, "system");
-      },
-    };
-  };

@@ -2,7 +2,7 @@ import type { ApprovalStatus, Message, Page } from "@mailsvc/sdk/contract";
 import { and, asc, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageForward, pageOf } from "../../db/page.ts";
+import { type PageInput, pageForward, pageOf } from "../../db/pagination.ts";
 import { showMessage } from "./store.ts";
 
 export interface MessageFilter extends PageInput {
@@ -14,21 +14,8 @@ export interface MessageFilter extends PageInput {
   afterSequence?: number | undefined;
 }
 
-/** Questions in a state, as it counts now. */
-const statusIs = ({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined => {
-  if (status === undefined) return undefined;
-  if (status === "PENDING") return and(eq(p.status, "PENDING"), gt(p.expiresAt, now));
-  if (status === "EXPIRED") return or(eq(p.status, "EXPIRED"), and(eq(p.status, "PENDING"), lte(p.expiresAt, now)));
-  return eq(p.status, status);
-};
-
 /** The messages of an activation, newest first; after a sequence, oldest first. */
-export const listMessages = (
-  read: Reader<AgentTables>,
-  activationId: string,
-  now: number,
-  input: MessageFilter,
-): Promise<Page<Message>> => {
+export function listMessages(read: Reader<AgentTables>, activationId: string, now: number, input: MessageFilter): Promise<Page<Message>> {
   const { messages: m, approvals: p } = read.t;
   const { type, direction, runId, since, afterSequence } = input;
   const ofMessage = and(
@@ -72,4 +59,12 @@ export const listMessages = (
     total,
     (row) => showMessage(row, now),
   );
-};
+}
+
+/** Questions in a state, as it counts now. */
+function statusIs({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined {
+  if (status === undefined) return undefined;
+  if (status === "PENDING") return and(eq(p.status, "PENDING"), gt(p.expiresAt, now));
+  if (status === "EXPIRED") return or(eq(p.status, "EXPIRED"), and(eq(p.status, "PENDING"), lte(p.expiresAt, now)));
+  return eq(p.status, status);
+}

@@ -23,41 +23,11 @@ export interface Post {
   approval?: Question | undefined;
 }
 
-/** Throws ApiError conflict, which names the message that has this name already. */
-const assertNewName = async (tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> => {
-  if (externalId === undefined) return;
-  const { messages: m } = tx.t;
-  const [taken] = await tx
-    .select({ id: m.id })
-    .from(m)
-    .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
-  if (!taken) return;
-  throw new ApiError("conflict", "A message with this externalId was posted before.", {
-    details: [{ path: "externalId", code: "duplicate_external_id", message: taken.id }],
-    hint: "It is there already: details name its id.",
-  });
-};
-
-/** Throws ApiError not_found unless what is shown with a question belongs to the brand. */
-const assertShown = async (tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> => {
-  if (!preview || preview.kind === "text") return;
-  const { landingPages, leadMagnets, assets } = tx.t;
-  const table = { landing_page: landingPages, lead_magnet: leadMagnets, asset: assets }[preview.kind];
-  const [found] = await tx
-    .select({ id: table.id })
-    .from(table)
-    .where(and(eq(table.id, preview.id ?? ""), eq(table.workspaceId, workspaceId)));
-  if (!found)
-    throw new ApiError("not_found", `There is no ${preview.kind.replace("_", " ")} with the id in approval.preview.`, {
-      details: [{ path: "approval.preview.id", code: "not_found", message: "It is not there." }],
-    });
-};
-
 /**
  * Posts a message of an agent. A question with `suspendRun` lets its run wait. Throws ApiError not_found for an unknown run
  * or preview, invalid_state for a question of a run that has ended, and conflict for an externalId that was used.
  */
-export const postMessage = async (tx: AgentTx, deps: AgentDeps, { activationId, workspaceId }: Actor, post: Post): Promise<Message> => {
+export async function postMessage(tx: AgentTx, deps: AgentDeps, { activationId, workspaceId }: Actor, post: Post): Promise<Message> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
   const { approval: question, runId = null } = post;
@@ -100,7 +70,7 @@ export const postMessage = async (tx: AgentTx, deps: AgentDeps, { activationId, 
   if (run && approval.suspendRun) await suspend(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
   await deps.queue.enqueue(tx, { kind: EXPIRE_APPROVAL_JOB, payload: { workspaceId, messageId: message.id }, runAt: expiresAt });
   return showMessage({ message, approval }, now);
-};
+}
 
 export interface Letter {
   text: string;
@@ -110,7 +80,7 @@ export interface Letter {
 }
 
 /** Writes to an agent. Throws ApiError not_found for what it names and is not there, invalid_state for an agent that is off. */
-export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, letter: Letter): Promise<Message> => {
+export async function writeToAgent(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, letter: Letter): Promise<Message> {
   const now = deps.clock.now();
   assertLiving(await findActivation(tx, workspaceId, id), now);
   const { inReplyTo = null, runId = null } = letter;
@@ -131,16 +101,16 @@ export const writeToAgent = async (tx: AgentTx, deps: AgentDeps, workspaceId: st
   });
   if (answered) await noteRead(tx, answered, now);
   return showMessage({ message, approval: null }, now);
-};
+}
 
 /** Marks what one side wrote as read by the other, and answers how much of it is still unread. */
-export const markRead = async (
+export async function markRead(
   tx: AgentTx,
   deps: AgentDeps,
   activationId: string,
   direction: Message["direction"],
   upToSequence: number,
-): Promise<{ unread: number }> => {
+): Promise<{ unread: number }> {
   const { messages: m } = tx.t;
   const unread = and(eq(m.activationId, activationId), eq(m.direction, direction), isNull(m.readAt));
   await tx
@@ -149,4 +119,34 @@ export const markRead = async (
     .where(and(unread, lte(m.sequence, upToSequence)));
   const [left] = await tx.select({ n: count() }).from(m).where(unread);
   return { unread: left?.n ?? 0 };
-};
+}
+
+/** Throws ApiError conflict, which names the message that has this name already. */
+async function assertNewName(tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> {
+  if (externalId === undefined) return;
+  const { messages: m } = tx.t;
+  const [taken] = await tx
+    .select({ id: m.id })
+    .from(m)
+    .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
+  if (!taken) return;
+  throw new ApiError("conflict", "A message with this externalId was posted before.", {
+    details: [{ path: "externalId", code: "duplicate_external_id", message: taken.id }],
+    hint: "It is there already: details name its id.",
+  });
+}
+
+/** Throws ApiError not_found unless what is shown with a question belongs to the brand. */
+async function assertShown(tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> {
+  if (!preview || preview.kind === "text") return;
+  const { landingPages, leadMagnets, assets } = tx.t;
+  const table = { landing_page: landingPages, lead_magnet: leadMagnets, asset: assets }[preview.kind];
+  const [found] = await tx
+    .select({ id: table.id })
+    .from(table)
+    .where(and(eq(table.id, preview.id ?? ""), eq(table.workspaceId, workspaceId)));
+  if (!found)
+    throw new ApiError("not_found", `There is no ${preview.kind.replace("_", " ")} with the id in approval.preview.`, {
+      details: [{ path: "approval.preview.id", code: "not_found", message: "It is not there." }],
+    });
+}

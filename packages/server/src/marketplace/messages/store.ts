@@ -19,11 +19,12 @@ export interface Found {
 export type Owner = { workspaceId: string } | { activationId: string };
 
 /** Messages with their questions: the joined tables of every list of them. */
-export const ownedBy = ({ messages: m }: Pick<AgentTables, "messages">, owner: Owner) =>
-  "activationId" in owner ? eq(m.activationId, owner.activationId) : eq(m.workspaceId, owner.workspaceId);
+export function ownedBy({ messages: m }: Pick<AgentTables, "messages">, owner: Owner) {
+  return "activationId" in owner ? eq(m.activationId, owner.activationId) : eq(m.workspaceId, owner.workspaceId);
+}
 
 /** A message. Throws ApiError not_found. */
-export const findMessage = async (q: Query, owner: Owner, id: string): Promise<Found> => {
+export async function findMessage(q: Query, owner: Owner, id: string): Promise<Found> {
   const { messages: m, approvals: p } = q.t;
   const [found] = await q
     .select({ message: m, approval: p })
@@ -32,15 +33,65 @@ export const findMessage = async (q: Query, owner: Owner, id: string): Promise<F
     .where(and(eq(m.id, id), ownedBy(q.t, owner)));
   if (!found) throw notFound("message", id);
   return found;
-};
+}
 
 /** The question as it counts now: past its time it has expired, whether or not that was noted yet. */
-export const effectiveApproval = (row: ApprovalRow, now: number): ApprovalRow =>
-  row.status === "PENDING" && row.expiresAt <= now ? { ...row, status: "EXPIRED", decision: "expired", answeredAt: row.expiresAt } : row;
+export function effectiveApproval(row: ApprovalRow, now: number): ApprovalRow {
+  return row.status === "PENDING" && row.expiresAt <= now
+    ? { ...row, status: "EXPIRED", decision: "expired", answeredAt: row.expiresAt }
+    : row;
+}
 
-const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+/** A message as both sides see it. Of its author it tells the role, never who it was. */
+export function showMessage({ message: m, approval }: Found, now: number): Message {
+  return {
+    id: m.id,
+    sequence: m.sequence,
+    activationId: m.activationId,
+    runId: m.runId,
+    type: m.type,
+    direction: m.direction,
+    author: { role: m.author },
+    text: m.text,
+    format: m.format,
+    externalId: m.externalId,
+    inReplyTo: m.inReplyTo,
+    createdAt: iso(m.createdAt),
+    readAt: instant(m.readAt),
+    approval: approval === null ? null : showApproval(approval, now),
+  };
+}
 
-const showApproval = (stored: ApprovalRow, now: number): Approval => {
+/** Whoever answers a message of an agent has read it. */
+export async function noteRead(tx: AgentTx, message: MessageRow, now: number): Promise<MessageRow> {
+  if (message.direction !== "outbound" || message.readAt !== null) return message;
+  const { messages: m } = tx.t;
+  await tx
+    .update(m)
+    .set({ readAt: now })
+    .where(and(eq(m.id, message.id), isNull(m.readAt)));
+  return { ...message, readAt: now };
+}
+
+export type NewMessage = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
+  Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;
+
+/** Puts a message at the end of an activation's inbox. */
+export async function addMessage(tx: AgentTx, message: NewMessage): Promise<MessageRow> {
+  const { activations: a, messages: m } = tx.t;
+  const [place] = await tx.select({ last: a.messageSequence }).from(a).where(eq(a.id, message.activationId));
+  const sequence = (place?.last ?? 0) + 1;
+  await tx.update(a).set({ messageSequence: sequence }).where(eq(a.id, message.activationId));
+  const row: MessageRow = { externalId: null, inReplyTo: null, ...message, sequence, readAt: null };
+  await tx.insert(m).values(row);
+  return row;
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}
+
+function showApproval(stored: ApprovalRow, now: number): Approval {
   const row = effectiveApproval(stored, now);
   return {
     title: row.title,
@@ -54,47 +105,4 @@ const showApproval = (stored: ApprovalRow, now: number): Approval => {
     expiresAt: iso(row.expiresAt),
     suspendRun: row.suspendRun,
   };
-};
-
-/** A message as both sides see it. Of its author it tells the role, never who it was. */
-export const showMessage = ({ message: m, approval }: Found, now: number): Message => ({
-  id: m.id,
-  sequence: m.sequence,
-  activationId: m.activationId,
-  runId: m.runId,
-  type: m.type,
-  direction: m.direction,
-  author: { role: m.author },
-  text: m.text,
-  format: m.format,
-  externalId: m.externalId,
-  inReplyTo: m.inReplyTo,
-  createdAt: iso(m.createdAt),
-  readAt: instant(m.readAt),
-  approval: approval === null ? null : showApproval(approval, now),
-});
-
-/** Whoever answers a message of an agent has read it. */
-export const noteRead = async (tx: AgentTx, message: MessageRow, now: number): Promise<MessageRow> => {
-  if (message.direction !== "outbound" || message.readAt !== null) return message;
-  const { messages: m } = tx.t;
-  await tx
-    .update(m)
-    .set({ readAt: now })
-    .where(and(eq(m.id, message.id), isNull(m.readAt)));
-  return { ...message, readAt: now };
-};
-
-export type NewMessage = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
-  Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;
-
-/** Puts a message at the end of an activation's inbox. */
-export const addMessage = async (tx: AgentTx, message: NewMessage): Promise<MessageRow> => {
-  const { activations: a, messages: m } = tx.t;
-  const [place] = await tx.select({ last: a.messageSequence }).from(a).where(eq(a.id, message.activationId));
-  const sequence = (place?.last ?? 0) + 1;
-  await tx.update(a).set({ messageSequence: sequence }).where(eq(a.id, message.activationId));
-  const row: MessageRow = { externalId: null, inReplyTo: null, ...message, sequence, readAt: null };
-  await tx.insert(m).values(row);
-  return row;
-};
+}

@@ -1,7 +1,7 @@
 import { type AgentMessage, APPROVAL_STATUSES, type ApprovalStatus, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
 import { type Found, showMessage } from "./store.ts";
 
@@ -29,8 +29,38 @@ interface Source {
   readonly where: SQL | undefined;
 }
 
+type FoundOfAgent = Found & { id: string; agentSlug: string; agentName: string };
+
+/** What waits for the brand, from all its agents: open questions, and texts it has not read. */
+export function listWaiting(
+  read: Reader,
+  workspaceId: string,
+  now: number,
+  input: PageInput & AgentFilter & { type?: "TEXT" | "APPROVAL_REQUEST" | undefined },
+): Promise<Page<AgentMessage>> {
+  const search = { read, workspaceId, now, filter: input };
+  const sources = [
+    ...(input.type === "TEXT" ? [] : questionsNow(search, "PENDING")),
+    ...(input.type === "APPROVAL_REQUEST" ? [] : [unreadTexts(search)]),
+  ];
+  return merged(search, sources, input);
+}
+
+/** What the agents of a brand have asked, in a state as it counts now. */
+export function listQuestions(
+  read: Reader,
+  workspaceId: string,
+  now: number,
+  { status, ...input }: PageInput & AgentFilter & { status: ApprovalStatus | "ANY" },
+): Promise<Page<AgentMessage>> {
+  const search = { read, workspaceId, now, filter: input };
+  // Of any state: as they were noted, each once.
+  const sources = status === "ANY" ? APPROVAL_STATUSES.map((each) => questions(search, each)) : questionsNow(search, status);
+  return merged(search, sources, input);
+}
+
 /** Rows of the agents that are looked for. */
-const ofAgents = ({ read, workspaceId, filter: { activationId, agentSlug } }: Search, table: Source["table"]): SQL | undefined => {
+function ofAgents({ read, workspaceId, filter: { activationId, agentSlug } }: Search, table: Source["table"]): SQL | undefined {
   const { activations: a, listings: l } = read.t;
   const named = (slug: string) =>
     read
@@ -43,32 +73,30 @@ const ofAgents = ({ read, workspaceId, filter: { activationId, agentSlug } }: Se
     activationId === undefined ? undefined : eq(table.activationId, activationId),
     agentSlug === undefined ? undefined : inArray(table.activationId, named(agentSlug)),
   );
-};
+}
 
 /** Questions in a state as it was noted. */
-const questions = (search: Search, status: ApprovalStatus, also?: SQL): Source => {
+function questions(search: Search, status: ApprovalStatus, also?: SQL): Source {
   const { approvals: p } = search.read.t;
   return { table: p, id: p.messageId, where: and(ofAgents(search, p), eq(p.status, status), also) };
-};
+}
 
 /** Questions in a state as it counts now: past its time an open one has expired, whether or not that was noted yet. */
-const questionsNow = (search: Search, status: ApprovalStatus): Source[] => {
+function questionsNow(search: Search, status: ApprovalStatus): Source[] {
   const { expiresAt } = search.read.t.approvals;
   if (status === "PENDING") return [questions(search, "PENDING", gt(expiresAt, search.now))];
   const noted = questions(search, status);
   return status === "EXPIRED" ? [noted, questions(search, "PENDING", lte(expiresAt, search.now))] : [noted];
-};
+}
 
 /** What agents wrote and the brand has not read. */
-const unreadTexts = (search: Search): Source => {
+function unreadTexts(search: Search): Source {
   const { messages: m } = search.read.t;
   return { table: m, id: m.id, where: and(ofAgents(search, m), eq(m.direction, "outbound"), eq(m.type, "TEXT"), isNull(m.readAt)) };
-};
-
-type FoundOfAgent = Found & { id: string; agentSlug: string; agentName: string };
+}
 
 /** These messages, newest first, each with its agent. */
-const load = (read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> => {
+function load(read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> {
   const { messages: m, approvals: p, activations: a, listings: l } = read.t;
   return read
     .select({ id: m.id, message: m, approval: p, agentSlug: l.slug, agentName: l.name })
@@ -78,10 +106,10 @@ const load = (read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> => 
     .leftJoin(p, eq(p.messageId, m.id))
     .where(inArray(m.id, [...ids]))
     .orderBy(desc(m.id));
-};
+}
 
-const merged = ({ read, now }: Search, sources: readonly Source[], input: PageInput): Promise<Page<AgentMessage>> =>
-  pageOf(
+function merged({ read, now }: Search, sources: readonly Source[], input: PageInput): Promise<Page<AgentMessage>> {
+  return pageOf(
     input,
     async ({ before, limit, offset }) => {
       const newest = ({ table, id, where }: Source) =>
@@ -101,31 +129,4 @@ const merged = ({ read, now }: Search, sources: readonly Source[], input: PageIn
     async () => (await Promise.all(sources.map(({ table, where }) => read.$count(table, where)))).reduce((sum, n) => sum + n, 0),
     ({ agentSlug, agentName, ...found }) => ({ ...showMessage(found, now), agentSlug, agentName }),
   );
-
-/** What waits for the brand, from all its agents: open questions, and texts it has not read. */
-export const listWaiting = (
-  read: Reader,
-  workspaceId: string,
-  now: number,
-  input: PageInput & AgentFilter & { type?: "TEXT" | "APPROVAL_REQUEST" | undefined },
-): Promise<Page<AgentMessage>> => {
-  const search = { read, workspaceId, now, filter: input };
-  const sources = [
-    ...(input.type === "TEXT" ? [] : questionsNow(search, "PENDING")),
-    ...(input.type === "APPROVAL_REQUEST" ? [] : [unreadTexts(search)]),
-  ];
-  return merged(search, sources, input);
-};
-
-/** What the agents of a brand have asked, in a state as it counts now. */
-export const listQuestions = (
-  read: Reader,
-  workspaceId: string,
-  now: number,
-  { status, ...input }: PageInput & AgentFilter & { status: ApprovalStatus | "ANY" },
-): Promise<Page<AgentMessage>> => {
-  const search = { read, workspaceId, now, filter: input };
-  // Of any state: as they were noted, each once.
-  const sources = status === "ANY" ? APPROVAL_STATUSES.map((each) => questions(search, each)) : questionsNow(search, status);
-  return merged(search, sources, input);
-};
+}

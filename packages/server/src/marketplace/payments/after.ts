@@ -6,21 +6,6 @@ export const AFTER = { paid: "/paid", unpaid: "/unpaid" } as const;
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
-const page = (path: PublicPage["path"], title: string, text: string): PublicPage => ({
-  path,
-  methods: ["GET"],
-  serve: async () => ({
-    status: 200,
-    headers: [
-      ["content-type", "text/html; charset=utf-8"],
-      ["content-security-policy", POLICY],
-      ["cache-control", "no-store"],
-      ["x-robots-tag", "noindex"],
-    ],
-    body: simplePage(title, `<p>${text}</p>`),
-  }),
-});
-
 /** What people see after a checkout. The pages know nothing: whether it is paid, the provider tells us and not the browser. */
 export const paymentPages: readonly PublicPage[] = [
   page(
@@ -30,3 +15,20 @@ export const paymentPages: readonly PublicPage[] = [
   ),
   page(AFTER.unpaid, "Nothing was paid", "The checkout stays open for a day: its address is the same until then. You may close this page."),
 ];
+
+function page(path: PublicPage["path"], title: string, text: string): PublicPage {
+  return {
+    path,
+    methods: ["GET"],
+    serve: async () => ({
+      status: 200,
+      headers: [
+        ["content-type", "text/html; charset=utf-8"],
+        ["content-security-policy", POLICY],
+        ["cache-control", "no-store"],
+        ["x-robots-tag", "noindex"],
+      ],
+      body: simplePage(title, `<p>${text}</p>`),
+    }),
+  };
+}

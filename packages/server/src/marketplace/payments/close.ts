@@ -4,12 +4,12 @@ import type { Deps } from "../../deps.ts";
 import { CLOSE_JOB } from "./jobs.ts";
 
 /** Ends the checkouts of a listing that are open, all but the one that is named: what is paid for them from now on lists nothing. */
-export const closeCheckouts = async (
+export async function closeCheckouts(
   tx: Tx,
   { queue }: Deps,
   { id, workspaceId }: { id: string; workspaceId: string },
   kept?: string,
-): Promise<void> => {
+): Promise<void> {
   const { payments: p } = tx.t;
   const open = await tx
     .update(p)
@@ -17,4 +17,4 @@ export const closeCheckouts = async (
     .where(and(eq(p.listingId, id), eq(p.state, "PENDING"), kept === undefined ? undefined : ne(p.id, kept)))
     .returning({ session: p.session });
   for (const { session } of open) await queue.enqueue(tx, { kind: CLOSE_JOB, payload: { workspaceId, session } });
-};
+}

@@ -7,13 +7,15 @@ export const CLOSE_JOB = "agent.payment.close";
 export const STOP_JOB = "agent.payment.stop";
 
 /** What the provider must hear of. A failure is tried again by the queue. */
-export const paymentJobs = ({ payments }: Deps): Readonly<Record<string, JobHandler>> => ({
-  [CLOSE_JOB]: async ({ payload }) => {
-    await payments.close(String(payload.session));
-    return {};
-  },
-  [STOP_JOB]: async ({ payload }) => {
-    await payments.stop(String(payload.subscription));
-    return {};
-  },
-});
+export function paymentJobs({ payments }: Deps): Readonly<Record<string, JobHandler>> {
+  return {
+    [CLOSE_JOB]: async ({ payload }) => {
+      await payments.close(String(payload.session));
+      return {};
+    },
+    [STOP_JOB]: async ({ payload }) => {
+      await payments.stop(String(payload.subscription));
+      return {};
+    },
+  };
+}

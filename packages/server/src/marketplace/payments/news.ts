@@ -12,7 +12,7 @@ import type { PaymentRow } from "./store.ts";
 const SETTLING_MS = 21 * 24 * 3_600_000;
 
 /** Reads what came to the provider's webhook. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
-export const readNews = ({ payments }: Deps, bytes: Uint8Array, signature: string | null): News => {
+export function readNews({ payments }: Deps, bytes: Uint8Array, signature: string | null): News {
   try {
     const news = payments.read(bytes, signature);
     if (news === null) throw new ApiError("not_found", "Stripe is not set up on this server.", { hint: "Start it with --stripe-key." });
@@ -22,36 +22,54 @@ export const readNews = ({ payments }: Deps, bytes: Uint8Array, signature: strin
     if (error instanceof BadNews) throw invalid(error.path, "invalid_event", error.message);
     throw error;
   }
-};
+}
 
-const bySession = async (tx: Tx, session: string): Promise<PaymentRow | undefined> => {
+/** Acts on a provider's news, once: the same news again changes nothing. */
+export async function takeNews(tx: Tx, deps: Deps, news: News): Promise<void> {
+  const { paymentNotices } = tx.t;
+  const [first] = await tx
+    .insert(paymentNotices)
+    .values({
+      id: news.id,
+      type: news.type,
+      ended: news.kind === "ended" ? news.subscription : null,
+      at: news.at,
+      receivedAt: deps.clock.now(),
+    })
+    .onConflictDoNothing()
+    .returning({ id: paymentNotices.id });
+  if (first) await act(tx, deps, news);
+}
+
+async function bySession(tx: Tx, session: string): Promise<PaymentRow | undefined> {
   const { payments } = tx.t;
   const [row] = await tx.select().from(payments).where(eq(payments.session, session));
   return row;
-};
+}
 
-const bySubscription = async (tx: Tx, subscription: string): Promise<ListingRow | undefined> => {
+async function bySubscription(tx: Tx, subscription: string): Promise<ListingRow | undefined> {
   const { listings } = tx.t;
   const [row] = await tx
     .select()
     .from(listings)
     .where(and(eq(listings.subscription, subscription), eq(listings.state, "LISTED")));
   return row;
-};
+}
 
-const hasEnded = async (tx: Tx, subscription: string): Promise<boolean> =>
-  (await tx.$count(tx.t.paymentNotices, eq(tx.t.paymentNotices.ended, subscription))) > 0;
+async function hasEnded(tx: Tx, subscription: string): Promise<boolean> {
+  return (await tx.$count(tx.t.paymentNotices, eq(tx.t.paymentNotices.ended, subscription))) > 0;
+}
 
 /** Stops a subscription of ours whose listing has ended: the first word did not get through, and it has charged once more. */
-const stopOrphan = async (tx: Tx, deps: Deps, subscription: string): Promise<void> => {
+async function stopOrphan(tx: Tx, deps: Deps, subscription: string): Promise<void> {
   const { payments: p } = tx.t;
   const [payment] = await tx.select().from(p).where(eq(p.subscription, subscription));
   if (!payment || (await hasEnded(tx, subscription))) return;
   deps.log.warn("a listing that has ended was charged for: the money has to be given back", { payment: payment.id });
   await stopSubscription(tx, deps, payment.workspaceId, subscription);
-};
+}
 
-const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<void> => {
+async function paid(tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<void> {
   const row = await bySession(tx, news.session);
   // Another product of the same account.
   if (!row) return;
@@ -67,9 +85,9 @@ const paid = async (tx: Tx, deps: Deps, news: News & { kind: "paid" }): Promise<
   // News come in any order: what has ended already is not listed.
   if (news.subscription !== null && (await hasEnded(tx, news.subscription))) return;
   await settlePayment(tx, deps, row, news);
-};
+}
 
-const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
+async function act(tx: Tx, deps: Deps, news: News): Promise<void> {
   const { payments } = tx.t;
   if (news.kind === "paid") return paid(tx, deps, news);
   if (news.kind === "other") return;
@@ -91,21 +109,4 @@ const act = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
   if (!listing) return news.kind === "renewed" ? stopOrphan(tx, deps, news.subscription) : undefined;
   if (news.kind === "renewed") await listUntil(tx, deps, listing, { expiresAt: news.until + GRACE_MS, subscription: news.subscription });
   else await endListing(tx, deps, news.stopped ? { ...listing, subscription: null } : listing, "EXPIRED");
-};
-
-/** Acts on a provider's news, once: the same news again changes nothing. */
-export const takeNews = async (tx: Tx, deps: Deps, news: News): Promise<void> => {
-  const { paymentNotices } = tx.t;
-  const [first] = await tx
-    .insert(paymentNotices)
-    .values({
-      id: news.id,
-      type: news.type,
-      ended: news.kind === "ended" ? news.subscription : null,
-      at: news.at,
-      receivedAt: deps.clock.now(),
-    })
-    .onConflictDoNothing()
-    .returning({ id: paymentNotices.id });
-  if (first) await act(tx, deps, news);
-};
+}

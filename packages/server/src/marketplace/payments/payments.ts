@@ -15,27 +15,6 @@ import { findPayment, type PaymentRow, showPayment } from "./store.ts";
 /** How long a provider that renews by itself may take to tell of it: Stripe settles an invoice about an hour late, and tries failed cards for days. */
 export const GRACE_MS = 3 * 24 * 3_600_000;
 
-/** Whether it is paid for month by month, without anybody's doing. */
-const renewsItself = (row: ListingRow, { payments, clock }: Deps): boolean =>
-  payments.renewsItself && row.subscription !== null && isListed(row, clock.now());
-
-const assertPayable = (row: ListingRow, deps: Deps): void => {
-  if (renewsItself(row, deps))
-    throw new ApiError("invalid_state", "This listing is paid for already; it renews every month until it is cancelled.");
-};
-
-/** A checkout that was opened with this provider and may still be completed. */
-const openPayment = async (q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> => {
-  const { payments: p } = q.t;
-  const [found] = await q
-    .select()
-    .from(p)
-    .where(and(eq(p.listingId, row.id), eq(p.provider, payments.name), eq(p.state, "PENDING"), gt(p.expiresAt, clock.now())))
-    .orderBy(desc(p.id))
-    .limit(1);
-  return found;
-};
-
 /** What `startPayment` needs of the provider, asked before its transaction. */
 export interface Opened {
   readonly paymentId: string;
@@ -43,7 +22,7 @@ export interface Opened {
 }
 
 /** Opens a checkout with the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
-export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<Opened | null> => {
+export async function openCheckout(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<Opened | null> {
   const row = await findListing(read, workspaceId, slug);
   assertPayable(row, deps);
   if (await openPayment(read, row, deps)) return null;
@@ -55,10 +34,10 @@ export const openCheckout = async (read: Reader, deps: Deps, workspaceId: string
     if (error instanceof ProviderFailed) throw new ApiError("payment_provider_error", error.message, { cause: error.cause });
     throw error;
   }
-};
+}
 
 /** Notes the checkout that was opened. While one is open, it is the answer to every further request. Throws ApiError not_found or invalid_state. */
-export const startPayment = async (tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: Opened | null): Promise<Payment> => {
+export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: Opened | null): Promise<Payment> {
   const listing = await findListing(tx, workspaceId, slug);
   assertPayable(listing, deps);
   // Written: of two that open a checkout at once, one sees the other's.
@@ -89,22 +68,23 @@ export const startPayment = async (tx: Tx, deps: Deps, workspaceId: string, slug
     throw error;
   }
   return showPayment(row, slug, now);
-};
+}
 
 /** Has the provider charge no more. */
-export const stopSubscription = async (tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> =>
-  queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription } });
+export async function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
+  return queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription } });
+}
 
 /**
  * Takes a payment as paid: its listing is in the catalog for a month. What was paid for a checkout that had ended lists
  * nothing, and is stopped so that nobody is charged on.
  */
-export const settlePayment = async (
+export async function settlePayment(
   tx: Tx,
   deps: Deps,
   row: PaymentRow,
   { at, subscription }: { at: number; subscription: string | null },
-): Promise<PaymentRow> => {
+): Promise<PaymentRow> {
   if (row.state === "PAID") return row;
   const listing = await listingById(tx, row.listingId);
   if (row.state === "EXPIRED" || !listing) {
@@ -121,10 +101,10 @@ export const settlePayment = async (
   await closeCheckouts(tx, deps, listing, row.id);
   await listUntil(tx, deps, listing, { expiresAt, subscription });
   return paid;
-};
+}
 
 /** A person's word that a local payment was made. Throws ApiError not_found, or invalid_state where a provider has to say it. */
-export const confirmPayment = async (tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> => {
+export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> {
   const { payment, slug } = await findPayment(tx, workspaceId, id);
   const now = deps.clock.now();
   if (payment.provider !== "local" || deps.payments.name !== "local")
@@ -134,4 +114,26 @@ export const confirmPayment = async (tx: Tx, deps: Deps, workspaceId: string, id
   if (state !== "PENDING")
     throw new ApiError("invalid_state", `This payment is ${state}.`, { hint: "Start another checkout: mailsvc listings checkout <slug>" });
   return showPayment(await settlePayment(tx, deps, payment, { at: now, subscription: null }), slug, now);
-};
+}
+
+/** Whether it is paid for month by month, without anybody's doing. */
+function renewsItself(row: ListingRow, { payments, clock }: Deps): boolean {
+  return payments.renewsItself && row.subscription !== null && isListed(row, clock.now());
+}
+
+function assertPayable(row: ListingRow, deps: Deps): void {
+  if (renewsItself(row, deps))
+    throw new ApiError("invalid_state", "This listing is paid for already; it renews every month until it is cancelled.");
+}
+
+/** A checkout that was opened with this provider and may still be completed. */
+async function openPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> {
+  const { payments: p } = q.t;
+  const [found] = await q
+    .select()
+    .from(p)
+    .where(and(eq(p.listingId, row.id), eq(p.provider, payments.name), eq(p.state, "PENDING"), gt(p.expiresAt, clock.now())))
+    .orderBy(desc(p.id))
+    .limit(1);
+  return found;
+}

@@ -1,7 +1,7 @@
 import type { Payment, PaymentState } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, lt, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -9,22 +9,24 @@ import { iso } from "../../lib/clock.ts";
 export type PaymentRow = Tables["payments"]["$inferSelect"];
 
 /** A payment as its builder sees it. One that was not paid in time is shown as expired from that moment on. */
-export const showPayment = (row: PaymentRow, listingSlug: string, now: number): Payment => ({
-  id: row.id,
-  listingSlug,
-  provider: row.provider as Payment["provider"],
-  sessionId: row.session,
-  state: row.state === "PENDING" && now >= row.expiresAt ? "EXPIRED" : row.state,
-  amount: row.amount,
-  currency: row.currency,
-  checkoutUrl: row.checkoutUrl,
-  createdAt: iso(row.createdAt),
-  expiresAt: iso(row.expiresAt),
-  paidAt: row.paidAt === null ? null : iso(row.paidAt),
-});
+export function showPayment(row: PaymentRow, listingSlug: string, now: number): Payment {
+  return {
+    id: row.id,
+    listingSlug,
+    provider: row.provider as Payment["provider"],
+    sessionId: row.session,
+    state: row.state === "PENDING" && now >= row.expiresAt ? "EXPIRED" : row.state,
+    amount: row.amount,
+    currency: row.currency,
+    checkoutUrl: row.checkoutUrl,
+    createdAt: iso(row.createdAt),
+    expiresAt: iso(row.expiresAt),
+    paidAt: row.paidAt === null ? null : iso(row.paidAt),
+  };
+}
 
 /** A payment of a workspace, with its listing's slug. Throws ApiError not_found. */
-export const findPayment = async (q: Reader | Tx, workspaceId: string, id: string): Promise<{ payment: PaymentRow; slug: string }> => {
+export async function findPayment(q: Reader | Tx, workspaceId: string, id: string): Promise<{ payment: PaymentRow; slug: string }> {
   const { payments: p, listings: l } = q.t;
   const [row] = await q
     .select({ payment: p, slug: l.slug })
@@ -33,9 +35,9 @@ export const findPayment = async (q: Reader | Tx, workspaceId: string, id: strin
     .where(and(eq(p.workspaceId, workspaceId), eq(p.id, id)));
   if (!row) throw notFound("payment", id);
   return row;
-};
+}
 
-export const listPayments = (read: Reader, workspaceId: string, now: number, input: PageInput & { state?: PaymentState | undefined }) => {
+export function listPayments(read: Reader, workspaceId: string, now: number, input: PageInput & { state?: PaymentState | undefined }) {
   const { payments: p, listings: l } = read.t;
   const inState =
     input.state === "PENDING"
@@ -60,4 +62,4 @@ export const listPayments = (read: Reader, workspaceId: string, now: number, inp
     () => read.$count(p, where),
     ({ payment, slug }) => showPayment(payment, slug, now),
   );
-};
+}

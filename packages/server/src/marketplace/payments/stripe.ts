@@ -58,68 +58,10 @@ type Told = News extends infer N ? (N extends News ? Omit<N, "id" | "type" | "at
 
 const OTHER: Told = { kind: "other" };
 
-const sessionNews = (type: string, object: unknown): Told => {
-  const session = Session.parse(object);
-  if (type === "checkout.session.expired") return { kind: "expired", session: session.id };
-  if (type === "checkout.session.async_payment_failed") return { kind: "failed", session: session.id };
-  // Completed is not paid: with some ways of paying the money comes days later, or never.
-  if (session.payment_status === "unpaid") return { kind: "completed", session: session.id };
-  if (session.payment_status !== "paid") return OTHER;
-  return {
-    kind: "paid",
-    session: session.id,
-    subscription: session.subscription ?? null,
-    amount: session.amount_total ?? 0,
-    currency: session.currency ?? "",
-  };
-};
-
-const invoiceNews = (object: unknown): Told => {
-  const { subscription, parent, lines } = Invoice.parse(object);
-  const name = subscription ?? parent?.subscription_details?.subscription;
-  const until = Math.max(...lines.data.map((line) => line.period.end));
-  return name && Number.isFinite(until) ? { kind: "renewed", subscription: name, until } : OTHER;
-};
-
-const subscriptionNews = (type: string, object: unknown): Told => {
-  const { id, status } = Subscription.parse(object);
-  if (type === "customer.subscription.deleted" || OVER.has(status)) return { kind: "ended", subscription: id, stopped: true };
-  // Given up, but not by Stripe: it goes on to charge for every month.
-  return status === "unpaid" ? { kind: "ended", subscription: id, stopped: false } : OTHER;
-};
-
 const SESSION = /^checkout\.session\.(?:completed|async_payment_succeeded|async_payment_failed|expired)$/;
 
-const newsOf = (type: string, object: unknown): Told => {
-  if (SESSION.test(type)) return sessionNews(type, object);
-  if (type === "invoice.paid") return invoiceNews(object);
-  if (type === "customer.subscription.deleted" || type === "customer.subscription.updated") return subscriptionNews(type, object);
-  return OTHER;
-};
-
-/**
- * What may be told of a failed call: Stripe's kind and code of error. Its text is for the log, and may repeat what was sent:
- * the key is taken out.
- */
-const failed = (error: unknown, key: string): ProviderFailed => {
-  const { type, code } = error instanceof Stripe.errors.StripeError ? error : { type: "unknown", code: undefined };
-  return new ProviderFailed(`Stripe could not do this (${[type, code].filter(Boolean).join(", ")}).`, {
-    cause: String(error).replaceAll(key, "***").slice(0, 1000),
-  });
-};
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
-
-/** A checkout that was completed or has expired cannot be closed: that is a 400 without a code. */
-const isClosed = (error: unknown): boolean =>
-  isMissing(error) || (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400);
-
-/** Where a signed event is not what it should be. */
-const faultOf = (error: unknown): string => (error instanceof z.ZodError ? (error.issues[0]?.path ?? []).map(String).join(".") : "");
-
 /** Payments through Stripe: a Checkout session that starts a subscription, and its webhook. */
-export const stripePayments = ({ key, webhookSecret, url, baseUrl, timeoutMs = TIMEOUT_MS }: StripeOptions): PaymentProvider => {
+export function stripePayments({ key, webhookSecret, url, baseUrl, timeoutMs = TIMEOUT_MS }: StripeOptions): PaymentProvider {
   const place = url === null ? null : new URL(url);
   const stripe = new Stripe(key, {
     maxNetworkRetries: 2,
@@ -202,4 +144,66 @@ export const stripePayments = ({ key, webhookSecret, url, baseUrl, timeoutMs = T
       }
     },
   };
-};
+}
+
+function sessionNews(type: string, object: unknown): Told {
+  const session = Session.parse(object);
+  if (type === "checkout.session.expired") return { kind: "expired", session: session.id };
+  if (type === "checkout.session.async_payment_failed") return { kind: "failed", session: session.id };
+  // Completed is not paid: with some ways of paying the money comes days later, or never.
+  if (session.payment_status === "unpaid") return { kind: "completed", session: session.id };
+  if (session.payment_status !== "paid") return OTHER;
+  return {
+    kind: "paid",
+    session: session.id,
+    subscription: session.subscription ?? null,
+    amount: session.amount_total ?? 0,
+    currency: session.currency ?? "",
+  };
+}
+
+function invoiceNews(object: unknown): Told {
+  const { subscription, parent, lines } = Invoice.parse(object);
+  const name = subscription ?? parent?.subscription_details?.subscription;
+  const until = Math.max(...lines.data.map((line) => line.period.end));
+  return name && Number.isFinite(until) ? { kind: "renewed", subscription: name, until } : OTHER;
+}
+
+function subscriptionNews(type: string, object: unknown): Told {
+  const { id, status } = Subscription.parse(object);
+  if (type === "customer.subscription.deleted" || OVER.has(status)) return { kind: "ended", subscription: id, stopped: true };
+  // Given up, but not by Stripe: it goes on to charge for every month.
+  return status === "unpaid" ? { kind: "ended", subscription: id, stopped: false } : OTHER;
+}
+
+function newsOf(type: string, object: unknown): Told {
+  if (SESSION.test(type)) return sessionNews(type, object);
+  if (type === "invoice.paid") return invoiceNews(object);
+  if (type === "customer.subscription.deleted" || type === "customer.subscription.updated") return subscriptionNews(type, object);
+  return OTHER;
+}
+
+/**
+ * What may be told of a failed call: Stripe's kind and code of error. Its text is for the log, and may repeat what was sent:
+ * the key is taken out.
+ */
+function failed(error: unknown, key: string): ProviderFailed {
+  const { type, code } = error instanceof Stripe.errors.StripeError ? error : { type: "unknown", code: undefined };
+  return new ProviderFailed(`Stripe could not do this (${[type, code].filter(Boolean).join(", ")}).`, {
+    cause: String(error).replaceAll(key, "***").slice(0, 1000),
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
+}
+
+/** A checkout that was completed or has expired cannot be closed: that is a 400 without a code. */
+function isClosed(error: unknown): boolean {
+  return isMissing(error) || (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400);
+}
+
+/** Where a signed event is not what it should be. */
+function faultOf(error: unknown): string {
+  return error instanceof z.ZodError ? (error.issues[0]?.path ?? []).map(String).join(".") : "";
+}

@@ -81,9 +81,6 @@ const deliveries: Records = {
 // Days of pages that are deleted at once: each has up to 200 referrers.
 const DAYS = 10;
 
-/** YYYY-MM-DD, UTC. */
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
 /** What was counted on landing pages, day by day. It is found by its page, which stays. */
 const stats: Records = {
   keep: "stats",
@@ -108,8 +105,13 @@ const stats: Records = {
 export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, stats];
 
 /** Rows that records are found by, in the order in which they were made: the next ones after a key. */
-export const rowsAfter = (read: Reader, { walk }: Records, after: Key | null, limit: number) => {
+export function rowsAfter(read: Reader, { walk }: Records, after: Key | null, limit: number) {
   const { table, key, made } = walk(read.t);
   const above = after === null ? undefined : gt(key, after);
   return read.select({ key, made }).from(table).where(above).orderBy(asc(key)).limit(limit);
-};
+}
+
+/** YYYY-MM-DD, UTC. */
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

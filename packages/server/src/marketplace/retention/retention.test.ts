@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { eventsOf, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
 import type { Tx } from "../../db/db.ts";
-import type { SqliteDb } from "../../db/sqlite.ts";
+import type { SqliteDb } from "../../db/sqlite/database.ts";
 import type { JobRow } from "../../queue/queue.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { RECORDS } from "./records.ts";

@@ -19,43 +19,14 @@ interface Position {
 
 const START: Position = { step: 0, after: null };
 
-/** What is kept for how long, in a word: the sweep of other times ends by itself. */
-const times = ({ config }: Pick<Deps, "config">): string => Object.values(config.keepDays).join();
-
-/** The job that goes on from there. It has no key of its own: the sweep that waits for its day must not stop the one at work. */
-const jobFrom = (deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob => ({
-  kind: RETENTION_JOB,
-  payload: { ...position, times: times(deps) },
-  runAt,
-});
-
-/** Lets a sweep begin at an instant (ms), unless one with the same times waits already. */
-const beginAt = (tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> =>
-  deps.queue.enqueue(tx, { ...jobFrom(deps, START, at), dedupeKey: `${RETENTION_JOB}:${times(deps)}` });
-
 /** Sees to it that the sweep runs: a day from now, unless one with the same times waits already. */
-export const startRetention = (tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> =>
-  beginAt(tx, deps, deps.clock.now() + DAY);
-
-/** For how long records are kept, ms. */
-const timeOf = ({ config }: Deps, { keep }: Records): number => (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
-
-/** When there may be something to delete again: a day from now, or later where the oldest of all is younger; in a year at the latest. */
-const nextSweep = async (deps: Deps): Promise<number> => {
-  const now = deps.clock.now();
-  const due = await Promise.all(
-    RECORDS.map(async (records) => {
-      const [oldest] = await rowsAfter(deps.db.read, records, null, 1);
-      return (oldest?.made ?? now) + timeOf(deps, records);
-    }),
-  );
-  return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);
-};
+export function startRetention(tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> {
+  return beginAt(tx, deps, deps.clock.now() + DAY);
+}
 
 /** A chunk at a time: each is deleted together with the job for the next one, and others write in between. */
-export const sweepRecords =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function sweepRecords(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     if (payload.times !== times(deps)) return {};
     const { step, after } = { ...START, ...payload } as Position;
     const records = RECORDS[step];
@@ -75,6 +46,45 @@ export const sweepRecords =
       },
     };
   };
+}
 
 /** The job of this room. */
-export const retentionJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({ [RETENTION_JOB]: sweepRecords(deps) });
+export function retentionJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [RETENTION_JOB]: sweepRecords(deps) };
+}
+
+/** What is kept for how long, in a word: the sweep of other times ends by itself. */
+function times({ config }: Pick<Deps, "config">): string {
+  return Object.values(config.keepDays).join();
+}
+
+/** The job that goes on from there. It has no key of its own: the sweep that waits for its day must not stop the one at work. */
+function jobFrom(deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob {
+  return {
+    kind: RETENTION_JOB,
+    payload: { ...position, times: times(deps) },
+    runAt,
+  };
+}
+
+/** Lets a sweep begin at an instant (ms), unless one with the same times waits already. */
+function beginAt(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
+  return deps.queue.enqueue(tx, { ...jobFrom(deps, START, at), dedupeKey: `${RETENTION_JOB}:${times(deps)}` });
+}
+
+/** For how long records are kept, ms. */
+function timeOf({ config }: Deps, { keep }: Records): number {
+  return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
+}
+
+/** When there may be something to delete again: a day from now, or later where the oldest of all is younger; in a year at the latest. */
+async function nextSweep(deps: Deps): Promise<number> {
+  const now = deps.clock.now();
+  const due = await Promise.all(
+    RECORDS.map(async (records) => {
+      const [oldest] = await rowsAfter(deps.db.read, records, null, 1);
+      return (oldest?.made ?? now) + timeOf(deps, records);
+    }),
+  );
+  return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);
+}

@@ -33,7 +33,7 @@ const JUMP_MS = 1000;
 const CHUNK = 1000;
 
 /** When a server of this installation was last alive, ms; null when it never was. */
-export const lastAlive = async (q: Reader | Tx): Promise<number | null> => {
+export async function lastAlive(q: Reader | Tx): Promise<number | null> {
   const { meta, runs } = q.t;
   const [noted] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE));
   // A heartbeat that came in proves as much.
@@ -45,27 +45,7 @@ export const lastAlive = async (q: Reader | Tx): Promise<number | null> => {
     .limit(1);
   const signs = [Number(noted?.value ?? 0), (heard?.deadlineAt ?? 0) - WINDOW_MS].filter((at) => at > 0);
   return signs.length === 0 ? null : Math.max(...signs);
-};
-
-/** Gives runs whose window began before `floor`, or lies far behind it, a whole one from there. */
-const giveWindows = async (db: Db, floor: number): Promise<void> => {
-  const deadlineAt = floor + WINDOW_MS;
-  const { runs } = db.read.t;
-  const stale = and(eq(runs.status, "RUNNING"), or(lt(runs.deadlineAt, deadlineAt), gt(runs.deadlineAt, deadlineAt + WINDOW_MS)));
-  for (;;) {
-    const rows = await db.read.select({ id: runs.id }).from(runs).where(stale).orderBy(asc(runs.deadlineAt)).limit(CHUNK);
-    const ids = rows.map(({ id }) => id);
-    if (ids.length > 0)
-      await db.tx(
-        async (tx) =>
-          void (await tx
-            .update(runs)
-            .set({ deadlineAt })
-            .where(and(inArray(runs.id, ids), stale))),
-      );
-    if (ids.length < CHUNK) return;
-  }
-};
+}
 
 export interface RunClockOptions {
   db: Db;
@@ -75,7 +55,7 @@ export interface RunClockOptions {
   bent: boolean;
 }
 
-export const makeRunClock = ({ db, clock, log, bent }: RunClockOptions): RunClock => {
+export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunClock {
   /** Since when runs can be heard without a break. */
   let floor = Number.NEGATIVE_INFINITY;
   let wall = 0;
@@ -169,4 +149,24 @@ export const makeRunClock = ({ db, clock, log, bent }: RunClockOptions): RunCloc
       await quietly(note);
     },
   };
-};
+}
+
+/** Gives runs whose window began before `floor`, or lies far behind it, a whole one from there. */
+async function giveWindows(db: Db, floor: number): Promise<void> {
+  const deadlineAt = floor + WINDOW_MS;
+  const { runs } = db.read.t;
+  const stale = and(eq(runs.status, "RUNNING"), or(lt(runs.deadlineAt, deadlineAt), gt(runs.deadlineAt, deadlineAt + WINDOW_MS)));
+  for (;;) {
+    const rows = await db.read.select({ id: runs.id }).from(runs).where(stale).orderBy(asc(runs.deadlineAt)).limit(CHUNK);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0)
+      await db.tx(
+        async (tx) =>
+          void (await tx
+            .update(runs)
+            .set({ deadlineAt })
+            .where(and(inArray(runs.id, ids), stale))),
+      );
+    if (ids.length < CHUNK) return;
+  }
+}

@@ -3,4 +3,6 @@ import type { JobHandler } from "../../queue/queue.ts";
 import { sweepRuns } from "./sweep.ts";
 import { SWEEP_JOB } from "./watch.ts";
 
-export const runJobs = (deps: Deps): Readonly<Record<string, JobHandler>> => ({ [SWEEP_JOB]: sweepRuns(deps) });
+export function runJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [SWEEP_JOB]: sweepRuns(deps) };
+}

@@ -2,17 +2,9 @@ import type { Page, Run, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageBySeq, pageOf } from "../../db/page.ts";
+import { type PageInput, pageBySeq, pageOf } from "../../db/pagination.ts";
 import { showEntry, showRun } from "./show.ts";
 import { findRun, type RunName } from "./store.ts";
-
-/** Runs in a state, as it counts now. */
-const statusIs = ({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined => {
-  if (status === undefined) return undefined;
-  if (status === "RUNNING") return and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue));
-  if (status === "FAILED") return or(eq(runs.status, "FAILED"), and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
-  return eq(runs.status, status);
-};
 
 export interface RunFilter extends PageInput {
   status?: RunStatus | undefined;
@@ -20,7 +12,7 @@ export interface RunFilter extends PageInput {
 }
 
 /** The runs of an activation. */
-export const listRuns = (read: Reader<AgentTables>, activationId: string, overdue: number, input: RunFilter): Promise<Page<Run>> => {
+export function listRuns(read: Reader<AgentTables>, activationId: string, overdue: number, input: RunFilter): Promise<Page<Run>> {
   const { runs } = read.t;
   const where = and(
     eq(runs.activationId, activationId),
@@ -40,14 +32,14 @@ export const listRuns = (read: Reader<AgentTables>, activationId: string, overdu
     async () => (await read.select({ n: count() }).from(runs).where(where))[0]?.n ?? 0,
     (row) => showRun(row, overdue),
   );
-};
+}
 
 /** What a run has logged. Throws ApiError not_found. */
-export const listEntries = async (
+export async function listEntries(
   read: Reader<AgentTables>,
   name: RunName,
   input: PageInput & { level?: RunLogEntry["level"] | undefined },
-): Promise<Page<RunLogEntry>> => {
+): Promise<Page<RunLogEntry>> {
   const run = await findRun(read, name, 0);
   const { runLogs } = read.t;
   const where = and(eq(runLogs.run, run.id), input.level === undefined ? undefined : eq(runLogs.level, input.level));
@@ -66,4 +58,12 @@ export const listEntries = async (
     async () => (await read.select({ n: count() }).from(runLogs).where(where))[0]?.n ?? 0,
     ({ row }) => showEntry(row),
   );
-};
+}
+
+/** Runs in a state, as it counts now. */
+function statusIs({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined {
+  if (status === undefined) return undefined;
+  if (status === "RUNNING") return and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue));
+  if (status === "FAILED") return or(eq(runs.status, "FAILED"), and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
+  return eq(runs.status, status);
+}

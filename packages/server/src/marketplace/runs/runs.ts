@@ -30,28 +30,11 @@ export interface Actor {
   readonly workspaceId: string;
 }
 
-const fingerprint = ({ title, trigger, parentRunId, metadata }: RunRequest): string =>
-  hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
-
-/** Throws ApiError conflict when as many runs are at work as may be. */
-const assertRoom = async (tx: AgentTx, activationId: string, overdue: number): Promise<void> => {
-  const { runs } = tx.t;
-  const [found] = await tx
-    .select({ n: count() })
-    .from(runs)
-    .where(and(eq(runs.activationId, activationId), stillActive(tx.t, overdue)));
-  if ((found?.n ?? 0) < RUN_LIMITS.active) return;
-  throw new ApiError("conflict", `${RUN_LIMITS.active} runs are RUNNING or WAITING: that is as many as may be.`, {
-    details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs.` }],
-    hint: "Complete or cancel one of them first.",
-  });
-};
-
 /**
  * Starts a run. A name that an active run has, and the same request, answer that run; `made` is false then. Throws ApiError
  * not_found for an unknown parent; conflict for a name that is taken, and with too many active runs.
  */
-export const startRun = async (tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; made: boolean }> => {
+export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; made: boolean }> {
   const { activationId, workspaceId } = actor;
   const overdue = deps.runClock.overdue();
   await lockActivation(tx, activationId);
@@ -100,7 +83,7 @@ export const startRun = async (tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   await tx.insert(tx.t.runs).values(row);
   await watchDeadline(tx, deps, now + WINDOW_MS);
   return { run: showRun(row, overdue), made: true };
-};
+}
 
 export interface RunLog {
   runId: string;
@@ -114,7 +97,7 @@ export interface RunLog {
  * Notes what a run does, and that it lives: a run that waits is RUNNING again. Of a call with a `seq` that is not newer only
  * the sign of life counts. Throws ApiError not_found, or invalid_state for a run that has ended.
  */
-export const logRun = async (tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> => {
+export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
   const row = await findActiveRun(tx, { activationId, runId: log.runId }, overdue);
@@ -158,11 +141,72 @@ export const logRun = async (tx: AgentTx, deps: AgentDeps, activationId: string,
     accepted: entries.length,
     cancelRequested: row.cancelRequested,
   };
-};
+}
 
 type Ending = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
 
-const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED" | "FAILED" | "CANCELLED", also: Ending): Promise<Run> => {
+/** How an agent ends a run. What is absent stays unsaid. */
+export interface RunEnd {
+  summary?: string | undefined;
+  output?: unknown;
+  error?: NonNullable<Run["error"]> | undefined;
+  metrics?: Record<string, number> | undefined;
+}
+
+/** Ends a run; the same end twice is one. Throws ApiError not_found, or invalid_state for one that has ended otherwise. */
+export async function endRun(
+  tx: AgentTx,
+  deps: AgentDeps,
+  name: RunName,
+  status: "COMPLETED" | "FAILED" | "CANCELLED",
+  { summary, output, error, metrics }: RunEnd = {},
+): Promise<Run> {
+  const row = await findRun(tx, name, deps.runClock.overdue());
+  return end(tx, deps, row, status, {
+    summary: summary ?? null,
+    output: output ?? null,
+    error: error ?? null,
+    metrics: metrics ?? null,
+  });
+}
+
+/**
+ * Cancels a run by the brand's will. One at work is asked to stop, unless by force; one that waits ends at once. Throws
+ * ApiError not_found, or invalid_state for a run that has ended otherwise.
+ */
+export async function cancelForBrand(tx: AgentTx, deps: AgentDeps, name: RunName, force: boolean): Promise<Run> {
+  const overdue = deps.runClock.overdue();
+  const row = await findRun(tx, name, overdue);
+  if (force || row.status !== "RUNNING") return end(tx, deps, row, "CANCELLED", { cancelRequested: true });
+  const { runs } = tx.t;
+  const [asked] = await tx
+    .update(runs)
+    .set({ cancelRequested: true })
+    .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
+    .returning();
+  if (!asked) throw runEnded(row);
+  return showRun(asked, overdue);
+}
+
+function fingerprint({ title, trigger, parentRunId, metadata }: RunRequest): string {
+  return hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
+}
+
+/** Throws ApiError conflict when as many runs are at work as may be. */
+async function assertRoom(tx: AgentTx, activationId: string, overdue: number): Promise<void> {
+  const { runs } = tx.t;
+  const [found] = await tx
+    .select({ n: count() })
+    .from(runs)
+    .where(and(eq(runs.activationId, activationId), stillActive(tx.t, overdue)));
+  if ((found?.n ?? 0) < RUN_LIMITS.active) return;
+  throw new ApiError("conflict", `${RUN_LIMITS.active} runs are RUNNING or WAITING: that is as many as may be.`, {
+    details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs.` }],
+    hint: "Complete or cancel one of them first.",
+  });
+}
+
+async function end(tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED" | "FAILED" | "CANCELLED", also: Ending): Promise<Run> {
   const overdue = deps.runClock.overdue();
   // That its window was over is nothing its agent has reported: what it says now would be lost.
   if (row.status === status && row.failureReason !== "heartbeat_timeout") return showRun(row, overdue);
@@ -185,47 +229,4 @@ const end = async (tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED
   if (!ended) throw runEnded(row);
   await dropWaits(tx, [ended], deps.clock.now());
   return showRun(ended, overdue);
-};
-
-/** How an agent ends a run. What is absent stays unsaid. */
-export interface RunEnd {
-  summary?: string | undefined;
-  output?: unknown;
-  error?: NonNullable<Run["error"]> | undefined;
-  metrics?: Record<string, number> | undefined;
 }
-
-/** Ends a run; the same end twice is one. Throws ApiError not_found, or invalid_state for one that has ended otherwise. */
-export const endRun = async (
-  tx: AgentTx,
-  deps: AgentDeps,
-  name: RunName,
-  status: "COMPLETED" | "FAILED" | "CANCELLED",
-  { summary, output, error, metrics }: RunEnd = {},
-): Promise<Run> => {
-  const row = await findRun(tx, name, deps.runClock.overdue());
-  return end(tx, deps, row, status, {
-    summary: summary ?? null,
-    output: output ?? null,
-    error: error ?? null,
-    metrics: metrics ?? null,
-  });
-};
-
-/**
- * Cancels a run by the brand's will. One at work is asked to stop, unless by force; one that waits ends at once. Throws
- * ApiError not_found, or invalid_state for a run that has ended otherwise.
- */
-export const cancelForBrand = async (tx: AgentTx, deps: AgentDeps, name: RunName, force: boolean): Promise<Run> => {
-  const overdue = deps.runClock.overdue();
-  const row = await findRun(tx, name, overdue);
-  if (force || row.status !== "RUNNING") return end(tx, deps, row, "CANCELLED", { cancelRequested: true });
-  const { runs } = tx.t;
-  const [asked] = await tx
-    .update(runs)
-    .set({ cancelRequested: true })
-    .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
-    .returning();
-  if (!asked) throw runEnded(row);
-  return showRun(asked, overdue);
-};

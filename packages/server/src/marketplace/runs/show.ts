@@ -3,10 +3,8 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import { iso } from "../../lib/clock.ts";
 import { effectiveRun, type RunRow } from "./store.ts";
 
-const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
-
 /** A run as it counts now. */
-export const showRun = (stored: RunRow, overdue: number): Run => {
+export function showRun(stored: RunRow, overdue: number): Run {
   const row = effectiveRun(stored, overdue);
   return {
     runId: row.runId,
@@ -30,14 +28,22 @@ export const showRun = (stored: RunRow, overdue: number): Run => {
     creditsConsumed: row.creditsConsumed,
     cancelRequested: row.cancelRequested,
   };
-};
+}
 
-export const showRunDetail = (row: RunRow, overdue: number): RunDetail => ({ ...showRun(row, overdue), checkpoint: row.checkpoint });
+export function showRunDetail(row: RunRow, overdue: number): RunDetail {
+  return { ...showRun(row, overdue), checkpoint: row.checkpoint };
+}
 
-export const showEntry = ({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry => ({
-  level,
-  message,
-  data,
-  at: iso(at),
-  agentAt: instant(agentAt),
-});
+export function showEntry({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry {
+  return {
+    level,
+    message,
+    data,
+    at: iso(at),
+    agentAt: instant(agentAt),
+  };
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

@@ -18,7 +18,7 @@ export interface RunName {
 }
 
 /** A run by its agent's name for it; undefined when there is none. */
-export const runOf = async (q: Query, { activationId, runId }: RunName): Promise<RunRow | undefined> => {
+export async function runOf(q: Query, { activationId, runId }: RunName): Promise<RunRow | undefined> {
   const [row] = await q
     .prepared("run_of", (build, { runs }) =>
       build
@@ -29,39 +29,43 @@ export const runOf = async (q: Query, { activationId, runId }: RunName): Promise
     )
     .execute({ activationId, runId });
   return row;
-};
+}
 
 /** The row as it counts now: past its deadline a run has failed, whether or not that was noted yet. */
-export const effectiveRun = (row: RunRow, overdue: number): RunRow =>
-  row.status === "RUNNING" && row.deadlineAt !== null && row.deadlineAt <= overdue
+export function effectiveRun(row: RunRow, overdue: number): RunRow {
+  return row.status === "RUNNING" && row.deadlineAt !== null && row.deadlineAt <= overdue
     ? { ...row, status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: row.deadlineAt, deadlineAt: null }
     : row;
+}
 
 /** A run that is there, as it counts now. Throws ApiError not_found. */
-export const findRun = async (q: Query, name: RunName, overdue: number): Promise<RunRow> => {
+export async function findRun(q: Query, name: RunName, overdue: number): Promise<RunRow> {
   const row = await runOf(q, name);
   if (!row) throw new ApiError("not_found", `There is no run ${JSON.stringify(name.runId.slice(0, 100))} of this activation.`);
   return effectiveRun(row, overdue);
-};
+}
 
-export const isActive = ({ status }: Pick<RunRow, "status">): boolean => status === "RUNNING" || status === "WAITING";
+export function isActive({ status }: Pick<RunRow, "status">): boolean {
+  return status === "RUNNING" || status === "WAITING";
+}
 
 /** True of rows of runs that have not ended: what decides between two that end one at the same time. */
-export const stillActive = ({ runs }: Pick<AgentTables, "runs">, overdue: number): SQL | undefined =>
-  or(eq(runs.status, "WAITING"), and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue)));
+export function stillActive({ runs }: Pick<AgentTables, "runs">, overdue: number): SQL | undefined {
+  return or(eq(runs.status, "WAITING"), and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue)));
+}
 
 /** 409 for a run that has ended. */
-export const runEnded = ({ runId, status, failureReason }: RunRow): ApiError => {
+export function runEnded({ runId, status, failureReason }: RunRow): ApiError {
   const why = failureReason === null ? "" : ` (${failureReason})`;
   return new ApiError("invalid_state", `The run ${runId} is ${status}${why}: it has ended.`, {
     details: [{ path: "runId", code: "run_not_active", message: "Only a run that is RUNNING or WAITING can do this." }],
     hint: "Start a new run.",
   });
-};
+}
 
 /** A run that has not ended. Throws ApiError not_found or invalid_state. */
-export const findActiveRun = async (q: Query, name: RunName, overdue: number): Promise<RunRow> => {
+export async function findActiveRun(q: Query, name: RunName, overdue: number): Promise<RunRow> {
   const row = await findRun(q, name, overdue);
   if (!isActive(row)) throw runEnded(row);
   return row;
-};
+}

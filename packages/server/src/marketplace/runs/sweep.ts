@@ -3,8 +3,8 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { emitEach } from "../../webhooks/emit.ts";
 import { lockActivations } from "../activations/lock.ts";
-import { emitEach } from "../deliveries/emit.ts";
 import type { Query } from "./store.ts";
 import { dropWaits } from "./waits.ts";
 import { watchDeadline } from "./watch.ts";
@@ -14,20 +14,18 @@ const CHUNK = 100;
 // While deadlines are put off after time was lost, it is looked again after this long.
 const LATER_MS = 1000;
 
-const passed = ({ runs }: Pick<AgentTables, "runs">, overdue: number) => and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue));
-
 /** Runs past their deadline, the earliest first. */
-export const overdueRuns = async (q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> => {
+export async function overdueRuns(q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> {
   const { runs } = q.t;
   const rows = await q.select({ id: runs.id }).from(runs).where(passed(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
   return rows.map(({ id }) => id);
-};
+}
 
 /**
  * Fails those of these runs that are past their deadline in this transaction, and tells their builders: each once, with
  * the deadline as the event's time, however late this comes by.
  */
-export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> => {
+export async function failRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
   if (ids.length === 0) return;
   const { runs } = tx.t;
   const of = await tx
@@ -64,10 +62,10 @@ export const failRuns = async (tx: AgentTx, deps: AgentDeps, ids: readonly strin
       },
     })),
   );
-};
+}
 
 /** Leaves a job for the next deadline, if a run has one. */
-export const watchNext = async (tx: AgentTx, deps: AgentDeps): Promise<void> => {
+export async function watchNext(tx: AgentTx, deps: AgentDeps): Promise<void> {
   const { runs } = tx.t;
   const [next] = await tx
     .select({ at: runs.deadlineAt })
@@ -80,12 +78,11 @@ export const watchNext = async (tx: AgentTx, deps: AgentDeps): Promise<void> => 
   const overdue = deps.runClock.overdue();
   const at = next.at ?? now;
   await watchDeadline(tx, deps, at > now ? at : at <= overdue ? now : now + LATER_MS);
-};
+}
 
 /** A chunk of runs at a time, each together with the job for what comes next. */
-export const sweepRuns =
-  (deps: Deps): JobHandler =>
-  async () => {
+export function sweepRuns(deps: Deps): JobHandler {
+  return async () => {
     const overdue = deps.runClock.overdue();
     const ids = await overdueRuns(deps.db.read, overdue);
     return {
@@ -95,3 +92,8 @@ export const sweepRuns =
       },
     };
   };
+}
+
+function passed({ runs }: Pick<AgentTables, "runs">, overdue: number) {
+  return and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue));
+}

@@ -12,7 +12,7 @@ export interface Wait {
 }
 
 /** Lets an active run wait: it needs no heartbeat meanwhile. Throws ApiError invalid_state for one that has ended. */
-export const suspend = async (tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> => {
+export async function suspend(tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> {
   const { runs } = tx.t;
   const waiting = await tx
     .update(runs)
@@ -20,32 +20,13 @@ export const suspend = async (tx: AgentTx, deps: AgentDeps, row: RunRow, wait: W
     .where(and(eq(runs.id, row.id), stillActive(tx.t, deps.runClock.overdue())))
     .returning({ id: runs.id });
   if (waiting.length === 0) throw runEnded(row);
-};
-
-/** What else is open that a run is to wait for. */
-const openWait = async (tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<Wait | null> => {
-  const { approvals: p, wakeups: w } = tx.t;
-  const [approval] = await tx
-    .select({ waitingOn: p.messageId, deadlineAt: p.expiresAt })
-    .from(p)
-    .where(and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true), gt(p.expiresAt, now)))
-    .orderBy(desc(p.messageId))
-    .limit(1);
-  if (approval) return { waitingFor: "approval", ...approval };
-  const [wakeup] = await tx
-    .select({ waitingOn: w.id, deadlineAt: w.fireAt })
-    .from(w)
-    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED"), eq(w.runId, runId), eq(w.suspendRun, true)))
-    .orderBy(desc(w.id))
-    .limit(1);
-  return wakeup ? { waitingFor: "wakeup", ...wakeup } : null;
-};
+}
 
 /**
  * Tells a run that something it may wait for is no longer open: an approval was answered, a wakeup has come. When that was
  * the last of it the run is RUNNING, with a whole window ahead.
  */
-export const waitOver = async (tx: AgentTx, deps: AgentDeps, name: RunName, on: string): Promise<void> => {
+export async function waitOver(tx: AgentTx, deps: AgentDeps, name: RunName, on: string): Promise<void> {
   const row = await runOf(tx, name);
   if (row?.status !== "WAITING" || row.waitingOn !== on) return;
   const now = deps.clock.now();
@@ -63,10 +44,10 @@ export const waitOver = async (tx: AgentTx, deps: AgentDeps, name: RunName, on: 
     .set(change)
     .where(and(eq(runs.id, row.id), eq(runs.status, "WAITING")));
   if (next === null) await watchDeadline(tx, deps, now + WINDOW_MS);
-};
+}
 
 /** Takes back what only these runs, which have ended, were waiting for: nobody would hear the answer. */
-export const dropWaits = async (tx: AgentTx, names: readonly RunName[], now: number): Promise<void> => {
+export async function dropWaits(tx: AgentTx, names: readonly RunName[], now: number): Promise<void> {
   const { approvals: p, wakeups: w } = tx.t;
   const ended = new Set(names.map(({ activationId, runId }) => `${activationId} ${runId}`));
   const ids = [...new Set(names.map(({ activationId }) => activationId))];
@@ -83,4 +64,23 @@ export const dropWaits = async (tx: AgentTx, names: readonly RunName[], now: num
     .where(and(inArray(w.activationId, ids), eq(w.status, "SCHEDULED"), eq(w.suspendRun, true)));
   const alarms = scheduled.filter(ofEnded).map(({ id }) => id);
   if (alarms.length > 0) await tx.update(w).set({ status: "CANCELLED", scheduled: null }).where(inArray(w.id, alarms));
-};
+}
+
+/** What else is open that a run is to wait for. */
+async function openWait(tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<Wait | null> {
+  const { approvals: p, wakeups: w } = tx.t;
+  const [approval] = await tx
+    .select({ waitingOn: p.messageId, deadlineAt: p.expiresAt })
+    .from(p)
+    .where(and(eq(p.activationId, activationId), eq(p.status, "PENDING"), eq(p.runId, runId), eq(p.suspendRun, true), gt(p.expiresAt, now)))
+    .orderBy(desc(p.messageId))
+    .limit(1);
+  if (approval) return { waitingFor: "approval", ...approval };
+  const [wakeup] = await tx
+    .select({ waitingOn: w.id, deadlineAt: w.fireAt })
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED"), eq(w.runId, runId), eq(w.suspendRun, true)))
+    .orderBy(desc(w.id))
+    .limit(1);
+  return wakeup ? { waitingFor: "wakeup", ...wakeup } : null;
+}

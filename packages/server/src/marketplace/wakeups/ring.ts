@@ -3,9 +3,9 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { emit } from "../../webhooks/emit.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { findActivation, isOrphaned } from "../activations/store.ts";
-import { emit } from "../deliveries/emit.ts";
 import { waitOver } from "../runs/waits.ts";
 
 /** Wakes an agent. */
@@ -14,11 +14,12 @@ export const RING_JOB = "agent.wakeup.ring";
 type Ringing = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
 
 /** Sees to it that a wakeup is looked at, at an instant (ms). */
-export const ringAt = (tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> =>
-  deps.queue.enqueue(tx, { kind: RING_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${RING_JOB}:${id}` });
+export function ringAt(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> {
+  return deps.queue.enqueue(tx, { kind: RING_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${RING_JOB}:${id}` });
+}
 
 /** Looks again at all wakeups of an activation that goes on: those that fell due while it was paused are held until now. */
-export const ringHeld = async (tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> => {
+export async function ringHeld(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
   const { wakeups: w } = tx.t;
   const held = await tx
     .select({ id: w.id, workspaceId: w.workspaceId, fireAt: w.fireAt })
@@ -27,12 +28,11 @@ export const ringHeld = async (tx: AgentTx, deps: AgentDeps, activationId: strin
     .orderBy(asc(w.fireAt));
   const now = deps.clock.now();
   for (const wakeup of held) await ringAt(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
-};
+}
 
 /** Wakes an agent that is at work. For one that is paused the wakeup waits; its end skips it. */
-export const ring =
-  (deps: Deps): JobHandler =>
-  async ({ payload }) => {
+export function ring(deps: Deps): JobHandler {
+  return async ({ payload }) => {
     const { wakeupId } = payload as { wakeupId: string };
     const { wakeups } = deps.db.read.t;
     const [found] = await deps.db.read.select().from(wakeups).where(eq(wakeups.id, wakeupId));
@@ -63,3 +63,4 @@ export const ring =
       },
     };
   };
+}

@@ -2,7 +2,7 @@ import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/cont
 import { and, count, desc, eq, lt } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/page.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -14,21 +14,23 @@ import { ringAt } from "./ring.ts";
 
 export type WakeupRow = AgentTables["wakeups"]["$inferSelect"];
 
-export const showWakeup = (row: WakeupRow): Wakeup => ({
-  wakeupId: row.id,
-  status: row.status,
-  fireAt: iso(row.fireAt),
-  reason: row.reason,
-  payload: row.payload,
-  runId: row.runId,
-  dedupeKey: row.dedupeKey,
-  suspendRun: row.suspendRun,
-  createdAt: iso(row.createdAt),
-  firedAt: row.firedAt === null ? null : iso(row.firedAt),
-});
+export function showWakeup(row: WakeupRow): Wakeup {
+  return {
+    wakeupId: row.id,
+    status: row.status,
+    fireAt: iso(row.fireAt),
+    reason: row.reason,
+    payload: row.payload,
+    runId: row.runId,
+    dedupeKey: row.dedupeKey,
+    suspendRun: row.suspendRun,
+    createdAt: iso(row.createdAt),
+    firedAt: row.firedAt === null ? null : iso(row.firedAt),
+  };
+}
 
 /** A wakeup of an activation. Throws ApiError not_found. */
-export const findWakeup = async (q: Query, activationId: string, id: string): Promise<WakeupRow> => {
+export async function findWakeup(q: Query, activationId: string, id: string): Promise<WakeupRow> {
   const { wakeups: w } = q.t;
   const [row] = await q
     .select()
@@ -36,7 +38,7 @@ export const findWakeup = async (q: Query, activationId: string, id: string): Pr
     .where(and(eq(w.activationId, activationId), eq(w.id, id)));
   if (!row) throw new ApiError("not_found", `There is no wakeup ${JSON.stringify(id.slice(0, 100))} of this activation.`);
   return row;
-};
+}
 
 export interface WakeupRequest {
   delaySeconds?: number | undefined;
@@ -48,40 +50,17 @@ export interface WakeupRequest {
   suspendRun: boolean;
 }
 
-/** When it is to be; an instant must lie as far ahead as a delay may. Throws ApiError validation_error. */
-const timeOf = ({ delaySeconds, runAt }: WakeupRequest, now: number): number => {
-  if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
-  const at = Date.parse(runAt);
-  const { minSeconds, maxSeconds } = WAKEUP_LIMITS;
-  if (at < now + minSeconds * 1000 || at > now + maxSeconds * 1000)
-    throw invalid("runAt", "out_of_range", `runAt lies ${minSeconds} seconds to ${maxSeconds / 86_400} days ahead; it is ${iso(now)} now.`);
-  return at;
-};
-
-const assertRoom = async (tx: AgentTx, activationId: string): Promise<void> => {
-  const { wakeups: w } = tx.t;
-  const [found] = await tx
-    .select({ n: count() })
-    .from(w)
-    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")));
-  if ((found?.n ?? 0) < WAKEUP_LIMITS.scheduled) return;
-  throw new ApiError("conflict", `${WAKEUP_LIMITS.scheduled} wakeups are waiting: that is as many as may be.`, {
-    details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups.` }],
-    hint: "Cancel one of them first.",
-  });
-};
-
 /**
  * Schedules a wakeup, or answers the one that waits under the same dedupeKey; `made` is false then. Throws ApiError
  * validation_error, not_found for an unknown run, invalid_state for one that has ended and cannot wait, and conflict when
  * too many wait.
  */
-export const scheduleWakeup = async (
+export async function scheduleWakeup(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
   request: WakeupRequest,
-): Promise<{ wakeup: Wakeup; made: boolean }> => {
+): Promise<{ wakeup: Wakeup; made: boolean }> {
   const { dedupeKey = null, runId = null, suspendRun } = request;
   const { wakeups: w } = tx.t;
   const now = deps.clock.now();
@@ -116,16 +95,10 @@ export const scheduleWakeup = async (
   if (run && suspendRun) await suspend(tx, deps, run, { waitingFor: "wakeup", waitingOn: row.id, deadlineAt: fireAt });
   await ringAt(tx, deps, row, fireAt);
   return { wakeup: showWakeup(row), made: true };
-};
-
-/** 409 for a wakeup that is over. */
-const notScheduled = ({ status }: WakeupRow): ApiError =>
-  new ApiError("invalid_state", `This wakeup is ${status}: only a SCHEDULED one can be cancelled.`, {
-    details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: "It is over." }],
-  });
+}
 
 /** Cancels a wakeup; doing so twice is one. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
-export const cancelWakeup = async (tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> => {
+export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> {
   const { wakeups: w } = tx.t;
   const row = await findWakeup(tx, activationId, id);
   if (row.status === "CANCELLED") return showWakeup(row);
@@ -139,10 +112,10 @@ export const cancelWakeup = async (tx: AgentTx, deps: AgentDeps, activationId: s
   if (!cancelled) throw notScheduled(row);
   if (row.runId !== null) await waitOver(tx, deps, { activationId, runId: row.runId }, id);
   return showWakeup(cancelled);
-};
+}
 
 /** The wakeups of an activation, newest first. */
-export const listWakeups = (read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) => {
+export function listWakeups(read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) {
   const { wakeups: w } = read.t;
   const where = and(eq(w.activationId, activationId), input.status === undefined ? undefined : eq(w.status, input.status));
   return pageOf(
@@ -158,4 +131,34 @@ export const listWakeups = (read: Reader<AgentTables>, activationId: string, inp
     async () => (await read.select({ n: count() }).from(w).where(where))[0]?.n ?? 0,
     showWakeup,
   );
-};
+}
+
+/** When it is to be; an instant must lie as far ahead as a delay may. Throws ApiError validation_error. */
+function timeOf({ delaySeconds, runAt }: WakeupRequest, now: number): number {
+  if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
+  const at = Date.parse(runAt);
+  const { minSeconds, maxSeconds } = WAKEUP_LIMITS;
+  if (at < now + minSeconds * 1000 || at > now + maxSeconds * 1000)
+    throw invalid("runAt", "out_of_range", `runAt lies ${minSeconds} seconds to ${maxSeconds / 86_400} days ahead; it is ${iso(now)} now.`);
+  return at;
+}
+
+async function assertRoom(tx: AgentTx, activationId: string): Promise<void> {
+  const { wakeups: w } = tx.t;
+  const [found] = await tx
+    .select({ n: count() })
+    .from(w)
+    .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")));
+  if ((found?.n ?? 0) < WAKEUP_LIMITS.scheduled) return;
+  throw new ApiError("conflict", `${WAKEUP_LIMITS.scheduled} wakeups are waiting: that is as many as may be.`, {
+    details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups.` }],
+    hint: "Cancel one of them first.",
+  });
+}
+
+/** 409 for a wakeup that is over. */
+function notScheduled({ status }: WakeupRow): ApiError {
+  return new ApiError("invalid_state", `This wakeup is ${status}: only a SCHEDULED one can be cancelled.`, {
+    details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: "It is over." }],
+  });
+}

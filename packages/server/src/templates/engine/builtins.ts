@@ -21,60 +21,21 @@ export interface Helper {
 }
 
 /** Whether `{{#if}}` takes a value as true: as Handlebars does, so an empty list is not. */
-export const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
-
-const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
+export function isTrue(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
 
 /** A value as text. Throws HelperError for lists and objects. */
-export const textOf = (value: unknown): string => {
+export function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value === "object") throw new HelperError(`is ${kindOf(value)}, which has no text; name one of its fields, or use {{#each}}.`);
   return String(value);
-};
-
-const numberOf = (value: unknown): number => {
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number !== "number" || !Number.isFinite(number)) throw new HelperError("is not a number.");
-  return number;
-};
-
-const dateOf = (value: unknown): Date => {
-  const date = new Date(typeof value === "string" || typeof value === "number" ? value : Number.NaN);
-  if (Number.isNaN(date.getTime())) throw new HelperError("is not a date; an ISO 8601 text or milliseconds since 1970 is needed.");
-  return date;
-};
-
-const wholeOf = (value: unknown, name: string, max: number): number => {
-  const number = numberOf(value);
-  if (!Number.isInteger(number) || number < 0 || number > max) throw new HelperError(`${name} must be a whole number from 0 to ${max}.`);
-  return number;
-};
+}
 
 // A formatter takes 30 µs to make and 1 µs to use.
 const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 const MAX_FORMATS = 200;
-
-const kept = <F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, make: () => F): F => {
-  const before = formats.get(key);
-  if (before) return before as F;
-  if (formats.size >= MAX_FORMATS) formats.clear();
-  let made: F;
-  try {
-    made = make();
-  } catch (error) {
-    throw new HelperError(`cannot be formatted: ${(error as Error).message}.`);
-  }
-  formats.set(key, made);
-  return made;
-};
-
-const wordOf = (value: unknown, fallback: string, name: string): string => {
-  if (value === undefined || value === null) return fallback;
-  if (typeof value !== "string" || value.length > 64) throw new HelperError(`${name} must be a short text.`);
-  return value;
-};
 
 const STYLES: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   short: { dateStyle: "short" },
@@ -84,75 +45,6 @@ const STYLES: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   time: { timeStyle: "short" },
   "date-time": { dateStyle: "long", timeStyle: "short" },
 };
-
-const date = (args: readonly unknown[], named: Named): string => {
-  const style = wordOf(args[1] ?? named["style"], "long", "style");
-  const value = dateOf(args[0]);
-  if (style === "iso") return value.toISOString().slice(0, 10);
-  const options = Object.hasOwn(STYLES, style) ? STYLES[style] : undefined;
-  if (!options) throw new HelperError(`has no style ${JSON.stringify(style)}; there are ${[...Object.keys(STYLES), "iso"].join(", ")}.`);
-  const locale = wordOf(named["locale"], "en", "locale");
-  const timeZone = wordOf(named["timeZone"], "UTC", "timeZone");
-  return kept(`d ${style} ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(value);
-};
-
-const number = ([value]: readonly unknown[], named: Named): string => {
-  const locale = wordOf(named["locale"], "en", "locale");
-  const digits = named["decimals"] === undefined ? undefined : wholeOf(named["decimals"], "decimals", 20);
-  const options = digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return kept(`n ${digits} ${locale}`, () => new Intl.NumberFormat(locale, options)).format(numberOf(value));
-};
-
-const currency = (args: readonly unknown[], named: Named): string => {
-  const code = wordOf(args[1] ?? named["code"], "USD", "code");
-  const locale = wordOf(named["locale"], "en", "locale");
-  return kept(`c ${code} ${locale}`, () => new Intl.NumberFormat(locale, { style: "currency", currency: code })).format(numberOf(args[0]));
-};
-
-const truncate = ([value, length]: readonly unknown[], named: Named): string => {
-  const text = textOf(value);
-  const limit = wholeOf(length, "the length", 100_000);
-  if (text.length <= limit) return text;
-  const end = wordOf(named["end"], "…", "end");
-  // Whole characters only: half of an emoji is none.
-  const cut = text.slice(0, Math.max(0, limit - end.length));
-  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}${end}`;
-};
-
-const join = ([list, between]: readonly unknown[]): string => {
-  if (!Array.isArray(list)) throw new HelperError("is not a list.");
-  return list.map(textOf).join(between === undefined ? ", " : textOf(between));
-};
-
-const count = ([value]: readonly unknown[]): number => {
-  if (Array.isArray(value)) return value.length;
-  if (typeof value === "string") return value.length;
-  throw new HelperError("is not a list.");
-};
-
-const same = (a: unknown, b: unknown): boolean => a === b || (a === null && b === undefined) || (a === undefined && b === null);
-
-/** Compares two numbers, or two texts. */
-const order = ([a, b]: readonly unknown[]): number => {
-  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
-  return numberOf(a) - numberOf(b);
-};
-
-const text = (change: (text: string) => string): Helper => ({
-  min: 1,
-  max: 1,
-  named: [],
-  takes: "string",
-  run: ([value]) => change(textOf(value)),
-});
-const comparison = (holds: (args: readonly unknown[]) => boolean, lenient: boolean): Helper => ({
-  min: 2,
-  max: 2,
-  named: [],
-  lenient,
-  takes: "any",
-  run: holds,
-});
 const FORMAT_COST = 20;
 
 /** All helpers there are; a template that calls another one is refused. None reads a clock, so the same variables give the same mail. */
@@ -188,3 +80,121 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map<string, Helper>([
   ["or", { min: 2, max: 10, named: [], lenient: true, takes: "any", run: (args) => args.some(isTrue) }],
   ["not", { min: 1, max: 1, named: [], lenient: true, takes: "any", run: ([value]) => !isTrue(value) }],
 ]);
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
+}
+
+function numberOf(value: unknown): number {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isFinite(number)) throw new HelperError("is not a number.");
+  return number;
+}
+
+function dateOf(value: unknown): Date {
+  const date = new Date(typeof value === "string" || typeof value === "number" ? value : Number.NaN);
+  if (Number.isNaN(date.getTime())) throw new HelperError("is not a date; an ISO 8601 text or milliseconds since 1970 is needed.");
+  return date;
+}
+
+function wholeOf(value: unknown, name: string, max: number): number {
+  const number = numberOf(value);
+  if (!Number.isInteger(number) || number < 0 || number > max) throw new HelperError(`${name} must be a whole number from 0 to ${max}.`);
+  return number;
+}
+
+function kept<F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, make: () => F): F {
+  const before = formats.get(key);
+  if (before) return before as F;
+  if (formats.size >= MAX_FORMATS) formats.clear();
+  let made: F;
+  try {
+    made = make();
+  } catch (error) {
+    throw new HelperError(`cannot be formatted: ${(error as Error).message}.`);
+  }
+  formats.set(key, made);
+  return made;
+}
+
+function wordOf(value: unknown, fallback: string, name: string): string {
+  if (value === undefined || value === null) return fallback;
+  if (typeof value !== "string" || value.length > 64) throw new HelperError(`${name} must be a short text.`);
+  return value;
+}
+
+function date(args: readonly unknown[], named: Named): string {
+  const style = wordOf(args[1] ?? named["style"], "long", "style");
+  const value = dateOf(args[0]);
+  if (style === "iso") return value.toISOString().slice(0, 10);
+  const options = Object.hasOwn(STYLES, style) ? STYLES[style] : undefined;
+  if (!options) throw new HelperError(`has no style ${JSON.stringify(style)}; there are ${[...Object.keys(STYLES), "iso"].join(", ")}.`);
+  const locale = wordOf(named["locale"], "en", "locale");
+  const timeZone = wordOf(named["timeZone"], "UTC", "timeZone");
+  return kept(`d ${style} ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(value);
+}
+
+function number([value]: readonly unknown[], named: Named): string {
+  const locale = wordOf(named["locale"], "en", "locale");
+  const digits = named["decimals"] === undefined ? undefined : wholeOf(named["decimals"], "decimals", 20);
+  const options = digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return kept(`n ${digits} ${locale}`, () => new Intl.NumberFormat(locale, options)).format(numberOf(value));
+}
+
+function currency(args: readonly unknown[], named: Named): string {
+  const code = wordOf(args[1] ?? named["code"], "USD", "code");
+  const locale = wordOf(named["locale"], "en", "locale");
+  return kept(`c ${code} ${locale}`, () => new Intl.NumberFormat(locale, { style: "currency", currency: code })).format(numberOf(args[0]));
+}
+
+function truncate([value, length]: readonly unknown[], named: Named): string {
+  const text = textOf(value);
+  const limit = wholeOf(length, "the length", 100_000);
+  if (text.length <= limit) return text;
+  const end = wordOf(named["end"], "…", "end");
+  // Whole characters only: half of an emoji is none.
+  const cut = text.slice(0, Math.max(0, limit - end.length));
+  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}${end}`;
+}
+
+function join([list, between]: readonly unknown[]): string {
+  if (!Array.isArray(list)) throw new HelperError("is not a list.");
+  return list.map(textOf).join(between === undefined ? ", " : textOf(between));
+}
+
+function count([value]: readonly unknown[]): number {
+  if (Array.isArray(value)) return value.length;
+  if (typeof value === "string") return value.length;
+  throw new HelperError("is not a list.");
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return a === b || (a === null && b === undefined) || (a === undefined && b === null);
+}
+
+/** Compares two numbers, or two texts. */
+function order([a, b]: readonly unknown[]): number {
+  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+  return numberOf(a) - numberOf(b);
+}
+
+function text(change: (text: string) => string): Helper {
+  return {
+    min: 1,
+    max: 1,
+    named: [],
+    takes: "string",
+    run: ([value]) => change(textOf(value)),
+  };
+}
+
+function comparison(holds: (args: readonly unknown[]) => boolean, lenient: boolean): Helper {
+  return {
+    min: 2,
+    max: 2,
+    named: [],
+    lenient,
+    takes: "any",
+    run: holds,
+  };
+}

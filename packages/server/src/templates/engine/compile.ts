@@ -52,54 +52,68 @@ export interface Run {
 export type Op = (scope: Scope, run: Run) => void;
 type Eval = (scope: Scope, run: Run) => unknown;
 
-const tooMuch = (at: Place | null): never => {
-  throw new RenderError("too_much_work", `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps; loop over less.`, at);
-};
-
-const tooLong = (): never => {
-  throw new RenderError("output_too_large", `The rendered text is longer than ${BUDGET.output / 1024 / 1024} MB.`);
-};
-
 /** Runs nodes one after the other. */
-export const runAll = (ops: readonly Op[], scope: Scope, run: Run): void => {
+export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
   run.steps -= ops.length;
   if (run.steps < 0) tooMuch(null);
   for (let i = 0; i < ops.length; i += 1) (ops[i] as Op)(scope, run);
-};
+}
 
-const outer = (scope: Scope, up: number): Scope => {
+/** What a source is put together with. */
+export interface Parts {
+  /** The nodes of a partial. */
+  partial(slug: string, at: Place): readonly Op[];
+  /** Of a layout: its content. */
+  readonly body?: readonly Op[] | undefined;
+}
+
+/** Turns nodes into functions, once; running them is all that rendering does. */
+export function compileNodes(nodes: readonly Node[], role: Role, parts: Parts): readonly Op[] {
+  return nodes.map((node) => compileNode(node, role, parts));
+}
+
+function tooMuch(at: Place | null): never {
+  throw new RenderError("too_much_work", `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps; loop over less.`, at);
+}
+
+function tooLong(): never {
+  throw new RenderError("output_too_large", `The rendered text is longer than ${BUDGET.output / 1024 / 1024} MB.`);
+}
+
+function outer(scope: Scope, up: number): Scope {
   let at = scope;
   for (let i = 0; i < up && at.parent; i += 1) at = at.parent;
   return at;
-};
+}
 
 /** A field of a value: its own fields only, never what it inherits. */
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
 
-const labelOf = (scope: Scope): string => {
+function labelOf(scope: Scope): string {
   if (!scope.about || !scope.parent) return "";
   const name = fullName(scope.about, scope.parent);
   return scope.index < 0 ? name : typeof scope.key === "number" ? `${name}[${scope.key}]` : `${name}.${scope.key}`;
-};
+}
 
-const fullName = (path: Path, from: Scope): string => {
+function fullName(path: Path, from: Scope): string {
   const scope = outer(from, path.up);
   const [head = "", ...rest] = path.names;
   const alias = path.from === "root" ? undefined : scope.aliases?.get(head);
   if (alias !== undefined) return [alias, ...rest].join(".");
   const base = path.from === "root" ? "" : labelOf(scope);
   return [...(base === "" ? [] : [base]), ...path.names].join(".");
-};
+}
 
-const noteMissing = (path: Path, scope: Scope, run: Run): string => {
+function noteMissing(path: Path, scope: Scope, run: Run): string {
   const name = fullName(path, scope);
   if (name === "" || run.optional.has(name.replace(/\[\d+\]/g, "[]"))) return "";
   if (run.missing.size < MAX_MISSING) run.missing.add(name);
   return run.lenient ? `{{${path.text}}}` : "";
-};
+}
 
-const readPath = ({ names, from, up }: Path): Eval => {
+function readPath({ names, from, up }: Path): Eval {
   if (from === "index") return (scope) => outer(scope, up).index;
   if (from === "key") return (scope) => outer(scope, up).key;
   if (from === "first") return (scope) => outer(scope, up).index === 0;
@@ -112,12 +126,14 @@ const readPath = ({ names, from, up }: Path): Eval => {
     for (const name of names) value = field(value, name);
     return value;
   };
-};
+}
 
 // What looking at a value costs beyond a step: texts by their length, lists by theirs.
-const weight = (value: unknown): number => (typeof value === "string" ? value.length >> 6 : Array.isArray(value) ? value.length : 0);
+function weight(value: unknown): number {
+  return typeof value === "string" ? value.length >> 6 : Array.isArray(value) ? value.length : 0;
+}
 
-const compileCall = (call: Call, lenientContext: boolean): Eval => {
+function compileCall(call: Call, lenientContext: boolean): Eval {
   const helper = HELPERS.get(call.helper);
   if (!helper) throw new RenderError("unknown_helper", `There is no helper ${call.helper}.`, call.at);
   const args = call.args.map((arg) => compileExpression(arg, helper.lenient ?? false));
@@ -149,10 +165,10 @@ const compileCall = (call: Call, lenientContext: boolean): Eval => {
       throw new RenderError("wrong_value", `{{${call.helper}}} cannot work with ${what}.`, call.at);
     }
   };
-};
+}
 
 /** What gives the value of an expression. `lenient`: it may be absent without being missing. */
-const compileExpression = (expression: Expression, lenient: boolean): Eval => {
+function compileExpression(expression: Expression, lenient: boolean): Eval {
   if (expression.kind === "literal") return () => expression.value;
   if (expression.kind === "call") return compileCall(expression, lenient);
   const read = readPath(expression);
@@ -162,18 +178,18 @@ const compileExpression = (expression: Expression, lenient: boolean): Eval => {
     if (value === undefined) noteMissing(expression, scope, run);
     return value;
   };
-};
+}
 
-const shown = (value: unknown, node: PutNode): string => {
+function shown(value: unknown, node: PutNode): string {
   try {
     return textOf(value);
   } catch (error) {
     const what = node.value.kind === "path" ? node.value.text : "This";
     throw new RenderError("wrong_value", `${what} ${(error as Error).message}`, node.at);
   }
-};
+}
 
-const compilePut = (node: PutNode, role: Role): Op => {
+function compilePut(node: PutNode, role: Role): Op {
   const path = node.value.kind === "path" ? node.value : null;
   const read = path ? readPath(path) : compileExpression(node.value, false);
   const asItIs = role !== "html" || node.raw;
@@ -191,9 +207,9 @@ const compilePut = (node: PutNode, role: Role): Op => {
     run.out += asItIs ? text : escapeHtml(text);
     if (run.out.length > BUDGET.output) tooLong();
   };
-};
+}
 
-const compileEach = (node: ScopeNode, role: Role, parts: Parts): Op => {
+function compileEach(node: ScopeNode, role: Role, parts: Parts): Op {
   const read = compileExpression(node.value, node.hasElse);
   const about = node.value.kind === "path" ? node.value : null;
   const body = compileNodes(node.body, role, parts);
@@ -222,9 +238,9 @@ const compileEach = (node: ScopeNode, role: Role, parts: Parts): Op => {
       runAll(body, scope, run);
     }
   };
-};
+}
 
-const compileWith = (node: ScopeNode, role: Role, parts: Parts): Op => {
+function compileWith(node: ScopeNode, role: Role, parts: Parts): Op {
   const read = compileExpression(node.value, node.hasElse);
   const about = node.value.kind === "path" ? node.value : null;
   const body = compileNodes(node.body, role, parts);
@@ -234,9 +250,9 @@ const compileWith = (node: ScopeNode, role: Role, parts: Parts): Op => {
     if (isTrue(value) || value === 0) runAll(body, { value, parent, about, index: -1, key: 0, last: false }, run);
     else runAll(otherwise, parent, run);
   };
-};
+}
 
-const compilePartial = (node: PartialNode, parts: Parts): Op => {
+function compilePartial(node: PartialNode, parts: Parts): Op {
   const ops = parts.partial(node.slug, node.at);
   if (node.named.length === 0) return (scope, run) => runAll(ops, scope, run);
   const named = node.named.map(([name, value]) => [name, compileExpression(value, true), value] as const);
@@ -256,17 +272,9 @@ const compilePartial = (node: PartialNode, parts: Parts): Op => {
     }
     runAll(ops, { ...scope, value, aliases }, run);
   };
-};
-
-/** What a source is put together with. */
-export interface Parts {
-  /** The nodes of a partial. */
-  partial(slug: string, at: Place): readonly Op[];
-  /** Of a layout: its content. */
-  readonly body?: readonly Op[] | undefined;
 }
 
-const compileNode = (node: Node, role: Role, parts: Parts): Op => {
+function compileNode(node: Node, role: Role, parts: Parts): Op {
   switch (node.kind) {
     case "text": {
       const { text } = node;
@@ -294,8 +302,4 @@ const compileNode = (node: Node, role: Role, parts: Parts): Op => {
       return (_scope, run) => runAll(body, run.root, run);
     }
   }
-};
-
-/** Turns nodes into functions, once; running them is all that rendering does. */
-export const compileNodes = (nodes: readonly Node[], role: Role, parts: Parts): readonly Op[] =>
-  nodes.map((node) => compileNode(node, role, parts));
+}

@@ -134,35 +134,11 @@ class Assembly {
   }
 }
 
-const placeOfPartial = (tree: Tree, slug: string): { line: number; column: number } => {
-  const stack = [...tree.nodes];
-  for (let node = stack.pop(); node; node = stack.pop()) {
-    if (node.kind === "partial" && node.slug === slug) return { line: node.at.line, column: node.at.column };
-    if (node.kind === "if") stack.push(...node.body, ...node.otherwise);
-    if (node.kind === "each" || node.kind === "with") stack.push(...node.body, ...node.otherwise);
-  }
-  return { line: 1, column: 1 };
-};
-
-const declaredIn = (bundle: Bundle): Declared[] => {
-  const all = new Map<string, Declared>();
-  // What the template says comes before what its layout and partials say.
-  for (const part of [...bundle.partials.values(), ...(bundle.layout ? [bundle.layout] : []), bundle])
-    for (const one of part.variables) all.set(one.name, one);
-  return [...all.values()];
-};
-
 // Characters of all sources together; reading a million takes up to a third of a second.
 const MAX_BUNDLE = 4 * 1024 * 1024;
 
-const sizeOf = (bundle: Bundle): number =>
-  [bundle, ...(bundle.layout ? [bundle.layout] : []), ...bundle.partials.values()].reduce(
-    (sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0),
-    bundle.subject?.length ?? 0,
-  );
-
 /** Reads, checks and compiles a bundle. Throws BundleFaults with everything that is wrong with it. */
-export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
+export function compileBundle(parse: Parse, bundle: Bundle): Compiled {
   const size = sizeOf(bundle);
   if (size > MAX_BUNDLE) {
     const message = "With its layout and partials the template is larger than 4 MiB.";
@@ -215,27 +191,13 @@ export const compileBundle = (parse: Parse, bundle: Bundle): Compiled => {
     uses: [...new Set([...(layout ? [layout.slug] : []), ...[subject, html, text].flatMap((tree) => tree?.partials ?? [])])],
     size,
   };
-};
-
-const opsOf = (assembly: Assembly, content: Tree, frame: Tree | null): readonly Op[] => {
-  const known = new Map<string, readonly Op[]>();
-  const partial = (slug: string): readonly Op[] => {
-    let ops = known.get(slug);
-    if (!ops) {
-      ops = compileNodes(assembly.partial(slug, content.role)?.nodes ?? [], content.role, { partial });
-      known.set(slug, ops);
-    }
-    return ops;
-  };
-  const body = compileNodes(content.nodes, content.role, { partial });
-  return frame ? compileNodes(frame.nodes, content.role, { partial, body }) : body;
-};
+}
 
 /** A subject of its own for one request, in which variables are allowed. Throws SourceFaults. */
-export const compileSubject = (parse: Parse, source: string): readonly Op[] => {
+export function compileSubject(parse: Parse, source: string): readonly Op[] {
   const tree = readSource(parse, source, { role: "subject" });
   return compileNodes(tree.nodes, "subject", { partial: () => [] });
-};
+}
 
 /** What came out. */
 export interface Rendered {
@@ -254,7 +216,9 @@ export interface Allowance {
 }
 
 /** For a batch: as much as four single mails may need, and 20 MB of text. */
-export const allowance = (): Allowance => ({ steps: 4 * BUDGET.steps, output: 10 * BUDGET.output });
+export function allowance(): Allowance {
+  return { steps: 4 * BUDGET.steps, output: 10 * BUDGET.output };
+}
 
 export interface Rendering {
   /** What is left of what several renderings may use up; each takes from it. */
@@ -269,7 +233,7 @@ export interface Rendering {
  * Renders a template: subject, HTML and text. Pure, and bounded by BUDGET whatever the variables are. Throws
  * MissingVariables with all their names, or RenderError.
  */
-export const render = (compiled: Compiled, given: Values, { lenient = false, subject, left = allowance() }: Rendering = {}): Rendered => {
+export function render(compiled: Compiled, given: Values, { lenient = false, subject, left = allowance() }: Rendering = {}): Rendered {
   const values = withDefaults(compiled.declared, given);
   const root: Scope = { value: values, parent: null, about: null, index: -1, key: 0, last: false };
   const missing = new Set<string>(absent(compiled.needed, values));
@@ -289,4 +253,43 @@ export const render = (compiled: Compiled, given: Values, { lenient = false, sub
   const names = [...missing].filter((name, _i, all) => !all.some((other) => other.startsWith(`${name}.`)));
   if (names.length > 0 && !lenient) throw new MissingVariables(names);
   return { subject: line, html, text: written ?? (html === null ? null : plainText(html) || null), missing: names };
-};
+}
+
+function placeOfPartial(tree: Tree, slug: string): { line: number; column: number } {
+  const stack = [...tree.nodes];
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    if (node.kind === "partial" && node.slug === slug) return { line: node.at.line, column: node.at.column };
+    if (node.kind === "if") stack.push(...node.body, ...node.otherwise);
+    if (node.kind === "each" || node.kind === "with") stack.push(...node.body, ...node.otherwise);
+  }
+  return { line: 1, column: 1 };
+}
+
+function declaredIn(bundle: Bundle): Declared[] {
+  const all = new Map<string, Declared>();
+  // What the template says comes before what its layout and partials say.
+  for (const part of [...bundle.partials.values(), ...(bundle.layout ? [bundle.layout] : []), bundle])
+    for (const one of part.variables) all.set(one.name, one);
+  return [...all.values()];
+}
+
+function sizeOf(bundle: Bundle): number {
+  return [bundle, ...(bundle.layout ? [bundle.layout] : []), ...bundle.partials.values()].reduce(
+    (sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0),
+    bundle.subject?.length ?? 0,
+  );
+}
+
+function opsOf(assembly: Assembly, content: Tree, frame: Tree | null): readonly Op[] {
+  const known = new Map<string, readonly Op[]>();
+  const partial = (slug: string): readonly Op[] => {
+    let ops = known.get(slug);
+    if (!ops) {
+      ops = compileNodes(assembly.partial(slug, content.role)?.nodes ?? [], content.role, { partial });
+      known.set(slug, ops);
+    }
+    return ops;
+  };
+  const body = compileNodes(content.nodes, content.role, { partial });
+  return frame ? compileNodes(frame.nodes, content.role, { partial, body }) : body;
+}

@@ -66,15 +66,9 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   }),
 ]);
 
-const fromCode = (code: number): string => {
-  // What no text may hold is shown as a character that could not be read.
-  if (!(code > 0 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) return "\ufffd";
-  return code < 32 && code !== 9 && code !== 10 && code !== 13 ? "\ufffd" : String.fromCodePoint(code);
-};
-
 /** HTML text with its character references resolved; names nobody knows stay as they are. */
-export const decodeEntities = (text: string): string =>
-  text.includes("&")
+export function decodeEntities(text: string): string {
+  return text.includes("&")
     ? text.replace(/&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,8})|([A-Za-z][A-Za-z0-9]{1,10}));?/g, (whole, decimal, hex, name) => {
         if (decimal !== undefined) return fromCode(Number(decimal));
         if (hex !== undefined) return fromCode(Number.parseInt(hex as string, 16));
@@ -82,3 +76,10 @@ export const decodeEntities = (text: string): string =>
         return whole.endsWith(";") ? (NAMED.get(name as string) ?? whole) : whole;
       })
     : text;
+}
+
+function fromCode(code: number): string {
+  // What no text may hold is shown as a character that could not be read.
+  if (!(code > 0 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) return "\ufffd";
+  return code < 32 && code !== 9 && code !== 10 && code !== 13 ? "\ufffd" : String.fromCodePoint(code);
+}

@@ -36,133 +36,6 @@ const LETTER = /[A-Za-z]/;
 const RAW: ReadonlySet<string> = new Set(["script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext"]);
 const URLS: ReadonlySet<string> = new Set(["href", "src", "action", "formaction", "background", "poster", "cite", "xlink:href", "data"]);
 
-const endTag = (s: State): void => {
-  s.mode = !s.closing && RAW.has(s.tag) ? "raw" : "text";
-  s.tail = "";
-};
-
-/** Moves on by one character; true when it must be looked at again in the new mode. */
-const step = (s: State, c: string): boolean => {
-  switch (s.mode) {
-    case "text":
-      if (c === "<") Object.assign(s, { mode: "open", closing: false });
-      return false;
-    case "open":
-      if (c === "/" && !s.closing) s.closing = true;
-      else if (LETTER.test(c)) Object.assign(s, { mode: "name", tag: c.toLowerCase() });
-      else if (c === "!" && !s.closing) Object.assign(s, { mode: "bang", tail: "" });
-      else if (c === "?" || s.closing) s.mode = c === ">" ? "text" : "declaration";
-      else {
-        s.mode = "text";
-        return true;
-      }
-      return false;
-    case "bang":
-      s.tail += c;
-      if (s.tail === "--") Object.assign(s, { mode: "dashes", tail: "--" });
-      else if (s.tail !== "-") {
-        s.mode = "declaration";
-        return c === ">";
-      }
-      return false;
-    case "dashes":
-      // What stands in a conditional comment is HTML to the one client that reads it.
-      s.mode = c === "[" ? "conditional" : "comment";
-      return c !== "[";
-    case "conditional":
-      if (c === ">" && s.tail.endsWith("]")) s.mode = "text";
-      s.tail = c;
-      return false;
-    case "comment":
-      if (c === ">" && s.tail.endsWith("--")) s.mode = "text";
-      s.tail = (s.tail + c).slice(-2);
-      return false;
-    case "declaration":
-      if (c === ">") s.mode = "text";
-      return false;
-    case "name":
-      if (c === ">") endTag(s);
-      else if (SPACE.test(c) || c === "/") s.mode = "tag";
-      else s.tag += c.toLowerCase();
-      return false;
-    case "tag":
-      if (c === ">") endTag(s);
-      else if (!SPACE.test(c) && c !== "/") Object.assign(s, { mode: "attribute", attribute: c.toLowerCase() });
-      return false;
-    case "attribute":
-      if (c === "=") s.mode = "before-value";
-      else if (SPACE.test(c)) s.mode = "after-attribute";
-      else if (c === ">") endTag(s);
-      else if (c === "/") s.mode = "tag";
-      else s.attribute += c.toLowerCase();
-      return false;
-    case "after-attribute":
-      if (c === "=") s.mode = "before-value";
-      else if (!SPACE.test(c)) {
-        s.mode = "tag";
-        return true;
-      }
-      return false;
-    case "before-value":
-      if (c === '"' || c === "'") Object.assign(s, { mode: "quoted", quote: c, fresh: true });
-      else if (c === ">") endTag(s);
-      else if (!SPACE.test(c)) s.mode = "unquoted";
-      return false;
-    case "quoted":
-      if (c === s.quote) s.mode = "tag";
-      else if (!SPACE.test(c)) s.fresh = false;
-      return false;
-    case "unquoted":
-      if (SPACE.test(c)) s.mode = "tag";
-      else if (c === ">") endTag(s);
-      return false;
-    case "raw":
-      s.tail = (s.tail + c.toLowerCase()).slice(-(s.tag.length + 2));
-      if (s.tail === `</${s.tag}`) Object.assign(s, { mode: "name", closing: true });
-      return false;
-  }
-};
-
-const feed = (s: State, text: string): void => {
-  for (let i = 0; i < text.length; i += 1) {
-    // Most of a mail is text between tags.
-    if (s.mode === "text") {
-      const next = text.indexOf("<", i);
-      if (next === -1) return;
-      i = next;
-    }
-    if (step(s, text[i] as string)) i -= 1;
-  }
-};
-
-/** Two ways through a block must end in the same place. */
-const keyOf = ({ mode, tag, closing, attribute, quote }: State): string => {
-  if (mode === "text" || mode === "comment" || mode === "declaration" || mode === "conditional") return mode;
-  if (mode === "raw" || mode === "name" || mode === "tag") return `${mode} ${closing} ${tag}`;
-  return `${mode} ${tag} ${attribute} ${quote}`;
-};
-
-const refusal = (s: State, node: PutNode): string | null => {
-  switch (s.mode) {
-    case "text":
-      return null;
-    case "comment":
-    case "declaration":
-    case "conditional":
-      return node.raw ? "stands in a comment, where three braces could end it." : null;
-    case "quoted":
-      if (node.raw) return "stands in an attribute, where three braces could end it; write two.";
-      return s.attribute.startsWith("on") || s.attribute === "srcdoc" ? `stands in ${s.attribute}, where it would be run as code.` : null;
-    case "unquoted":
-    case "before-value":
-      return `is the value of ${s.attribute} without quotes; write ${s.attribute}="…".`;
-    case "raw":
-      return s.tag === "style" && !node.raw ? null : `stands in <${s.tag}>, where escaping does not protect.`;
-    default:
-      return "stands inside a tag; a value may stand between tags and in quoted attributes.";
-  }
-};
-
 /** A fault with the slug of the part it is in; null for the template itself. */
 type PartFault = Fault & { readonly part: string | null };
 
@@ -256,19 +129,148 @@ class Walker {
   }
 }
 
-const textOf = ({ value }: PutNode): string => (value.kind === "path" ? value.text : value.kind === "call" ? `${value.helper} …` : "…");
-
 /**
  * The faults of an HTML source, together with its partials and, for a layout, its content. `part` is the slug of the
  * layout, or null.
  */
-export const markupFaults = (
+export function markupFaults(
   tree: Tree,
   part: string | null,
   partial: (slug: string) => Tree | undefined,
   body?: Tree,
-): readonly PartFault[] => {
+): readonly PartFault[] {
   const walker = new Walker(partial, body, part);
   walker.walk(tree.nodes, { ...START });
   return walker.faults;
-};
+}
+
+function endTag(s: State): void {
+  s.mode = !s.closing && RAW.has(s.tag) ? "raw" : "text";
+  s.tail = "";
+}
+
+/** Moves on by one character; true when it must be looked at again in the new mode. */
+function step(s: State, c: string): boolean {
+  switch (s.mode) {
+    case "text":
+      if (c === "<") Object.assign(s, { mode: "open", closing: false });
+      return false;
+    case "open":
+      if (c === "/" && !s.closing) s.closing = true;
+      else if (LETTER.test(c)) Object.assign(s, { mode: "name", tag: c.toLowerCase() });
+      else if (c === "!" && !s.closing) Object.assign(s, { mode: "bang", tail: "" });
+      else if (c === "?" || s.closing) s.mode = c === ">" ? "text" : "declaration";
+      else {
+        s.mode = "text";
+        return true;
+      }
+      return false;
+    case "bang":
+      s.tail += c;
+      if (s.tail === "--") Object.assign(s, { mode: "dashes", tail: "--" });
+      else if (s.tail !== "-") {
+        s.mode = "declaration";
+        return c === ">";
+      }
+      return false;
+    case "dashes":
+      // What stands in a conditional comment is HTML to the one client that reads it.
+      s.mode = c === "[" ? "conditional" : "comment";
+      return c !== "[";
+    case "conditional":
+      if (c === ">" && s.tail.endsWith("]")) s.mode = "text";
+      s.tail = c;
+      return false;
+    case "comment":
+      if (c === ">" && s.tail.endsWith("--")) s.mode = "text";
+      s.tail = (s.tail + c).slice(-2);
+      return false;
+    case "declaration":
+      if (c === ">") s.mode = "text";
+      return false;
+    case "name":
+      if (c === ">") endTag(s);
+      else if (SPACE.test(c) || c === "/") s.mode = "tag";
+      else s.tag += c.toLowerCase();
+      return false;
+    case "tag":
+      if (c === ">") endTag(s);
+      else if (!SPACE.test(c) && c !== "/") Object.assign(s, { mode: "attribute", attribute: c.toLowerCase() });
+      return false;
+    case "attribute":
+      if (c === "=") s.mode = "before-value";
+      else if (SPACE.test(c)) s.mode = "after-attribute";
+      else if (c === ">") endTag(s);
+      else if (c === "/") s.mode = "tag";
+      else s.attribute += c.toLowerCase();
+      return false;
+    case "after-attribute":
+      if (c === "=") s.mode = "before-value";
+      else if (!SPACE.test(c)) {
+        s.mode = "tag";
+        return true;
+      }
+      return false;
+    case "before-value":
+      if (c === '"' || c === "'") Object.assign(s, { mode: "quoted", quote: c, fresh: true });
+      else if (c === ">") endTag(s);
+      else if (!SPACE.test(c)) s.mode = "unquoted";
+      return false;
+    case "quoted":
+      if (c === s.quote) s.mode = "tag";
+      else if (!SPACE.test(c)) s.fresh = false;
+      return false;
+    case "unquoted":
+      if (SPACE.test(c)) s.mode = "tag";
+      else if (c === ">") endTag(s);
+      return false;
+    case "raw":
+      s.tail = (s.tail + c.toLowerCase()).slice(-(s.tag.length + 2));
+      if (s.tail === `</${s.tag}`) Object.assign(s, { mode: "name", closing: true });
+      return false;
+  }
+}
+
+function feed(s: State, text: string): void {
+  for (let i = 0; i < text.length; i += 1) {
+    // Most of a mail is text between tags.
+    if (s.mode === "text") {
+      const next = text.indexOf("<", i);
+      if (next === -1) return;
+      i = next;
+    }
+    if (step(s, text[i] as string)) i -= 1;
+  }
+}
+
+/** Two ways through a block must end in the same place. */
+function keyOf({ mode, tag, closing, attribute, quote }: State): string {
+  if (mode === "text" || mode === "comment" || mode === "declaration" || mode === "conditional") return mode;
+  if (mode === "raw" || mode === "name" || mode === "tag") return `${mode} ${closing} ${tag}`;
+  return `${mode} ${tag} ${attribute} ${quote}`;
+}
+
+function refusal(s: State, node: PutNode): string | null {
+  switch (s.mode) {
+    case "text":
+      return null;
+    case "comment":
+    case "declaration":
+    case "conditional":
+      return node.raw ? "stands in a comment, where three braces could end it." : null;
+    case "quoted":
+      if (node.raw) return "stands in an attribute, where three braces could end it; write two.";
+      return s.attribute.startsWith("on") || s.attribute === "srcdoc" ? `stands in ${s.attribute}, where it would be run as code.` : null;
+    case "unquoted":
+    case "before-value":
+      return `is the value of ${s.attribute} without quotes; write ${s.attribute}="…".`;
+    case "raw":
+      return s.tag === "style" && !node.raw ? null : `stands in <${s.tag}>, where escaping does not protect.`;
+    default:
+      return "stands inside a tag; a value may stand between tags and in quoted attributes.";
+  }
+}
+
+function textOf({ value }: PutNode): string {
+  return value.kind === "path" ? value.text : value.kind === "call" ? `${value.helper} …` : "…";
+}

@@ -7,26 +7,16 @@ export type Parse = (source: string) => hbs.AST.Program;
 let loaded: Promise<Parse> | undefined;
 
 /** The parser of Handlebars, loaded when the first template is read: 20 ms a start should not pay. Its compiler and runtime are not used. */
-export const loadParser = (): Promise<Parse> => {
+export function loadParser(): Promise<Parse> {
   loaded ??= import("handlebars").then((module) => (module as unknown as { default: typeof Handlebars }).default.parse);
   return loaded;
-};
+}
 
 /** Placeholders and blocks in one source; more is no mail. */
 export const MAX_TAGS = 10_000;
 /** How deep blocks may nest, and how many parentheses may stand open in one source. */
 export const MAX_NESTING = 50;
 const MAX_OPEN_PARENTHESES = 1000;
-
-const placeOf = (source: string, offset: number): Place => {
-  const before = source.slice(0, offset);
-  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
-};
-
-const fault = (source: string, offset: number, code: string, message: string): Fault => ({ ...placeOf(source, offset), code, message });
-const refuse = (source: string, offset: number, code: string, message: string): never => {
-  throw new SourceFaults([fault(source, offset, code, message)]);
-};
 
 interface Open {
   readonly name: string;
@@ -38,18 +28,42 @@ interface Open {
 const BLOCK = /\{\{~?(?:([#^/])[>*]?\s*([^\s}~)(|=]{0,100})|\s*(else)\s+[^\s}~])/y;
 const LONG_COMMENT_END = /--~?\}\}/g;
 
+/** Parses a source. Throws SourceFaults with line and column. */
+export function parseSource(parse: Parse, source: string): hbs.AST.Program {
+  const open = scan(source);
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof RangeError) return refuse(source, 0, "too_deep", "The template nests too deep.");
+    throw new SourceFaults([explain(source, error as Error, open)]);
+  }
+}
+
+function placeOf(source: string, offset: number): Place {
+  const before = source.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+function fault(source: string, offset: number, code: string, message: string): Fault {
+  return { ...placeOf(source, offset), code, message };
+}
+
+function refuse(source: string, offset: number, code: string, message: string): never {
+  throw new SourceFaults([fault(source, offset, code, message)]);
+}
+
 /** Where a comment that begins at `from` ends; -1 when it does not. */
-const endOfComment = (source: string, from: number): number => {
+function endOfComment(source: string, from: number): number {
   if (!/^\{\{~?!--/.test(source.slice(from, from + 6))) return source.indexOf("}}", from);
   LONG_COMMENT_END.lastIndex = from + 5;
   return LONG_COMMENT_END.exec(source) === null ? -1 : LONG_COMMENT_END.lastIndex - 2;
-};
+}
 
 /**
  * Counts tags, nesting and parentheses before the parser sees them, since it and what walks its tree are recursive, and
  * slow where much is nested. Answers the blocks that are left open.
  */
-const scan = (source: string): Open[] => {
+function scan(source: string): Open[] {
   const open: Open[] = [];
   let depth = 0;
   let count = 0;
@@ -86,10 +100,10 @@ const scan = (source: string): Open[] => {
     at = stop;
   }
   return open;
-};
+}
 
 // The parser prints where it stopped as up to 20 characters before and after, without line breaks, and a caret below.
-const stopOf = (source: string, line: number, excerpt: string, caret: number): number => {
+function stopOf(source: string, line: number, excerpt: string, caret: number): number {
   const cut = excerpt.startsWith("...") && caret >= 3 ? 3 : 0;
   const past = excerpt.slice(cut, caret);
   const wanted = past + excerpt.slice(caret).replace(/\.\.\.$/, "");
@@ -118,9 +132,9 @@ const stopOf = (source: string, line: number, excerpt: string, caret: number): n
     if (away === 0 || here > line) break;
   }
   return best;
-};
+}
 
-const explain = (source: string, error: Error, open: readonly Open[]): Fault => {
+function explain(source: string, error: Error, open: readonly Open[]): Fault {
   const mismatch = /^(\S+) doesn't match (\S+) - (\d+):(\d+)/.exec(error.message);
   if (mismatch) {
     const [, opened, closed, line, column] = mismatch;
@@ -139,15 +153,4 @@ const explain = (source: string, error: Error, open: readonly Open[]): Fault => 
       ? "The template breaks off inside a placeholder, or one holds what is no name."
       : `${JSON.stringify(found)} is not expected here.`;
   return fault(source, offset, "syntax_error", message);
-};
-
-/** Parses a source. Throws SourceFaults with line and column. */
-export const parseSource = (parse: Parse, source: string): hbs.AST.Program => {
-  const open = scan(source);
-  try {
-    return parse(source);
-  } catch (error) {
-    if (error instanceof RangeError) return refuse(source, 0, "too_deep", "The template nests too deep.");
-    throw new SourceFaults([explain(source, error as Error, open)]);
-  }
-};
+}

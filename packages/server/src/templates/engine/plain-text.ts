@@ -1,7 +1,5 @@
 import { decodeEntities } from "./entities.ts";
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-
 const BLOCK = words(
   "address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header html li main nav ol p pre section summary table tbody tfoot thead tr ul",
 );
@@ -26,37 +24,6 @@ const ATTRIBUTES = /([^\s=/>"']{1,100})(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'
 const NONE: ReadonlyMap<string, string> = new Map();
 // Elements of which an attribute counts, beside those that may hide any of them.
 const TOLD = words("a img ol");
-
-const attributesOf = (name: string, tag: string): ReadonlyMap<string, string> => {
-  if (tag === "" || (!TOLD.has(name) && !/hidden|display/i.test(tag))) return NONE;
-  const found = new Map<string, string>();
-  for (const [, name = "", double, single, bare] of tag.matchAll(ATTRIBUTES)) {
-    const key = name.toLowerCase();
-    if (!found.has(key)) found.set(key, decodeEntities(double ?? single ?? bare ?? ""));
-  }
-  return found;
-};
-
-/** Whether a quote stands where the value of an attribute begins: behind `=`, spaces apart. */
-const opensValue = (html: string, from: number, quote: number): boolean => {
-  let i = quote - 1;
-  while (i > from && i > quote - 20 && /\s/.test(html[i] as string)) i -= 1;
-  return html[i] === "=";
-};
-
-/** Where a tag that opens at `from` ends: the `>` outside of quotes; -1 when it does not. */
-const endOfTag = (html: string, from: number): number => {
-  for (let i = from; i < html.length; i += 1) {
-    const c = html[i];
-    if (c === ">") return i;
-    if ((c === '"' || c === "'") && opensValue(html, from, i)) {
-      const close = html.indexOf(c, i + 1);
-      if (close === -1) return html.indexOf(">", i);
-      i = close;
-    }
-  }
-  return -1;
-};
 
 interface Element {
   readonly name: string;
@@ -215,7 +182,7 @@ class Writer {
  * The plain text of an HTML mail: its words in their order, with lists, quotes, table rows on lines of their own, and
  * links as `text (address)`. In time linear to its length; no HTML is too broken for it.
  */
-export const plainText = (html: string): string => {
+export function plainText(html: string): string {
   const writer = new Writer();
   let at = 0;
   while (at < html.length) {
@@ -249,4 +216,39 @@ export const plainText = (html: string): string => {
   }
   writer.text(html.slice(at));
   return writer.finish();
-};
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+function attributesOf(name: string, tag: string): ReadonlyMap<string, string> {
+  if (tag === "" || (!TOLD.has(name) && !/hidden|display/i.test(tag))) return NONE;
+  const found = new Map<string, string>();
+  for (const [, name = "", double, single, bare] of tag.matchAll(ATTRIBUTES)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, decodeEntities(double ?? single ?? bare ?? ""));
+  }
+  return found;
+}
+
+/** Whether a quote stands where the value of an attribute begins: behind `=`, spaces apart. */
+function opensValue(html: string, from: number, quote: number): boolean {
+  let i = quote - 1;
+  while (i > from && i > quote - 20 && /\s/.test(html[i] as string)) i -= 1;
+  return html[i] === "=";
+}
+
+/** Where a tag that opens at `from` ends: the `>` outside of quotes; -1 when it does not. */
+function endOfTag(html: string, from: number): number {
+  for (let i = from; i < html.length; i += 1) {
+    const c = html[i];
+    if (c === ">") return i;
+    if ((c === '"' || c === "'") && opensValue(html, from, i)) {
+      const close = html.indexOf(c, i + 1);
+      if (close === -1) return html.indexOf(">", i);
+      i = close;
+    }
+  }
+  return -1;
+}

@@ -264,16 +264,20 @@ class Reader {
   }
 }
 
-const placeOf = (node: hbs.AST.Node): Place => ({ line: node.loc.start.line, column: node.loc.start.column + 1 });
-
-const isCall = (node: hbs.AST.MustacheStatement): boolean => node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0;
-
 /** Reads a source and checks it against what a template may do. Throws SourceFaults with all that is wrong. */
-export const readSource = (parse: Parse, source: string, reading: Reading): Tree => {
+export function readSource(parse: Parse, source: string, reading: Reading): Tree {
   const reader = new Reader(reading);
   const nodes = reader.nodes(parseSource(parse, source));
   if (reader.faults.length > 0) throw new SourceFaults(reader.faults);
   if (reading.layout && reader.bodies !== 1)
     throw new SourceFaults([{ line: 1, column: 1, code: "no_body", message: "A layout holds {{{body}}} once, where the content goes." }]);
   return { role: reading.role, nodes, partials: [...reader.partials] };
-};
+}
+
+function placeOf(node: hbs.AST.Node): Place {
+  return { line: node.loc.start.line, column: node.loc.start.column + 1 };
+}
+
+function isCall(node: hbs.AST.MustacheStatement): boolean {
+  return node.params.length > 0 || (node.hash?.pairs.length ?? 0) > 0;
+}

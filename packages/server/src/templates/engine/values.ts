@@ -4,28 +4,22 @@ import type { Declared, Variable, VariableType } from "./variables.ts";
 /** Values by name, as a caller supplied them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The value under a dotted name; own fields only. */
-export const valueAt = (values: unknown, name: string): unknown =>
-  name.split(".").reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);
-
-const withValue = (values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values => {
-  if (rest.length === 0) return { ...values, [head]: value };
-  const inner = Object.hasOwn(values, head) ? values[head] : {};
-  // What is there and is no object stays; that it is none is found when it is used.
-  return isObject(inner) ? { ...values, [head]: withValue(inner, rest, value) } : values;
-};
+export function valueAt(values: unknown, name: string): unknown {
+  return name
+    .split(".")
+    .reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);
+}
 
 /** The values with the declared defaults of those that were not supplied. */
-export const withDefaults = (declared: readonly Declared[], given: Values): Values => {
+export function withDefaults(declared: readonly Declared[], given: Values): Values {
   let values = given;
   for (const { name, default: fallback } of declared) {
     if (fallback === undefined || fallback === null || name.includes("[]")) continue;
     if (valueAt(values, name) === undefined) values = withValue(values, name.split("."), fallback);
   }
   return values;
-};
+}
 
 const FITS: Readonly<Record<VariableType, (value: unknown) => boolean>> = {
   string: (value) => typeof value !== "object",
@@ -47,8 +41,8 @@ const WANTED: Readonly<Record<VariableType, string>> = {
 };
 
 /** What is wrong with declarations by themselves: a default of another type, or one that no value can take. */
-export const misdeclared = (declared: readonly Declared[]): ErrorDetail[] =>
-  declared.flatMap(({ name, type, default: fallback }, i): ErrorDetail[] => {
+export function misdeclared(declared: readonly Declared[]): ErrorDetail[] {
+  return declared.flatMap(({ name, type, default: fallback }, i): ErrorDetail[] => {
     if (fallback === undefined || fallback === null) return [];
     const path = `variables[${i}].default`;
     if (name.includes("[]"))
@@ -58,16 +52,30 @@ export const misdeclared = (declared: readonly Declared[]): ErrorDetail[] =>
     if (type && !FITS[type](fallback)) return [{ path, code: "invalid_type", message: `The default of ${name} must be ${WANTED[type]}.` }];
     return [];
   });
+}
 
 /** What is wrong with supplied values by what is declared about them; null stands for "none" and fits everywhere. */
-export const misfits = (declared: readonly Declared[], values: Values, under: string): ErrorDetail[] =>
-  declared.flatMap(({ name, type }): ErrorDetail[] => {
+export function misfits(declared: readonly Declared[], values: Values, under: string): ErrorDetail[] {
+  return declared.flatMap(({ name, type }): ErrorDetail[] => {
     if (!type || name.includes("[]")) return [];
     const value = valueAt(values, name);
     if (value === undefined || value === null || FITS[type](value)) return [];
     return [{ path: `${under}.${name}`, code: "invalid_type", message: `${name} must be ${WANTED[type]}.` }];
   });
+}
 
 /** Names of those that have no value. */
-export const absent = (variables: readonly Variable[], values: Values): string[] =>
-  variables.filter(({ name }) => !name.includes("[]") && valueAt(values, name) === undefined).map(({ name }) => name);
+export function absent(variables: readonly Variable[], values: Values): string[] {
+  return variables.filter(({ name }) => !name.includes("[]") && valueAt(values, name) === undefined).map(({ name }) => name);
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function withValue(values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values {
+  if (rest.length === 0) return { ...values, [head]: value };
+  const inner = Object.hasOwn(values, head) ? values[head] : {};
+  // What is there and is no object stays; that it is none is found when it is used.
+  return isObject(inner) ? { ...values, [head]: withValue(inner, rest, value) } : values;
+}

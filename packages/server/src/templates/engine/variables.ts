@@ -147,27 +147,15 @@ class Collector {
 
 const ROOT: Scope = { name: "", parent: null, loop: false };
 
-/** A use, with what its author declared about it. */
-const settled = (name: string, use: Use | undefined, said: Declared | undefined): Variable => {
-  const fallback = said?.default ?? (use?.required ? undefined : use?.default);
-  return {
-    name,
-    type: said?.type ?? (use === undefined || use.type === "any" ? "string" : use.type),
-    required: said?.required ?? (said ? fallback === undefined && use?.required !== false : (use?.required ?? false)),
-    default: fallback ?? null,
-    description: said?.description ?? null,
-  };
-};
-
 /**
  * The variables of a template: those it uses, in the order of their first use, with what is declared about them, and
  * those that are declared only. One is required when it is declared so, or when it is put out whatever the others are.
  */
-export const variablesOf = (
+export function variablesOf(
   trees: readonly Tree[],
   partial: (slug: string, role: Tree["role"]) => Tree | undefined,
   declared: readonly Declared[],
-): Variable[] => {
+): Variable[] {
   const uses = new Map<string, Use>();
   for (const tree of trees) {
     const collector = new Collector((slug) => partial(slug, tree.role));
@@ -189,4 +177,16 @@ export const variablesOf = (
     (name) => said.has(name) || uses.get(name)?.type === "array" || !names.some((other) => other.startsWith(`${name}.`)),
   );
   return shown.map((name) => settled(name, uses.get(name), said.get(name)));
-};
+}
+
+/** A use, with what its author declared about it. */
+function settled(name: string, use: Use | undefined, said: Declared | undefined): Variable {
+  const fallback = said?.default ?? (use?.required ? undefined : use?.default);
+  return {
+    name,
+    type: said?.type ?? (use === undefined || use.type === "any" ? "string" : use.type),
+    required: said?.required ?? (said ? fallback === undefined && use?.required !== false : (use?.required ?? false)),
+    default: fallback ?? null,
+    description: said?.description ?? null,
+  };
+}

@@ -1,0 +1,131 @@
+import { Column, is, Param, Placeholder } from "drizzle-orm";
+
+type Call = (...params: unknown[]) => unknown;
+
+/** A statement of a guarded connection. */
+interface Compiled {
+  run: Call;
+  raw(): { all: Call };
+}
+
+/** What this file knows of a drizzle statement prepared for SQLite. */
+interface Prepared {
+  readonly query: { readonly sql: string; readonly params: readonly unknown[] };
+  readonly stmt: Compiled;
+  /** The selected columns; absent for a write that returns nothing. */
+  readonly fields?: readonly { path: string[]; field: unknown }[];
+  readonly customResultMapper?: unknown;
+  execute(values?: Record<string, unknown>): unknown;
+}
+
+type Binder = (values: Record<string, unknown>) => unknown;
+
+/** A selected column: the name of its property, and what makes a value of the database one of ours. */
+type Read = readonly [name: string, map: (value: unknown) => unknown];
+
+// An insert of one row that gives back its number. SQLite tells the number anyway, and RETURNING costs it a table of its own.
+const PLAIN_INSERT = /^(insert into "[a-z_]+" \([^()]*\) values \([^()]*\)) returning "[a-z_]+"$/;
+
+/**
+ * Works out once where each value of a prepared statement goes. Drizzle does so on every call, which is a third of what
+ * a small statement costs: 2 to 3 µs of 8.
+ */
+export function bindOnce<S>(statement: S, compile: (sql: string) => Compiled): S {
+  if (!isPrepared(statement)) return statement;
+  const { fields } = statement;
+  const columns = fields ? columnsOf(fields) : null;
+  // Rows of several tables, or of computed values, are left to drizzle.
+  if (fields && !columns) return statement;
+  const { sql, params: open } = withConstants(statement.query.sql, statement.query.params);
+  const stmt = sql === statement.query.sql ? statement.stmt : compile(sql);
+  const binders = open.map(binderOf);
+  const count = binders.length;
+  const bind = (values: Record<string, unknown>): unknown[] => {
+    const params = new Array<unknown>(count);
+    for (let i = 0; i < count; i += 1) params[i] = (binders[i] as Binder)(values);
+    return params;
+  };
+  if (!fields || !columns) {
+    statement.execute = (values = {}) => stmt.run(...bind(values));
+    return statement;
+  }
+  const counter = counterOf(fields);
+  const plain = counter === null ? null : PLAIN_INSERT.exec(sql)?.[1];
+  if (plain) {
+    const { run } = compile(plain);
+    statement.execute = (values = {}) => [
+      { [counter as string]: Number((run(...bind(values)) as { lastInsertRowid: number }).lastInsertRowid) },
+    ];
+    return statement;
+  }
+  const { all } = stmt.raw();
+  statement.execute = (values = {}) => (all(...bind(values)) as unknown[][]).map((row) => rowOf(columns, row));
+  return statement;
+}
+
+function binderOf(param: unknown): Binder {
+  if (is(param, Placeholder)) return (values) => values[param.name];
+  if (is(param, Param) && is(param.value, Placeholder)) {
+    const { name } = param.value;
+    const { encoder } = param;
+    return (values) => encoder.mapToDriverValue(values[name]);
+  }
+  return () => param;
+}
+
+// A value that is the same on each run is written into the statement: binding it costs 0.1 µs each time.
+function literalOf(param: unknown): string | null {
+  if (param === null) return "null";
+  if (typeof param === "number" && Number.isSafeInteger(param)) return String(param);
+  return typeof param === "string" && /^[a-z]+$/.test(param) ? `'${param}'` : null;
+}
+
+/** The statement with its constants in place, and what is left to bind. Text that quotes a question mark is left as it is. */
+function withConstants(sql: string, params: readonly unknown[]): { sql: string; params: unknown[] } {
+  const parts = sql.split("?");
+  if (parts.length !== params.length + 1) return { sql, params: [...params] };
+  const left: unknown[] = [];
+  const text = params.reduce<string>((done, param, i) => {
+    const literal = literalOf(param);
+    if (literal === null) left.push(param);
+    return `${done}${literal ?? "?"}${parts[i + 1]}`;
+  }, parts[0] as string);
+  return { sql: text, params: left };
+}
+
+/** How each selected column becomes a property; null unless all are plain columns of a flat row. */
+function columnsOf(fields: NonNullable<Prepared["fields"]>): Read[] | null {
+  const reads: Read[] = [];
+  for (const { path, field } of fields) {
+    if (path.length !== 1 || !is(field, Column)) return null;
+    reads.push([path[0] as string, (value) => (value === null ? null : field.mapFromDriverValue(value))]);
+  }
+  return reads;
+}
+
+function rowOf(columns: readonly Read[], values: readonly unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (let i = 0; i < columns.length; i += 1) {
+    const [name, map] = columns[i] as Read;
+    row[name] = map(values[i]);
+  }
+  return row;
+}
+
+/** The name of the only selected column, when it is the primary key that counts the rows. */
+function counterOf(fields: NonNullable<Prepared["fields"]>): string | null {
+  const [only, ...others] = fields;
+  return only && others.length === 0 && is(only.field, Column) && only.field.primary && only.field.dataType === "number"
+    ? (only.path[0] as string)
+    : null;
+}
+
+function isPrepared(statement: unknown): statement is Prepared {
+  return (
+    typeof statement === "object" &&
+    statement !== null &&
+    "stmt" in statement &&
+    "query" in statement &&
+    !(statement as Prepared).customResultMapper
+  );
+}

@@ -1,0 +1,182 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import { noteSuppressed } from "../contacts/contacts.ts";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type EventType, record } from "../events/events.ts";
+import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
+import { simulatedReactions } from "../mail/simulator.ts";
+import { blamesRecipient } from "../mail/smtp-reply.ts";
+import type { JobHandler, Outcome } from "../queue/queue.ts";
+import { noteEngagement } from "../segments/segments.ts";
+import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
+import { messageIdOf } from "./emails.ts";
+import { REACT_JOB } from "./jobs.ts";
+import { OPEN, transition } from "./states.ts";
+import { attachmentsOf, type EmailRow, type From, type FullEmail, findEmail } from "./store.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** How long to wait after each attempt that was put off: about two days in all, as mail servers do. */
+export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
+
+/** Delivers one email: one attempt, whose outcome moves its state (DESIGN 5). */
+export function deliverEmail(deps: Deps): JobHandler {
+  return async ({ payload }): Promise<Outcome> => {
+    const { db, clock, mailer } = deps;
+    const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));
+    if (!full || !OPEN.includes(full.email.status)) return {};
+    let { email } = full;
+    // A job of an earlier plan: the email has since been moved to a later time, which has a job of its own.
+    if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
+
+    const note = (tx: Tx, type: EventType, data?: Record<string, unknown>): Promise<void> =>
+      record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
+
+    // Checked when it was accepted, and again now: a bounce may have come in since.
+    if ((await suppressedAmong(db.read, deps, email.workspaceId, [email.toKey])).size > 0)
+      return {
+        commit: async (tx) => {
+          if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
+            await note(tx, "email.suppressed");
+        },
+      };
+
+    const attempt = email.attempts + 1;
+    // Found as `sending`, the process died between the hand-over and noting its outcome. Whether the message arrived
+    // nobody can know. The rule: it is listed as in doubt and sent again under the same Message-ID, by which receivers
+    // may tell the copy; for a password reset twice is better than never.
+    const inDoubt = email.inDoubt || email.status === "sending";
+    if (!mailer.transactional) {
+      const claimed = await db.tx((tx) =>
+        transition(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
+      );
+      if (!claimed) return {};
+      email = { ...email, status: "sending", attempts: attempt };
+    }
+    const receipt = await mailer.send(await outgoing(full, deps, attempt));
+    return outcomeOf(receipt, { ...email, inDoubt }, attempt, deps, note);
+  };
+}
+
+type Note = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise<void>;
+
+/** What a simulated recipient does with a message some time after it arrived: opens it, clicks, complains. */
+export function reactToEmail(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
+      if (!full) return;
+      const { email } = full;
+      const type = payload.type as EventType;
+      const at = deps.clock.now();
+      if (type === "email.complained") {
+        if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
+        await blame(tx, deps, email, "complaint");
+      }
+      await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
+      const about = { workspaceId: email.workspaceId, email: email.toKey };
+      if (type === "email.opened") await noteEngagement(tx, deps, { ...about, openedAt: at });
+      if (type === "email.clicked") await noteEngagement(tx, deps, { ...about, clickedAt: at });
+    },
+  });
+}
+
+async function outgoing({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> {
+  const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents) : [];
+  return {
+    envelopeFrom: parseMailbox(contents.from).address,
+    envelopeTo: email.to,
+    messageId: messageIdOf(email.id, contents.from),
+    from: contents.from,
+    to: email.to,
+    replyTo: contents.replyTo,
+    subject: contents.subject,
+    html: contents.html,
+    text: contents.text,
+    headers: contents.headers,
+    attachments: files,
+    // The date of the first attempt on every attempt: the bytes must not change.
+    date: email.scheduledAt ?? email.createdAt,
+    attempt,
+    origin: { workspaceId: email.workspaceId, emailId: email.id },
+  };
+}
+
+function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, note: Note): Outcome {
+  const { clock, mailer } = deps;
+  const now = clock.now();
+  // What was not noted beforehand may have been cancelled meanwhile. It may also stand as `sending`: left so by a process
+  // that delivered over SMTP and died, before this one began to capture.
+  const from: From = mailer.transactional ? OPEN : ["sending"];
+  const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
+
+  if (receipt.outcome === "sent" || receipt.outcome === "delivered")
+    return {
+      commit: async (tx) => {
+        if (!(await transition(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
+        await note(tx, "email.sent", { response: receipt.response, attempt });
+        if (receipt.outcome === "delivered") {
+          await receipt.record?.(tx);
+          await note(tx, "email.delivered");
+        }
+        await noteEngagement(tx, deps, {
+          workspaceId: email.workspaceId,
+          email: email.toKey,
+          sentAt: now,
+          ...(receipt.outcome === "delivered" && { deliveredAt: now }),
+        });
+        for (const { type, afterMs } of simulatedReactions(email.to))
+          await deps.queue.enqueue(tx, {
+            kind: REACT_JOB,
+            payload: { workspaceId: email.workspaceId, emailId: email.id, type },
+            runAt: now + afterMs,
+          });
+      },
+    };
+
+  const { error } = receipt;
+  if (receipt.outcome === "bounced")
+    return {
+      commit: async (tx) => {
+        if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
+        await note(tx, "email.bounced", bounce(error, "PERMANENT"));
+        // A refusal for what the message is (spam, too large) says nothing about the address.
+        if (blamesRecipient(error)) await blame(tx, deps, email, "bounce");
+      },
+    };
+
+  const delay = RETRY_DELAYS[attempt - 1];
+  const unsure = email.inDoubt || receipt.outcome === "unknown";
+  if (delay === undefined)
+    return {
+      commit: async (tx) => {
+        if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
+          await note(tx, "email.failed", { ...bounce(error, "TRANSIENT"), attempts: attempt });
+      },
+    };
+  const next = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
+  return {
+    again: next,
+    commit: async (tx) => {
+      if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
+        await note(tx, "email.deferred", { ...bounce(error, "TRANSIENT"), attempt, inDoubt: unsure });
+    },
+  };
+}
+
+/** No more mail to the recipient, and their contact says why. */
+async function blame(tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> {
+  const address = { email: toKey, reason, emailId: id };
+  await suppress(tx, deps, workspaceId, { ...address, scope: "all", source: reason });
+  await noteSuppressed(tx, deps, workspaceId, [address], "delivery");
+}
+
+function bounce({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
+  return {
+    type,
+    smtpCode,
+    enhancedCode,
+    diagnostic: message,
+  };
+}

@@ -1,0 +1,152 @@
+import { addressKey, type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendResponse } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { mediaTypeOf } from "../mail/media-type.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { suppressedAmong } from "../suppressions/suppressions.ts";
+import { deliveryOf } from "./jobs.ts";
+import { scheduleOf } from "./schedule.ts";
+import { noteQueued } from "./states.ts";
+import { type AttachmentRow, insertAttachments, insertContents, insertEmail, type NewContents } from "./store.ts";
+
+type Request = z.output<typeof SendRequest>;
+export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
+
+/** What a mail says. */
+export interface Wording {
+  readonly subject: string;
+  readonly html?: string | null | undefined;
+  readonly text?: string | null | undefined;
+}
+
+/** What a template came to: by recipient, in the form addresses are compared in, and as `slug@version`. */
+export interface Rendering {
+  readonly wordings: ReadonlyMap<string, Wording>;
+  readonly name: string;
+}
+
+/** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
+export function readFiles(attachments: NonNullable<Request["attachments"]>): Promise<Files> {
+  return Promise.all(
+    attachments.map(async ({ filename, content, contentType, contentId }) => {
+      const bytes = Buffer.from(content, "base64");
+      return {
+        filename,
+        contentType: contentType ?? (await mediaTypeOf(filename)),
+        contentId: contentId ?? null,
+        size: bytes.length,
+        content: bytes,
+      };
+    }),
+  );
+}
+
+const SUPPRESSED = "This recipient is on the suppression list.";
+
+/**
+ * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
+ * transaction (SPEC 2, 4). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
+ */
+export async function send(
+  request: Request,
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  files: Files,
+  template?: Rendering,
+): Promise<SendResponse> {
+  const now = deps.clock.now();
+  const scheduledAt = scheduleOf(request.scheduledAt, now);
+  // Waited for are promises only: to await a value takes a send 0.4 µs each time, and SQLite answers at once.
+  const verifying = assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  if (verifying) await verifying;
+  const batch = typeof request.to !== "string";
+  const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
+  const keys = boxes.map((b) => addressKey(b.address));
+  const asked = suppressedAmong(tx, deps, workspaceId, keys);
+  const suppressed = asked instanceof Promise ? await asked : asked;
+  const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
+  if (failed.length === boxes.length) {
+    const details = failed.map(({ to, code, message }) => ({
+      path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to",
+      code,
+      message: `${to}: ${message}`,
+    }));
+    throw new ApiError("recipient_suppressed", batch ? "Every recipient is on the suppression list." : SUPPRESSED, { details });
+  }
+
+  // One for all, unless a template says something else to each.
+  const written = template ? new Map<Wording, number>() : null;
+  let first: number | null = null;
+  const ids: string[] = [];
+  for (let i = 0; i < boxes.length; i += 1) {
+    const { address } = boxes[i] as Mailbox;
+    const toKey = keys[i] as string;
+    if (suppressed.has(toKey)) continue;
+    const wording = template?.wordings.get(toKey) ?? request;
+    let contentsId: number | null = written ? (written.get(wording) ?? null) : first;
+    if (contentsId === null) {
+      const inserted = insertContents(tx, contentsOf(request, wording, workspaceId, template, files.length, first));
+      contentsId = inserted instanceof Promise ? await inserted : inserted;
+      if (first === null && files.length > 0) await insertFiles(tx, contentsId, files);
+      first ??= contentsId;
+      written?.set(wording, contentsId);
+    }
+    const id = deps.ids("em");
+    ids.push(id);
+    const inserted = insertEmail(tx, {
+      workspaceId,
+      id,
+      contentsId,
+      to: address,
+      toKey,
+      createdAt: now,
+      scheduledAt,
+      nextAttemptAt: scheduledAt ?? now,
+    });
+    if (inserted instanceof Promise) await inserted;
+    if (scheduledAt !== null) await noteQueued(tx, { workspaceId, id, createdAt: now });
+    await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, scheduledAt, now));
+  }
+  if (!batch) return { id: ids[0] as string, status: "queued" };
+  return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };
+}
+
+/** What the answer says of recipients that were left out. */
+function refusals(boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) {
+  return boxes
+    .filter((b) => suppressed.has(addressKey(b.address)))
+    .map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
+}
+
+function contentsOf(
+  request: Request,
+  { subject, html = null, text = null }: Wording,
+  workspaceId: string,
+  template: Rendering | undefined,
+  attachments: number,
+  first: number | null,
+): NewContents {
+  return {
+    workspaceId,
+    from: request.from,
+    replyTo: request.replyTo ?? null,
+    subject,
+    html,
+    text,
+    headers: request.headers ?? {},
+    tags: request.tags ?? {},
+    attachments,
+    filesOf: attachments === 0 ? null : first,
+    template: template?.name ?? null,
+  };
+}
+
+function insertFiles(tx: Tx, contentsId: number, files: Files): Promise<void> {
+  return insertAttachments(
+    tx,
+    files.map((file, position) => ({ ...file, contentsId, position })),
+  );
+}

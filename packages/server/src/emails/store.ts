@@ -1,0 +1,182 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Slice } from "../db/pagination.ts";
+import type { Tables } from "../db/tables.ts";
+
+export type EmailRow = Tables["emails"]["$inferSelect"];
+export type ContentsRow = Tables["contents"]["$inferSelect"];
+export type AttachmentRow = Tables["attachments"]["$inferSelect"];
+
+/** A message with what it says. */
+export interface FullEmail {
+  email: EmailRow;
+  contents: ContentsRow;
+}
+
+const ph = sql.placeholder;
+
+export type NewContents = Omit<ContentsRow, "id">;
+
+/** Writes what a send says, and answers with its number. No promise on SQLite. */
+export function insertContents(tx: Tx, row: NewContents): number | Promise<number> {
+  const written: unknown = tx
+    .prepared("insert_contents", (q, { contents }) =>
+      q
+        .insert(contents)
+        .values({
+          workspaceId: ph("workspaceId"),
+          from: ph("from"),
+          replyTo: ph("replyTo"),
+          subject: ph("subject"),
+          html: ph("html"),
+          text: ph("text"),
+          headers: ph("headers"),
+          tags: ph("tags"),
+          attachments: ph("attachments"),
+          filesOf: ph("filesOf"),
+          template: ph("template"),
+        })
+        .returning({ id: contents.id })
+        .prepare("insert_contents"),
+    )
+    .execute(row);
+  return written instanceof Promise ? written.then(numberOf) : numberOf(written);
+}
+
+export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<void> {
+  if (rows.length > 0) await tx.insert(tx.t.attachments).values(rows);
+}
+
+export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
+
+/** Writes a message. No promise on SQLite. */
+export function insertEmail(tx: Tx, row: NewEmail): unknown {
+  return tx
+    .prepared("insert_email", (q, { emails }) =>
+      q
+        .insert(emails)
+        .values({
+          workspaceId: ph("workspaceId"),
+          id: ph("id"),
+          contentsId: ph("contentsId"),
+          to: ph("to"),
+          toKey: ph("toKey"),
+          status: "queued",
+          attempts: 0,
+          inDoubt: false,
+          createdAt: ph("createdAt"),
+          scheduledAt: ph("scheduledAt"),
+          nextAttemptAt: ph("nextAttemptAt"),
+          updatedAt: ph("createdAt"),
+        })
+        .prepare("insert_email"),
+    )
+    .execute(row);
+}
+
+export async function findEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> {
+  const [row] = await q
+    .prepared("find_email", (build, { emails, contents }) =>
+      build
+        .select({ email: emails, contents })
+        .from(emails)
+        .innerJoin(contents, eq(contents.id, emails.contentsId))
+        .where(and(eq(emails.workspaceId, ph("workspaceId")), eq(emails.id, ph("id"))))
+        .prepare("find_email"),
+    )
+    .execute({ workspaceId, id });
+  return row ?? null;
+}
+
+export async function attachmentsOf(q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
+  const { attachments } = q.t;
+  return q
+    .select()
+    .from(attachments)
+    .where(eq(attachments.contentsId, filesOf ?? id))
+    .orderBy(attachments.position);
+}
+
+/** What may change of a message. */
+type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
+export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
+
+/** Of how many states a change may start. */
+export type From = readonly [EmailStatus, EmailStatus?, EmailStatus?];
+
+/**
+ * Changes a message that stands in one of the states in `from` and has had no further attempt since it was read; false
+ * otherwise. There is no other way to change one, so of two that try at once exactly one succeeds.
+ */
+export async function moveEmail(tx: Tx, email: EmailRow, [one, two = one, three = one]: From, patch: EmailPatch): Promise<boolean> {
+  const changed: Mutable = { ...email, ...patch };
+  const moved = await tx
+    .prepared("move_email", (q, { emails: t }) =>
+      q
+        .update(t)
+        .set({
+          status: sql`${ph("status")}`,
+          attempts: sql`${ph("attempts")}`,
+          inDoubt: sql`${sql.param(ph("inDoubt"), t.inDoubt)}`,
+          lastError: sql`${sql.param(ph("lastError"), t.lastError)}`,
+          scheduledAt: sql`${ph("scheduledAt")}`,
+          nextAttemptAt: sql`${ph("nextAttemptAt")}`,
+          sentAt: sql`${ph("sentAt")}`,
+          updatedAt: sql`${ph("updatedAt")}`,
+        })
+        .where(
+          and(
+            eq(t.workspaceId, ph("workspaceId")),
+            eq(t.id, ph("id")),
+            eq(t.attempts, ph("had")),
+            inArray(t.status, [ph("one"), ph("two"), ph("three")]),
+          ),
+        )
+        .returning({ id: t.id })
+        .prepare("move_email"),
+    )
+    .execute({ ...changed, workspaceId: email.workspaceId, id: email.id, had: email.attempts, one, two, three });
+  return moved.length > 0;
+}
+
+export interface EmailFilter {
+  status?: EmailStatus | undefined;
+  toKey?: string | undefined;
+  inDoubt?: boolean | undefined;
+}
+
+export async function listEmails(
+  q: Reader,
+  workspaceId: string,
+  filter: EmailFilter,
+  { before, limit, offset }: Slice,
+): Promise<(FullEmail & { id: string })[]> {
+  const { emails, contents } = q.t;
+  return q
+    .select({ id: emails.id, email: emails, contents })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .where(and(matching(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
+    .orderBy(desc(emails.id))
+    .limit(limit)
+    .offset(offset);
+}
+
+export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<number> {
+  return Promise.resolve(q.$count(q.t.emails, matching(q, workspaceId, filter)));
+}
+
+function numberOf(written: unknown): number {
+  return (written as [{ id: number }])[0].id;
+}
+
+function matching(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter) {
+  const { emails } = q.t;
+  return and(
+    eq(emails.workspaceId, workspaceId),
+    status && eq(emails.status, status),
+    toKey === undefined ? undefined : eq(emails.toKey, toKey),
+    inDoubt === undefined ? undefined : eq(emails.inDoubt, inDoubt),
+  );
+}

@@ -1,0 +1,74 @@
+import type { PageBlock, PageForm, PageSeo, Removal } from "@mailsvc/sdk/contract";
+import { and, eq, isNull } from "drizzle-orm";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
+import { invalid, notFound } from "../../lib/api-error.ts";
+import { assertAssets } from "../files/assets.ts";
+import { findLeadMagnet } from "../files/lead-magnets.ts";
+import type { PageRow } from "./address.ts";
+
+/** What a request says a page should show. */
+export interface ContentInput {
+  readonly html?: string | null | undefined;
+  readonly blocks?: PageBlock[] | null | undefined;
+  readonly seo?: PageSeo | null | undefined;
+  readonly form?: PageForm | null | undefined;
+  readonly leadMagnetId?: string | null | undefined;
+  readonly listId?: string | null | undefined;
+}
+
+/** Sanitises before the transaction begins: it takes a while for a large page. Throws ApiError validation_error. */
+export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: Pick<AgentDeps, "baseUrl">): Promise<Sanitized | null> {
+  if (typeof html === "string" && blocks) throw invalid("blocks", "unexpected", "A page has html or blocks, not both.");
+  return typeof html === "string" ? sanitizeInTurns(html, [baseUrl()]) : null;
+}
+
+export type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
+
+/** What a page shows after a change. Throws ApiError not_found for a list, lead magnet or image that is not the brand's. */
+export async function changedContent(
+  tx: AgentTx,
+  workspaceId: string,
+  before: Content,
+  input: ContentInput,
+  sanitized: Sanitized | null,
+): Promise<Content> {
+  const { blocks, seo, form, leadMagnetId, listId } = input;
+  if (leadMagnetId) await findLeadMagnet(tx, workspaceId, leadMagnetId);
+  if (listId) await assertList(tx, workspaceId, listId);
+  const images = blocks?.flatMap((block) => (block.type === "image" ? [block.assetId] : [])) ?? [];
+  await assertAssets(tx, workspaceId, [...images, ...(sanitized?.assets ?? []), ...(seo?.ogAssetId ? [seo.ogAssetId] : [])]);
+  const after = {
+    // One takes the place of the other.
+    html: sanitized ? sanitized.html : input.html === null || blocks ? null : before.html,
+    blocks: blocks !== undefined ? blocks : sanitized ? null : before.blocks,
+    seo: seo === undefined ? before.seo : (seo ?? {}),
+    form: form === undefined ? before.form : form,
+    leadMagnetId: leadMagnetId === undefined ? before.leadMagnetId : leadMagnetId,
+    listId: listId === undefined ? before.listId : listId,
+  };
+  return { ...after, hasForm: asksForForm(after) };
+}
+
+export function removedFrom(sanitized: Sanitized | null): Removal[] {
+  return sanitized?.removed ?? [];
+}
+
+async function assertList(tx: AgentTx, workspaceId: string, id: string): Promise<void> {
+  const { lists: t } = tx.t;
+  const [row] = await tx
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+  if (!row) throw notFound("list", id);
+}
+
+function asksForForm({ html, blocks, form, leadMagnetId, listId }: Omit<Content, "hasForm">): boolean {
+  return (
+    form !== null ||
+    leadMagnetId !== null ||
+    listId !== null ||
+    (html?.includes(FORM_MARK) ?? false) ||
+    (blocks?.some((block) => block.type === "form") ?? false)
+  );
+}

@@ -1,0 +1,113 @@
+import type { BrandRow } from "../../brand/brand.ts";
+import { contrast, luminance, mixed, readable, readableOn } from "./colors.ts";
+
+const PRIMARY = "#2f5bea";
+const LIGHT = { ground: "#ffffff", text: "#1b1f24" };
+const DARK = { ground: "#14171c", text: "#e9ebee" };
+
+type Colors = BrandRow["colors"];
+
+const SANS = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif';
+
+const RULES = `
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
+body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--ground);color:var(--text);font:1.0625rem/1.6 var(--body);overflow-wrap:break-word}
+.frame{width:100%;max-width:46rem;margin:0 auto;padding:0 1.25rem}
+.top{padding:1.25rem 0;border-bottom:1px solid var(--line)}
+.top .frame{display:flex;align-items:center;gap:.75rem}
+.top img{display:block;max-height:2.5rem;max-width:11rem;width:auto;height:auto}
+.top b{font:600 1.0625rem/1.3 var(--heading)}
+main{flex:1;padding:clamp(1.75rem,5vw,3.5rem) 0}
+h1,h2,h3,h4,h5,h6{font-family:var(--heading);line-height:1.2;margin:2em 0 .6em;text-wrap:balance}
+h1{font-size:clamp(1.9rem,1.3rem + 2.6vw,2.9rem);letter-spacing:-.02em;margin-top:0}
+h2{font-size:clamp(1.4rem,1.2rem + .9vw,1.8rem);letter-spacing:-.01em}
+h3{font-size:1.2rem}
+p,ul,ol,dl,blockquote,pre,table,figure,details{margin:0 0 1.1em}
+main .frame>:first-child,.hero>:first-child,.card>:first-child{margin-top:0}
+li+li{margin-top:.35em}
+a{color:var(--link);text-underline-offset:.15em}
+img{max-width:100%;height:auto;border-radius:.5rem}
+figcaption,.muted,small{color:var(--muted);font-size:.9rem}
+figure img{display:block}
+figcaption{margin-top:.5em}
+blockquote{margin-left:0;padding:.2em 0 .2em 1.1em;border-left:4px solid var(--edge);font-size:1.1em}
+blockquote p{margin-bottom:.5em}
+blockquote p:last-child{margin-bottom:0}
+blockquote footer{color:var(--muted);font-size:.9rem}
+hr{border:0;border-top:1px solid var(--line);margin:2.2em 0}
+pre,code,kbd,samp{font:.9em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+pre{padding:1em;border-radius:.5rem;background:var(--card);overflow-x:auto}
+table{border-collapse:collapse;width:100%;display:block;overflow-x:auto}
+th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
+.hero{padding:clamp(1.5rem,5vw,3rem) 0}
+.hero p{font-size:1.2rem}
+.frame>.hero:first-child{padding-top:0}
+.card{padding:1.4rem;border:1px solid var(--line);border-radius:.8rem;background:var(--card);margin:0 0 1.25rem}
+.card>:last-child{margin-bottom:0}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12.5rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
+.columns>*{margin:0}
+.center{text-align:center}
+.button,.signup button{display:inline-block;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
+.button:hover,.signup button:hover{filter:brightness(1.08)}
+.signup{margin:2rem 0;padding:clamp(1.25rem,4vw,2rem);border:1px solid var(--line);border-radius:1rem;background:var(--card)}
+.signup h2{margin:0 0 .8em}
+.signup p{margin:0 0 1.1em}
+.signup label{display:block;font-weight:600;font-size:.95rem;margin-bottom:.35em}
+.signup input[type=email],.signup input[type=text],.signup input[type=tel]{width:100%;padding:.75em .85em;border:1px solid var(--field);border-radius:.5rem;background:var(--ground);color:var(--text);font:1rem/1.3 var(--body)}
+.signup input[aria-invalid]{border-color:var(--wrong);border-width:2px}
+.signup .agree{display:flex;gap:.6em;align-items:flex-start}
+.signup .agree label{font-weight:400;margin:0}
+.signup .agree input{width:1.15em;height:1.15em;margin:.25em 0 0;flex:none;accent-color:var(--primary)}
+.signup .consent{color:var(--muted);font-size:.9rem;margin:.9em 0 0}
+.signup button{width:100%}
+.signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:-.7em 0 1.1em}
+.signup .rest{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+.bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
+@media(min-width:40rem){.signup button{width:auto}}
+@media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+@media print{.signup{display:none}}
+`.replaceAll("\n", "");
+
+/**
+ * The style of all pages of a brand: its colors and fonts on small and large screens, and dark where readers want it so, unless
+ * the page is `colored` by itself: those were chosen for one ground.
+ */
+export function themeOf({ colors, fonts }: Pick<BrandRow, "colors" | "fonts">, colored: boolean): string {
+  const ground = colors.background ?? LIGHT.ground;
+  const own = palette(colors, ground, colors.text ?? (luminance(ground) > 0.4 ? LIGHT.text : DARK.text));
+  const body = family(fonts.body, SANS);
+  const light = luminance(ground) > 0.4;
+  const scheme = !light ? "dark" : colored ? "light" : "light dark";
+  const root = `:root{color-scheme:${scheme};--body:${body};--heading:${family(fonts.heading, body)};${own}}`;
+  // A brand that is dark by itself looks the same by day and night.
+  const night = scheme === "light dark" ? `@media(prefers-color-scheme:dark){:root{${palette(colors, DARK.ground, DARK.text)}}}` : "";
+  return root + night + RULES;
+}
+
+/** The colors of a page on one ground, as custom properties. */
+function palette(colors: Colors, ground: string, wanted: string): string {
+  const text = contrast(wanted, ground) >= 4.5 ? wanted : readableOn(ground);
+  const primary = colors.primary ?? colors.accent ?? PRIMARY;
+  // A button that is hardly seen on the ground gets a border of the text's color.
+  const edge = contrast(primary, ground) >= 1.6 ? primary : mixed(ground, text, 0.5);
+  return [
+    `--ground:${ground}`,
+    `--text:${text}`,
+    `--muted:${readable(mixed(text, ground, 0.38), ground)}`,
+    `--line:${mixed(ground, text, 0.16)}`,
+    `--field:${mixed(ground, text, 0.45)}`,
+    `--card:${mixed(ground, text, 0.05)}`,
+    `--primary:${primary}`,
+    `--edge:${edge}`,
+    `--on-primary:${readableOn(primary)}`,
+    `--link:${readable(colors.accent ?? primary, ground)}`,
+    `--wrong:${readable("#c22f2f", ground)}`,
+  ].join(";");
+}
+
+function family(name: string | null, fallback: string): string {
+  const plain = name?.replace(/[^\p{L}\p{N} -]/gu, "").trim();
+  return plain ? `"${plain}",${fallback}` : fallback;
+}

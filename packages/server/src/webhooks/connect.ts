@@ -1,0 +1,98 @@
+import { promises as dns } from "node:dns";
+import type { LookupFunction } from "node:net";
+import type { buildConnector } from "undici";
+import { type Guard, isForbiddenAddress } from "../lib/guard-url.ts";
+import { BlockedAddress } from "./attempt.ts";
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a host name. Throws when there is none. */
+export type Lookup = (host: string) => Promise<readonly Address[]>;
+
+/** This machine, whatever its resolver says; the guard decides whether it may be called. */
+const LOCALHOST: readonly Address[] = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+/**
+ * Asks the name servers directly. The resolver of the operating system works in four threads, which the file system and the
+ * encryption use as well: a few names that hang would hold everybody up.
+ */
+export function systemLookup(): Lookup {
+  const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
+  return async (host) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const found = [
+      ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ];
+    if (found.length === 0 && v4.status === "rejected") throw v4.reason;
+    return found;
+  };
+}
+
+/** A lookup for sockets: a name with one forbidden address among its answers is not called at all. */
+export function guardedLookup(lookup: Lookup, guard: Guard): LookupFunction {
+  const ask = shared(lookup);
+  return (host, options, callback) => {
+    void (async () => {
+      try {
+        const found = /(?:^|\.)localhost\.?$/i.test(host) ? LOCALHOST : await ask(host);
+        const [first] = found;
+        if (!first) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
+        if (found.some(({ address }) => isForbiddenAddress(address, guard))) throw new BlockedAddress("A forbidden address.");
+        if (options.all) callback(null, [...found]);
+        else callback(null, first.address, first.family);
+      } catch (error) {
+        callback(error as NodeJS.ErrnoException, "", 0);
+      }
+    })();
+  };
+}
+
+/**
+ * Opens connections to webhooks and nowhere else: names are guarded, and so is the peer that was reached in the end, whatever
+ * was resolved. Certificates are verified, whatever the environment says; there is no proxy.
+ */
+export function guardedConnector(build: typeof buildConnector, lookup: Lookup, guard: Guard, timeout: number): buildConnector.connector {
+  const connect = build({
+    timeout,
+    allowH2: false,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    // A session that is resumed is not asked for its name again: one that began with the wrong name must not be.
+    maxCachedSessions: 0,
+    autoSelectFamily: true,
+    lookup: guardedLookup(lookup, guard),
+  } as buildConnector.BuildOptions);
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      if (error) return callback(error, null);
+      if (!socket) return callback(new Error("No connection."), null);
+      const peer = socket.remoteAddress;
+      if (peer === undefined || isForbiddenAddress(peer, guard)) {
+        socket.on("error", () => {}).destroy();
+        // A connection that is reset as soon as it is made has nobody at its other end any more.
+        const gone = Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });
+        return callback(peer === undefined ? gone : new BlockedAddress("A forbidden peer."), null);
+      }
+      callback(null, socket);
+    });
+}
+
+/** One question at a time for each name: many connections that are opened at once share its answer. */
+function shared(lookup: Lookup): Lookup {
+  const asked = new Map<string, Promise<readonly Address[]>>();
+  return (host) => {
+    let answer = asked.get(host);
+    if (!answer) {
+      answer = lookup(host).finally(() => asked.delete(host));
+      asked.set(host, answer);
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,209 @@
+import { expect, test } from "vitest";
+import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
+import { hook } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
+import type { BendableClock } from "../lib/bendable-clock.ts";
+import { createWorld } from "../testing.ts";
+import { LEASE_MS } from "./lanes.ts";
+import { LIMIT_MS } from "./schedule.ts";
+
+test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const activation = await turnOn(world.sdk);
+  await world.settle();
+  expect(hooks.calls).toHaveLength(1);
+  const { event } = hooks.calls[0] ?? {};
+  expect(event).toMatchObject({ type: "agent.activated", activationId: activation.id, runId: null, sequence: 1, agentSlug: "writer" });
+  const key = event?.type === "agent.activated" ? event.apiKey : "";
+  const self = await world.fetch(`${world.url}/api/agents/activations/${activation.id}`, { headers: { authorization: `Bearer ${key}` } });
+  expect(self.status).toBe(200);
+  expect(await world.sdk.activations.get(activation.id)).toMatchObject({ keyDeliveredAt: "2026-01-01T00:00:00.000Z" });
+  const { db } = world.app.deps;
+  expect(await db.read.select({ sealed: db.read.t.agentEvents.sealed }).from(db.read.t.agentEvents)).toEqual([{ sealed: null }]);
+});
+
+test("the key works while its event is still being answered", async () => {
+  await using world = await createWorld();
+  let status = 0;
+  await using hooks = await hook((_n, { event }) => (response) => {
+    const key = event.type === "agent.activated" ? event.apiKey : "";
+    void world
+      .fetch(`${world.url}/api/agents/activations/${event.activationId}`, { headers: { authorization: `Bearer ${key}` } })
+      .then((answer) => {
+        status = answer.status;
+        response.end();
+      });
+  });
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await world.settle();
+  expect(status).toBe(200);
+});
+
+test("a kept connection that the receiver has closed meanwhile costs no attempt", async () => {
+  // Answers one request per connection, and drops the next one unread.
+  await using hooks = await hook((_n, { onConnection }) => (response, request) => {
+    if (onConnection > 1) request.socket.destroy();
+    else response.end();
+  });
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  for (let n = 0; n < 3; n += 1) {
+    await world.sdk.activations.pause(id);
+    await world.settle();
+    await world.sdk.activations.resume(id);
+    await world.settle();
+  }
+  const deliveries = (await world.sdk.deliveries.list("writer")).data;
+  expect(deliveries).toHaveLength(7);
+  for (const one of deliveries) expect(one).toMatchObject({ state: "delivered", attempts: 1 });
+});
+
+test("500 webhooks that hang, with 10 events each, do not hold up one that works", { timeout: 60_000 }, async () => {
+  await using hanging = await hook(() => () => {});
+  await using good = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, good.url);
+  await turnOn(world.sdk);
+  await arrived(good, 1, world);
+  const stuck = await crowd(
+    world,
+    "writer",
+    // Each at a host of its own.
+    Array.from({ length: 500 }, (_, i) => `http://w${i}.localhost:${hanging.port}/`),
+    10,
+  );
+  const mine = await crowd(world, "writer", [good.url], 100);
+  const { real } = world.app.deps.clock;
+  const began = real.now();
+  await resumed(world, stuck);
+  await arrived(hanging, 400, world);
+  const took: number[] = [];
+  for (const [n, id] of mine.entries()) {
+    const since = real.now();
+    await resumed(world, [id]);
+    await arrived(good, n + 2, world);
+    took.push(real.now() - since);
+  }
+  took.sort((a, b) => a - b);
+  // Behind those that hang it would take several times as long as one of them is waited for.
+  expect(took[98]).toBeLessThan(LIMIT_MS);
+  // One request each: nobody gets more before the first was answered or given up.
+  const rounds = 1 + Math.floor((real.now() - began) / LIMIT_MS);
+  expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);
+});
+
+test("a webhook that answers well gets up to 64 requests at a time, and no more", async () => {
+  await using counting = await countingHook();
+  const { hooks } = counting;
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await resumed(world, await crowd(world, "writer", [hooks.url], 600));
+  await world.settle();
+  expect(hooks.calls).toHaveLength(601);
+  expect(counting.most()).toBeGreaterThan(16);
+  expect(counting.most()).toBeLessThanOrEqual(64);
+});
+
+test("a webhook that has begun to hang keeps only what it has", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  const many = await crowd(world, "writer", [hooks.url], 400);
+  hooks.script = (n) => (n < 100 ? 200 : () => {});
+  await resumed(world, many);
+  await arrived(hooks, 100, world);
+  await world.app.deps.clock.real.sleep(300);
+  // 64 of them hang; the rest waits in the database, for whoever has time.
+  expect(hooks.calls.length).toBeLessThanOrEqual(100 + 64 + 1);
+});
+
+test("what has waited for its place until its lease is over is not sent beside whoever has it then", async () => {
+  const held: (() => void)[] = [];
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await arrived(hooks, 1, world);
+  await world.settle();
+  const many = await crowd(world, "writer", [hooks.url], 40);
+  await resumed(world, many.slice(0, 1));
+  await world.settle();
+  hooks.script = () => (response) => void held.push(() => response.end());
+  await resumed(world, many.slice(1));
+  await expect.poll(() => held.length, { interval: 2 }).toBe(2);
+  const clock = world.app.deps.clock as BendableClock;
+  await clock.advanceTo(clock.now() + 2 * LEASE_MS, async () => {});
+  hooks.script = () => 200;
+  for (const answer of held.splice(0)) answer();
+  await world.settle();
+  const times = [...Map.groupBy(hooks.calls, ({ event }) => event.id).values()].map((some) => some.length);
+  expect(times).toHaveLength(2 + 39);
+  // The two that were under way may be sent again.
+  expect(times.filter((n) => n > 1).length).toBeLessThanOrEqual(2);
+});
+
+test("events that follow each other fast do not put off what is due already", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  const { db, queue, clock } = world.app.deps;
+  await queue.stop();
+  const { deliveryLanes: l } = db.read.t;
+  const due: (number | null)[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    await resumed(world, [id]);
+    due.push((await db.read.select().from(l))[0]?.dueAt ?? null);
+    await (clock as BendableClock).advanceTo(clock.now() + 1000, async () => {});
+  }
+  expect(due).toEqual([clock.now() - 2000, clock.now() - 2000]);
+});
+
+test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
+  await using hooks = await hook(() => () => {});
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await arrived(hooks, 1, world);
+  const { queue, clock } = world.app.deps;
+  const since = clock.real.now();
+  await queue.stop();
+  expect(clock.real.now() - since).toBeLessThan(4000);
+  // Broken off by us, it is no failure of the receiver's.
+  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  hooks.script = () => 200;
+  const { jobsOf } = await import("../features.ts");
+  await queue.start(jobsOf(world.app.deps), 4);
+  await world.settle();
+  expect(hooks.types()).toEqual(["agent.activated", "agent.activated"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: expect.any(String) });
+});
+
+test("an event that cannot be opened waits, and counts against nobody", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { db, queue } = world.app.deps;
+  await queue.stop();
+  const { id } = await turnOn(world.sdk);
+  const [row] = await db.read.select().from(db.read.t.agentEvents);
+  const { agentEvents: e } = db.read.t;
+  await db.tx((tx) => tx.update(e).set({ sealed: Buffer.from("other bytes") }));
+  const { jobsOf } = await import("../features.ts");
+  await queue.start(jobsOf(world.app.deps), 4);
+  await world.clock.advance("5m");
+  expect(hooks.calls).toEqual([]);
+  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  await db.tx((tx) => tx.update(e).set({ sealed: row?.sealed ?? null }));
+  await world.clock.advance("1m");
+  expect(hooks.types()).toEqual(["agent.activated"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "active" });
+});

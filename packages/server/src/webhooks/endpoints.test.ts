@@ -1,0 +1,252 @@
+import { createHmac } from "node:crypto";
+import { ApiError, type Mailsvc } from "@mailsvc/sdk";
+import { expect, test } from "vitest";
+import { hook } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const codeOf = async (call: Promise<unknown>): Promise<string> => {
+  try {
+    await call;
+    return "ok";
+  } catch (error) {
+    if (error instanceof ApiError) return error.details[0]?.code ?? error.code;
+    throw error;
+  }
+};
+
+const onlyEvent = async (sdk: Mailsvc): Promise<string> => (await sdk.deliveries.list("writer")).data.at(-1)?.id ?? "";
+
+test("a builder sees each event with its bytes and attempts, and never the key", async () => {
+  await using hooks = await hook((n) => (n === 0 ? (response) => response.writeHead(500).end("out of <b>memory</b>\u0000") : 200));
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const activation = await turnOn(world.sdk);
+  await world.settle();
+  const waiting = (await world.sdk.deliveries.list("writer")).data;
+  expect(waiting).toMatchObject([
+    {
+      type: "agent.activated",
+      activationId: activation.id,
+      sequence: 1,
+      state: "pending",
+      attempts: 1,
+      nextAttemptAt: "2026-01-01T00:00:01.000Z",
+      settledAt: null,
+    },
+  ]);
+  await world.clock.advance("1s");
+  const detail = await world.sdk.deliveries.get("writer", waiting[0]?.id ?? "");
+  expect(detail).toMatchObject({
+    state: "delivered",
+    attempts: 2,
+    nextAttemptAt: null,
+    settledAt: "2026-01-01T00:00:01.000Z",
+    log: [
+      {
+        attempt: 1,
+        at: "2026-01-01T00:00:00.000Z",
+        class: "http_status",
+        httpStatus: 500,
+        message: "The webhook answered 500.",
+        answer: "out of <b>memory</b>\uFFFD",
+      },
+      { attempt: 2, at: "2026-01-01T00:00:01.000Z", class: "ok", httpStatus: 200, message: null, answer: null },
+    ],
+  });
+  const { event } = hooks.calls[0] ?? {};
+  const key = event?.type === "agent.activated" ? event.apiKey : "";
+  expect(key).toMatch(/^ms_agent_/);
+  expect(JSON.parse(detail.body)).toEqual({ ...event, apiKey: `***${key.slice(-4)}` });
+  expect(JSON.stringify(detail)).not.toContain(key);
+});
+
+test("events are filtered by state, type and activation, and belong to their builder alone", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.sdk.activations.pause(id);
+  await world.settle();
+  const types = async (filter: object) => (await world.sdk.deliveries.list("writer", filter)).data.map(({ type }) => type);
+  expect(await types({})).toEqual(["agent.paused", "agent.activated"]);
+  expect(await types({ type: "agent.paused" })).toEqual(["agent.paused"]);
+  expect(await types({ state: "dead" })).toEqual([]);
+  expect(await types({ activationId: id, state: "delivered" })).toEqual(["agent.paused", "agent.activated"]);
+  expect(await types({ activationId: "act_of_somebody_else" })).toEqual([]);
+  expect(await codeOf(world.sdk.deliveries.list("somebody-elses"))).toBe("not_found");
+  expect(await codeOf(world.sdk.deliveries.get("writer", "evt_unknown"))).toBe("not_found");
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");
+});
+
+test("a repeat under the same Idempotency-Key sends nothing again", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const first = await world.sdk.deliveries.test("writer", { idempotencyKey: "once" });
+  expect(await world.sdk.deliveries.test("writer", { idempotencyKey: "once" })).toEqual(first);
+  expect(hooks.calls).toHaveLength(1);
+  await world.sdk.deliveries.test("writer", { idempotencyKey: "another" });
+  expect(hooks.calls).toHaveLength(2);
+});
+
+test("an event is sent again by hand: the same bytes, as an attempt of its own", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.sdk.activations.pause(id);
+  await world.settle();
+  const [paused] = (await world.sdk.deliveries.list("writer", { type: "agent.paused" })).data;
+  const again = await world.sdk.deliveries.redeliver("writer", paused?.id ?? "");
+  expect(again).toMatchObject({ state: "delivered", attempts: 2, log: [{ attempt: 1 }, { attempt: 2, class: "ok" }] });
+  const [first, second] = hooks.calls.slice(1);
+  expect(second?.bytes.equals(first?.bytes ?? Buffer.alloc(0))).toBe(true);
+  expect(second?.headers["x-service-attempt"]).toBe("2");
+  // One that fails changes nothing.
+  hooks.script = () => 500;
+  expect(await world.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered", attempts: 3 });
+  await world.clock.advance("40h");
+  expect(hooks.calls).toHaveLength(4);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ pauseReasons: ["user_paused"], webhookLastError: null });
+});
+
+test("a key that was acknowledged is not sent again; one that was not, is", async () => {
+  await using hooks = await hook(() => 410);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  const event = await onlyEvent(world.sdk);
+  hooks.script = () => 200;
+  expect(await world.sdk.deliveries.redeliver("writer", event)).toMatchObject({ type: "agent.activated", state: "delivered" });
+  expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: "2026-01-01T00:00:00.000Z" });
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", event))).toBe("key_already_delivered");
+  const keys = hooks.calls.flatMap(({ event: e }) => (e.type === "agent.activated" ? [e.apiKey] : []));
+  expect(new Set(keys).size).toBe(1);
+});
+
+test("an event that is on its way can be pushed; one behind it has to wait; one that was cancelled is gone", async () => {
+  await using hooks = await hook(() => 500);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.sdk.activations.pause(id);
+  await world.clock.advance("1m");
+  const [paused, activated] = (await world.sdk.deliveries.list("writer")).data.map((d) => d.id);
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("not_its_turn");
+  hooks.script = () => 200;
+  await world.sdk.deliveries.redeliver("writer", activated ?? "");
+  await world.settle();
+  // Its lane goes on at once.
+  expect((await world.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
+  hooks.script = () => 500;
+  await world.sdk.activations.resume(id);
+  await world.settle();
+  await world.sdk.activations.deactivate(id);
+  const resumed = (await world.sdk.deliveries.list("writer", { type: "agent.resumed" })).data[0];
+  expect(resumed?.state).toBe("cancelled");
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", resumed?.id ?? ""))).toBe("cancelled");
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("activation_ended");
+});
+
+test("test.ping: signed like any event, for drafts too, and without a trace", async () => {
+  await using hooks = await hook((_n) => (response) => response.writeHead(200).end("pong"));
+  await using world = await createWorld();
+  const listing = await world.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: hooks.url, permissions: [] });
+  const told = await world.sdk.deliveries.test("draft");
+  expect(told).toMatchObject({ ok: true, class: "ok", httpStatus: 200, message: null, answer: "pong" });
+  const [call] = hooks.calls;
+  expect(call?.event).toEqual({
+    id: told.eventId,
+    type: "test.ping",
+    activationId: "act_test",
+    runId: null,
+    sequence: 0,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    test: true,
+  });
+  expect(call?.headers["x-service-signature"]).toBe(
+    createHmac("sha256", listing.webhookSecret)
+      .update(call?.bytes ?? "")
+      .digest("hex"),
+  );
+  expect((await world.sdk.deliveries.list("draft")).data).toEqual([]);
+});
+
+test("test.ping tells what to do, pauses nothing, and has its limit", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  hooks.script = () => 401;
+  for (let n = 0; n < 10; n += 1)
+    expect(await world.sdk.deliveries.test("writer")).toMatchObject({
+      ok: false,
+      class: "signature_rejected",
+      httpStatus: 401,
+      hint: expect.stringContaining("AGENT_WEBHOOK_SECRET"),
+    });
+  expect(await codeOf(world.sdk.deliveries.test("writer", { maxRetries: 0 }))).toBe("rate_limited");
+  expect(hooks.calls).toHaveLength(11);
+  await world.clock.advance("1m");
+  expect((await world.sdk.deliveries.test("writer")).ok).toBe(false);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "active", webhookLastError: null });
+});
+
+const verifies = (secret: string, call: { headers: Record<string, unknown>; bytes: Buffer } | undefined): boolean =>
+  call?.headers["x-service-signature"] ===
+  createHmac("sha256", secret)
+    .update(call?.bytes ?? "")
+    .digest("hex");
+
+const verifiesStandard = (secret: string, call: { headers: Record<string, unknown>; bytes: Buffer } | undefined): boolean => {
+  const { "webhook-id": id, "webhook-timestamp": at, "webhook-signature": list } = call?.headers ?? {};
+  const expected = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+    .update(`${id}.${at}.`)
+    .update(call?.bytes ?? "")
+    .digest("base64");
+  return String(list).split(" ").includes(`v1,${expected}`);
+};
+
+test("a secret is rotated with an overlap in which receivers of both kinds go on verifying", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  const { webhookSecret: old } = await listAgent(world.sdk, hooks.url);
+  const ping = async () => {
+    await world.sdk.deliveries.test("writer");
+    return hooks.calls.at(-1);
+  };
+  const before = await ping();
+  expect([verifies(old, before), verifiesStandard(old, before)]).toEqual([true, true]);
+  const { webhookSecret: next } = await world.sdk.listings.rotateSecret("writer", { overlapSeconds: 3600 });
+  const during = await ping();
+  expect([verifies(old, during), verifies(next, during)]).toEqual([true, false]);
+  expect([verifiesStandard(old, during), verifiesStandard(next, during)]).toEqual([true, true]);
+  await world.clock.advance("1h");
+  const after = await ping();
+  expect([verifies(old, after), verifies(next, after)]).toEqual([false, true]);
+  expect([verifiesStandard(old, after), verifiesStandard(next, after)]).toEqual([false, true]);
+});
+
+test("what a receiver echoes of keys and secrets is not kept", async () => {
+  await using world: TestWorld = await createWorld();
+  await using hooks = await hook(
+    (_n, { bytes }) =>
+      (response) =>
+        response.writeHead(500).end(`${bytes} ${secret}`),
+  );
+  let secret = "";
+  secret = (await listAgent(world.sdk, hooks.url)).webhookSecret;
+  await turnOn(world.sdk);
+  await world.clock.advance("3m");
+  const detail = await world.sdk.deliveries.get("writer", await onlyEvent(world.sdk));
+  expect(detail.log.length).toBeGreaterThan(4);
+  expect(detail.log[0]?.answer).toContain('"apiKey":"***"');
+  const { db } = world.app.deps;
+  const rows = [...(await db.read.select().from(db.read.t.agentEvents)), ...(await db.read.select().from(db.read.t.deliveryAttempts))];
+  const stored = JSON.stringify(rows.map((row) => ({ ...row, sealed: null }))) + JSON.stringify(detail);
+  expect(stored).not.toMatch(/ms_agent_/);
+  expect(stored).not.toContain("whsec_");
+});

@@ -1,0 +1,197 @@
+import type { AgentEvent } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { hook } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { emit } from "./emit.ts";
+
+const answered = (world: TestWorld, activationId: string, messageId: string, runId = "run_one"): Promise<void> =>
+  world.app.deps.db.tx((tx) =>
+    emit(tx, world.app.deps, activationId, {
+      type: "approval_response",
+      at: world.clock.now(),
+      runId,
+      fields: { messageId, decision: "approved", comment: null, answeredAt: new Date(world.clock.now()).toISOString() },
+    }),
+  );
+
+const failedRun = (world: TestWorld, activationId: string, runId: string): Promise<void> =>
+  world.app.deps.db.tx((tx) =>
+    emit(tx, world.app.deps, activationId, {
+      type: "run_force_failed",
+      at: world.clock.now(),
+      runId,
+      fields: { lastHeartbeatAt: new Date(world.clock.now()).toISOString() },
+    }),
+  );
+
+const sequences = (calls: readonly { event: AgentEvent }[]): number[] => calls.map(({ event }) => event.sequence);
+
+test("pause, resume, pause: all three reach the agent, in their order, with rising times", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  // Faster than any delivery.
+  await world.sdk.activations.pause(id);
+  await world.sdk.activations.resume(id);
+  await world.sdk.activations.pause(id);
+  await world.settle();
+  expect(hooks.types()).toEqual(["agent.activated", "agent.paused", "agent.resumed", "agent.paused"]);
+  expect(sequences(hooks.calls)).toEqual([1, 2, 3, 4]);
+  const times = hooks.calls.map(({ event }) => event.timestamp);
+  expect([...new Set(times)].sort()).toEqual(times);
+  expect(new Set(hooks.calls.map(({ event }) => event.id)).size).toBe(4);
+});
+
+test("they reach it also when the first attempts fail", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  hooks.script = (n) => (n < 4 ? 500 : 200);
+  await world.sdk.activations.pause(id);
+  await world.sdk.activations.resume(id);
+  await world.sdk.activations.pause(id);
+  await world.clock.advance("1m");
+  expect(hooks.types().slice(1)).toEqual(["agent.paused", "agent.paused", "agent.paused", "agent.paused", "agent.resumed", "agent.paused"]);
+});
+
+test("two approvals in one run both reach the agent, under names of their own", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await answered(world, id, "msg_a");
+  await answered(world, id, "msg_b");
+  await world.settle();
+  const responses = hooks.calls.slice(1).map(({ event }) => event);
+  expect(responses).toMatchObject([
+    { type: "approval_response", runId: "run_one", messageId: "msg_a" },
+    { type: "approval_response", runId: "run_one", messageId: "msg_b" },
+  ]);
+  expect(responses[0]?.id).not.toBe(responses[1]?.id);
+  expect(responses[0]?.timestamp).not.toBe(responses[1]?.timestamp);
+});
+
+test("nothing overtakes an older event of its activation, and nothing waits for another activation", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.sdk, hooks.url, { slug: "other" });
+  const one = await turnOn(world.sdk);
+  const other = await turnOn(world.sdk, "other");
+  await world.settle();
+  const since = hooks.calls.length;
+  hooks.script = (n, { event }) => (event.activationId === one.id && n < since + 6 ? 500 : 200);
+  for (const message of ["msg_1", "msg_2", "msg_3"]) await answered(world, one.id, message);
+  await answered(world, other.id, "msg_other");
+  await world.settle();
+  expect(hooks.calls.slice(since).filter(({ event }) => event.activationId === other.id)).toHaveLength(1);
+  await world.clock.advance("1h");
+  const mine = hooks.calls.slice(since).filter(({ event }) => event.activationId === one.id);
+  const seen = sequences(mine);
+  expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  expect(new Set(seen)).toEqual(new Set([2, 3, 4]));
+});
+
+test("after a pause for a failing webhook everything comes in its order, and agent.resumed last", async () => {
+  await using hooks = await hook(() => 500);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await answered(world, id, "msg_1");
+  await world.clock.advance("40h");
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused" });
+  // What happens meanwhile waits.
+  await failedRun(world, id, "run_one");
+  await world.clock.advance("1h");
+  const before = hooks.calls.length;
+  const keys = new Set(hooks.calls.map(({ event }) => event.type === "agent.activated" && event.apiKey));
+
+  hooks.script = () => 200;
+  await world.clock.advance("1h");
+  expect(hooks.calls).toHaveLength(before);
+  await world.sdk.activations.resume(id);
+  await world.settle();
+  const after = hooks.calls.slice(before).map(({ event }) => event);
+  expect(after.map(({ type }) => type)).toEqual(["agent.activated", "approval_response", "run_force_failed", "agent.resumed"]);
+  const [first] = after;
+  // The same event with the same key: there is no other one.
+  expect(keys).toContain(first?.type === "agent.activated" && first.apiKey);
+  expect(first?.id).toBe(hooks.calls[0]?.event.id);
+  expect(await world.sdk.activations.get(id)).toMatchObject({
+    status: "active",
+    webhookLastError: { type: "agent.activated", clearedAt: expect.stringMatching(/^2026/) },
+  });
+  expect((await world.sdk.deliveries.list("writer", { state: "superseded" })).data.map(({ type }) => type)).toEqual(["agent.paused"]);
+});
+
+test("the builder lifts the pause while the brand's own stays: what waited goes out, agent.resumed does not", async () => {
+  await using hooks = await hook(() => 410);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.clock.advance("1m");
+  await world.sdk.activations.pause(id);
+  const before = hooks.calls.length;
+  hooks.script = () => 200;
+  await world.sdk.listings.resume("writer", id);
+  await world.settle();
+  expect(hooks.types().slice(before)).toEqual(["agent.activated", "agent.paused"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
+});
+
+test("an older pause that is stuck in the queue is superseded by what came after it", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  hooks.script = () => 500;
+  await world.sdk.activations.pause(id);
+  await world.clock.advance("1m");
+  hooks.script = () => 200;
+  const before = hooks.calls.length;
+  await world.sdk.activations.resume(id);
+  await world.clock.advance("40h");
+  expect(hooks.types().slice(before)).toEqual(["agent.resumed"]);
+  expect((await world.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
+    ["agent.resumed", "delivered"],
+    ["agent.paused", "superseded"],
+    ["agent.activated", "delivered"],
+  ]);
+});
+
+test("after an activation has ended, agent.deactivated is all that is sent, and the key is kept nowhere", async () => {
+  await using hooks = await hook(() => 500);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await answered(world, id, "msg_1");
+  await world.clock.advance("10s");
+  const before = hooks.calls.length;
+  hooks.script = () => 200;
+  await world.sdk.activations.deactivate(id);
+  await world.clock.advance("40h");
+  expect(hooks.types().slice(before)).toEqual(["agent.deactivated"]);
+  const { db } = world.app.deps;
+  const rows = await db.read.select().from(db.read.t.agentEvents);
+  expect(rows.map(({ sealed }) => sealed)).toEqual([null, null, null]);
+  expect(rows.map(({ state }) => state).sort()).toEqual(["cancelled", "cancelled", "delivered"]);
+});
+
+test("a webhook that moves is called at its new address from the next attempt on", async () => {
+  await using old = await hook(() => 500);
+  await using moved = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, old.url);
+  await turnOn(world.sdk);
+  await world.settle();
+  await world.sdk.listings.update("writer", { webhookUrl: moved.url });
+  await world.clock.advance("1m");
+  expect(old.calls).toHaveLength(1);
+  expect(moved.types()).toEqual(["agent.activated"]);
+  expect(moved.calls[0]?.bytes.equals(old.calls[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
+import { hook, type Script } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { jobsOf } from "../features.ts";
+import { createWorld } from "../testing.ts";
+import { Origins } from "./origins.ts";
+
+/** A webhook that hangs at all paths but `/good`, and knows how many requests it has open. */
+const hanging = () => {
+  const held = new Set<() => void>();
+  const tally = { most: 0, hanging: true };
+  const script: Script = () => (response, request) => {
+    if (request.url?.endsWith("/good") || !tally.hanging) return void response.end();
+    const free = (): void => {
+      held.delete(free);
+      response.end();
+    };
+    held.add(free);
+    tally.most = Math.max(tally.most, held.size);
+    response.on("close", () => held.delete(free));
+  };
+  const letGo = (): void => {
+    tally.hanging = false;
+    for (const free of [...held]) free();
+  };
+  return { script, tally, held, letGo };
+};
+
+test("listings at one host that hangs have ten places together; others there and elsewhere go on, and nothing is lost", async () => {
+  const { script, tally, held, letGo } = hanging();
+  await using shared = await hook(script);
+  await using elsewhere = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, `${shared.url}/good`);
+  await turnOn(world.sdk);
+  await arrived(shared, 1, world);
+  const [neighbours, others] = [
+    await crowd(world, "writer", [`${shared.url}/good`], 20),
+    await crowd(
+      world,
+      "writer",
+      Array.from({ length: 5 }, (_, i) => elsewhere.url.replace("webhook", String(i))),
+      4,
+    ),
+  ];
+  // The neighbour has answered before.
+  await resumed(world, neighbours.slice(0, 2));
+  await world.settle();
+  const stuck = await crowd(
+    world,
+    "writer",
+    Array.from({ length: 60 }, (_, i) => `${shared.url}/hangs/${i}`),
+    3,
+  );
+  await resumed(world, stuck);
+  await expect.poll(() => held.size, { interval: 5 }).toBe(10);
+  const before = shared.calls.length;
+  await resumed(world, others);
+  await arrived(elsewhere, others.length, world);
+  await resumed(world, neighbours.slice(2));
+  await arrived(shared, before + 18, world);
+  expect([held.size, tally.most]).toEqual([10, 10]);
+  letGo();
+  await world.settle();
+  const { agentEvents: e } = world.app.deps.db.read.t;
+  const rows = await world.app.deps.db.read.select({ state: e.state, attempts: e.attempts }).from(e);
+  expect(rows).toHaveLength(1 + 20 + 20 + 180);
+  expect(new Set(rows.map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(new Set(["delivered 1"]));
+});
+
+test("listings at one host that answers have 64 places together, however many they are", async () => {
+  await using counting = await countingHook();
+  const { hooks: shared } = counting;
+  await using world = await createWorld();
+  await listAgent(world.sdk, shared.url);
+  await turnOn(world.sdk);
+  const many = await crowd(
+    world,
+    "writer",
+    Array.from({ length: 8 }, (_, i) => `${shared.url}/${i}`),
+    100,
+  );
+  await resumed(world, many);
+  await world.settle();
+  expect(shared.calls).toHaveLength(801);
+  expect(counting.most()).toBeGreaterThan(16);
+  expect(counting.most()).toBeLessThanOrEqual(64);
+});
+
+test("listings whose origin is busy with another one's have their turn, called before or not", async () => {
+  await using shared = await hook(() => (response) => void setImmediate(() => response.end()));
+  await using world = await createWorld();
+  await listAgent(world.sdk, shared.url);
+  await turnOn(world.sdk);
+  await arrived(shared, 1, world);
+  const many = await crowd(world, "writer", [`${shared.url}/many`], 2000);
+  const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
+  const { queue } = world.app.deps;
+  await queue.stop();
+  // Six events in each of the lanes.
+  for (let i = 0; i < 6; i += 1) await resumed(world, many);
+  const first = new Map<string, number>();
+  shared.script = (n, { event }) => {
+    if (!first.has(event.activationId)) first.set(event.activationId, n);
+    return 200;
+  };
+  await queue.start(jobsOf(world.app.deps), 4);
+  await arrived(shared, 200, world);
+  const since: number[] = [];
+  for (const some of [few.slice(0, 1), few]) {
+    await resumed(world, some);
+    since.push(shared.calls.length);
+    await expect.poll(() => some.every((id) => first.has(id)), { interval: 2, timeout: 20_000 }).toBe(true);
+    for (const id of some) expect((first.get(id) ?? 0) - (since.at(-1) ?? 0)).toBeLessThan(4000);
+  }
+  // There was more than that to wait behind.
+  expect(since.at(-1)).toBeLessThan(7000);
+  await world.settle();
+  expect(shared.calls).toHaveLength(1 + 12_000 + 5);
+});
+
+test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
+  const origins = new Origins();
+  const there = "https://agents.example.com";
+  for (let i = 0; i < 10; i += 1) origins.begin(there, true);
+  expect([origins.room(there, false), origins.room(there, true), origins.room("https://other.example.com", false)]).toEqual([0, 54, 10]);
+  for (const id of ["a", "b", "c"]) origins.wait(there, id, false);
+  expect([origins.freed(), origins.placeOf("a")]).toEqual([[], there]);
+  origins.wait(there, "quick", true);
+  expect(origins.freed()).toEqual(["quick"]);
+  origins.end(there, true);
+  origins.end(there, true);
+  expect([origins.freed(), origins.placeOf("a"), origins.placeOf("c")]).toEqual([["a", "b"], undefined, there]);
+  // What is taken and has not begun counts too.
+  for (let i = 0; i < 8; i += 1) origins.end(there, true);
+  origins.ahead(there, 10);
+  expect([origins.roomAhead(there, false), origins.roomAhead(there, true), origins.room(there, false)]).toEqual([10, 502, 10]);
+  origins.ahead(there, -10);
+  expect(origins.roomAhead(there, true)).toBe(512);
+});

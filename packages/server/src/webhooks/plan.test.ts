@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import { type Hook, hook } from "../../test/hook.ts";
+import { eventsOf, listAgent, turnOn } from "../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const START = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** When each request came, in ms of the world's clock since it began. */
+const clocked = (hooks: Hook, world: TestWorld, status: (n: number) => number): number[] => {
+  const times: number[] = [];
+  hooks.script = (n) => {
+    times.push(world.clock.now() - START);
+    return status(n);
+  };
+  return times;
+};
+
+const PLAN = [0, 1000, 3000, 7000, 19_000, 167_000, 1_975_000, 24_001_000, 110_401_000];
+
+test("attempts come when the documentation says, to the millisecond, and then the activation is paused", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  const times = clocked(hooks, world, () => 500);
+  await listAgent(world.sdk, hooks.url);
+  const activation = await turnOn(world.sdk);
+  await world.clock.advance("40h");
+  const last = PLAN.at(-1) as number;
+  // Nine attempts of the event, then four of agent.paused, which is not worth the queue.
+  expect(times).toEqual([...PLAN, last, last + 1000, last + 3000, last + 7000]);
+  expect(hooks.types()).toEqual([...PLAN.map(() => "agent.activated"), ...Array(4).fill("agent.paused")]);
+
+  const error = {
+    eventId: hooks.calls[0]?.event.id,
+    type: "agent.activated",
+    at: new Date(START + last).toISOString(),
+    attempts: 9,
+    class: "http_status",
+    httpStatus: 500,
+    message: "The webhook answered 500.",
+    clearedAt: null,
+  };
+  const brand = await world.sdk.activations.get(activation.id);
+  expect(brand).toMatchObject({ status: "paused", pauseReasons: ["webhook_failure"], keyDeliveredAt: null, webhookLastError: error });
+  const builder = await world.sdk.listings.activations("writer");
+  expect(builder.data).toMatchObject([{ id: activation.id, status: "paused", webhookLastError: error }]);
+});
+
+test("every attempt has the same bytes and signature, the same event time, and a number of its own", async () => {
+  await using hooks = await hook(() => 503);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await world.clock.advance("3m");
+  expect(hooks.calls).toHaveLength(6);
+  const same = (of: (call: Hook["calls"][number]) => unknown): number => new Set(hooks.calls.map(of)).size;
+  expect(same(({ bytes }) => bytes.toString("hex"))).toBe(1);
+  for (const name of ["x-service-signature", "x-service-timestamp", "x-service-event-id", "webhook-id"])
+    expect(same(({ headers }) => headers[name])).toBe(1);
+  expect(hooks.calls.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "3", "4", "5", "6"]);
+  expect(same(({ headers }) => headers["webhook-timestamp"])).toBeGreaterThan(4);
+  expect(hooks.calls[0]?.event.timestamp).toBe("2026-01-01T00:00:00.000Z");
+});
+
+test("nothing of a failed delivery is lost over a success: the plan ends, the key is erased", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  const times = clocked(hooks, world, (n) => (n < 5 ? 500 : 200));
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.clock.advance("40h");
+  expect(times).toEqual(PLAN.slice(0, 6));
+  expect(await world.sdk.activations.get(id)).toMatchObject({
+    status: "active",
+    keyDeliveredAt: new Date(START + 167_000).toISOString(),
+    webhookLastError: null,
+  });
+  const [delivery] = (await world.sdk.deliveries.list("writer")).data;
+  expect(delivery).toMatchObject({
+    state: "delivered",
+    attempts: 6,
+    nextAttemptAt: null,
+    settledAt: new Date(START + 167_000).toISOString(),
+  });
+});
+
+test("410 ends it with the first attempt", async () => {
+  await using hooks = await hook(() => 410);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({
+    pauseReasons: ["webhook_failure"],
+    webhookLastError: { attempts: 1, httpStatus: 410 },
+  });
+});
+
+test("an overloaded receiver is left alone for as long as it asks", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  const times: number[] = [];
+  hooks.script = (n) => {
+    times.push(world.clock.now() - START);
+    return n === 0 ? (response) => void response.writeHead(429, { "retry-after": "20" }).end() : 200;
+  };
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await world.clock.advance("10m");
+  expect(times).toEqual([0, 20_000]);
+});
+
+test("agent.paused and agent.deactivated that never arrive pause nothing", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.settle();
+  hooks.script = () => 500;
+  await world.sdk.activations.pause(id);
+  await world.clock.advance("40h");
+  expect(await world.sdk.activations.get(id)).toMatchObject({ pauseReasons: ["user_paused"], webhookLastError: null });
+  await world.sdk.activations.deactivate(id);
+  await world.clock.advance("40h");
+  expect(await world.sdk.activations.get(id)).toMatchObject({ status: "deactivated", webhookLastError: null });
+  expect((await world.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
+    ["agent.deactivated", "dead"],
+    ["agent.paused", "dead"],
+    ["agent.activated", "delivered"],
+  ]);
+});
+
+test("a restart changes neither bytes nor times", async () => {
+  await using hooks = await hook(() => 500);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await world.clock.advance("10s");
+  expect(hooks.calls).toHaveLength(4);
+  const [before] = await eventsOf(world, id);
+  const { queue } = world.app.deps;
+  await queue.stop();
+  const times = clocked(hooks, world, () => 200);
+  // What another start of the server does.
+  const { jobsOf } = await import("../features.ts");
+  await queue.start(jobsOf(world.app.deps), 4);
+  await world.clock.advance("1m");
+  expect(times).toEqual([19_000]);
+  expect(hooks.calls.at(-1)?.event).toEqual(before);
+});

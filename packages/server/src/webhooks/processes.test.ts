@@ -1,0 +1,157 @@
+import { eq } from "drizzle-orm";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Hook, hook } from "../../test/hook.ts";
+import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { createDatabase, dropDatabases } from "../../test/postgres.ts";
+import { openPostgres } from "../db/postgres/database.ts";
+import { jobsOf } from "../features.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { emitAll } from "./emit.ts";
+
+afterAll(dropDatabases);
+
+const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
+  app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
+
+/** More activations of the listing an activation is of. */
+const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<string[]> => {
+  const { db, ids } = app.deps;
+  const { activations: a } = db.read.t;
+  const [row] = await db.read.select().from(a).where(eq(a.id, pattern));
+  if (!row) throw new Error("no pattern");
+  const rows = Array.from({ length: n }, () => {
+    const id = ids("act");
+    return { ...row, id, workspaceId: ids("ws"), keyHash: `hash-${id}` };
+  });
+  await db.tx((tx) => tx.insertAll(a, rows));
+  return rows.map(({ id }) => id);
+};
+
+const timesSent = ({ calls }: Hook): number[] => [...Map.groupBy(calls, ({ event }) => event.id).values()].map((some) => some.length);
+
+test("several processes on one database deliver each event once, in its order", { timeout: 60_000 }, async () => {
+  const database = await createDatabase();
+  await using hooks = await hook();
+  {
+    await using one = await createWorld({ seed: 1, databaseUrl: database.url });
+    await using other = await createWorld({ seed: 2, databaseUrl: database.url });
+    const { id: listingId } = await listAgent(one.sdk, hooks.url);
+    const { id } = await turnOn(one.sdk);
+    await one.settle();
+    const many = await crowd(one, id, 300);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all([resumed(one, many.slice(0, 150)), resumed(other, many.slice(150))]);
+      // As if both had looked at the same moment.
+      for (const { app } of [one, other]) app.deps.deliveries.wake([listingId]);
+    }
+    await Promise.all([one.settle(), other.settle()]);
+    await Promise.all([one.settle(), other.settle()]);
+    expect(hooks.calls).toHaveLength(1 + 3 * 300);
+    expect(new Set(timesSent(hooks))).toEqual(new Set([1]));
+    for (const calls of Map.groupBy(hooks.calls, ({ event }) => event.activationId).values()) {
+      const sequences = calls.map(({ event }) => event.sequence);
+      expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+    }
+  }
+  await database.drop();
+});
+
+/** A world with an event in its one lane, which is marked as somebody else's for the next half minute. */
+const takenBy = async (world: TestWorld, hooks: Hook, claim: string): Promise<void> => {
+  hooks.script = () => 500;
+  await listAgent(world.sdk, hooks.url);
+  await turnOn(world.sdk);
+  await world.settle();
+  const { db, clock } = world.app.deps;
+  const { deliveryLanes: l } = db.read.t;
+  await db.tx(async (tx) => void (await tx.update(l).set({ claim, dueAt: clock.now() + 30_000 })));
+  hooks.script = () => 200;
+};
+
+/** Its workers begin anew, and look at what is there. */
+const restart = async ({ app: { deps } }: TestWorld): Promise<void> => {
+  await deps.queue.stop();
+  await deps.queue.start(jobsOf(deps), 4);
+};
+
+const delivered = [{ state: "delivered", attempts: 2 }];
+
+describe("what a process had taken when it died", () => {
+  test("is given back with the next start of any, if nobody of its name lives", { timeout: 60_000 }, async () => {
+    const database = await createDatabase();
+    await using hooks = await hook();
+    {
+      await using world = await createWorld({ databaseUrl: database.url });
+      await takenBy(world, hooks, "mailsvc_gone_1.7");
+      await restart(world);
+      await world.settle();
+      expect(hooks.calls).toHaveLength(1);
+      await world.clock.advance("1s");
+      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+    }
+    await database.drop();
+  });
+
+  test("is given back when another one finds out that it died, without waiting for the lease", { timeout: 60_000 }, async () => {
+    const database = await createDatabase();
+    await using hooks = await hook();
+    {
+      await using world = await createWorld({ databaseUrl: database.url });
+      await takenBy(world, hooks, "mailsvc_gone_1.7");
+      await using other = await openPostgres(database.url, { migrate: false, connections: 1 }).then((db) => ({
+        raw: db.read.raw,
+        [Symbol.asyncDispose]: db.close,
+      }));
+      // Its connection is gone, and with it the lock it held; it was last seen a while ago.
+      await other.raw("insert into workers (name, seen_at) values ('mailsvc_gone_1', now() - interval '10 s')");
+      await expect.poll(() => other.raw("select claim from delivery_lanes"), { timeout: 20_000, interval: 20 }).toEqual([{ claim: null }]);
+      await world.clock.advance("1s");
+      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+    }
+    await database.drop();
+  });
+
+  test("is another one's half a minute later while it seems to live", { timeout: 60_000 }, async () => {
+    const database = await createDatabase();
+    await using hooks = await hook();
+    {
+      await using world = await createWorld({ seed: 1, databaseUrl: database.url });
+      await using stuck = await createWorld({ seed: 2, databaseUrl: database.url });
+      await takenBy(world, hooks, `${stuck.app.deps.queue.crew?.name}.7`);
+      await restart(world);
+      await world.clock.advance("29s");
+      expect(hooks.calls).toHaveLength(1);
+      await world.clock.advance("1s");
+      expect(hooks.calls).toHaveLength(2);
+      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+    }
+    await database.drop();
+  });
+
+  test("is not gone on with by one that was thought dead and comes back", { timeout: 60_000 }, async () => {
+    const database = await createDatabase();
+    await using hooks = await hook();
+    {
+      await using world = await createWorld({ databaseUrl: database.url });
+      const { db } = world.app.deps;
+      const { deliveryLanes: l } = db.read.t;
+      let answer = (): void => {};
+      hooks.script = () => (response) => void (answer = () => response.writeHead(200).end());
+      await listAgent(world.sdk, hooks.url);
+      const { id } = await turnOn(world.sdk);
+      await expect.poll(() => hooks.calls.length, { interval: 5 }).toBe(1);
+      await resumed(world, [id]);
+      // While the first event is on its way the lane becomes another one's.
+      await db.tx(async (tx) => void (await tx.update(l).set({ claim: "another.1" })));
+      hooks.script = () => 200;
+      answer();
+      await world.settle();
+      expect(hooks.calls).toHaveLength(1);
+      expect(await db.read.select({ claim: l.claim }).from(l)).toEqual([{ claim: "another.1" }]);
+      await restart(world);
+      await world.settle();
+      expect(hooks.types()).toEqual(["agent.activated", "agent.resumed"]);
+    }
+    await database.drop();
+  });
+});

@@ -1,0 +1,213 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Clock } from "../lib/clock.ts";
+import type { Attempt } from "./attempt.ts";
+import { Receiver } from "./receiver.ts";
+
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+/** Time that goes on when it is told to. */
+const manualTime = (): Clock["real"] & { advance(ms: number): void } => {
+  let now = 1000;
+  const timers = new Set<{ at: number; fire: () => void }>();
+  return {
+    now: () => now,
+    after: (ms, fire) => {
+      const timer = { at: now + ms, fire };
+      timers.add(timer);
+      return { cancel: () => void timers.delete(timer) };
+    },
+    sleep: () => Promise.reject(new Error("Nobody sleeps here.")),
+    advance: (ms) => {
+      now += ms;
+      for (const timer of [...timers].filter(({ at }) => at <= now)) {
+        timers.delete(timer);
+        timer.fire();
+      }
+    },
+  };
+};
+
+let server: Server;
+/** What came on each connection, in their order. */
+let heard: string[];
+let sockets: Socket[];
+/** What the webhook does with the bytes of a connection. */
+let serve: (socket: Socket, connection: number, text: string) => void;
+let time: ReturnType<typeof manualTime>;
+let crowded: boolean;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  heard = [];
+  sockets = [];
+  crowded = false;
+  serve = (socket) => void socket.write(OK);
+  server = createServer((socket) => {
+    const connection = sockets.push(socket) - 1;
+    heard.push("");
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => {
+      heard[connection] = `${heard[connection]}${bytes}`;
+      serve(socket, connection, bytes.toString());
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  time = manualTime();
+  receiver = new Receiver(`http://127.0.0.1:${port}/hook?a=b`, {
+    clock: { now: () => 0, after: (ms, _name, fire) => time.after(ms, fire), real: time },
+    fault: null,
+    connect: async () => {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      return socket;
+    },
+    isCrowded: () => crowded,
+  });
+});
+afterEach(async () => {
+  receiver.close();
+  for (const socket of sockets) socket.destroy();
+  await new Promise((closed) => server.close(closed));
+});
+
+const attempt = (body = "{}"): Promise<Attempt> => receiver.attempt("x-a: b\r\n", Buffer.from(body), []);
+
+test("a request is one piece of bytes, on a connection that is used again", async () => {
+  expect(await attempt("é")).toMatchObject({ class: "ok", httpStatus: 200, answer: "ok" });
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  const start = `POST /hook?a=b HTTP/1.1\r\nhost: ${new URL(receiver.origin).host}\r\nconnection: keep-alive\r\nx-a: b\r\n`;
+  expect(heard).toEqual([`${start}content-length: 2\r\n\r\né${start}content-length: 2\r\n\r\n{}`]);
+});
+
+test("requests at the same time have a connection each, and those are kept", async () => {
+  await Promise.all([attempt(), attempt(), attempt()]);
+  expect(sockets).toHaveLength(3);
+  await Promise.all([attempt(), attempt(), attempt()]);
+  expect(sockets).toHaveLength(3);
+});
+
+test("where too many connections are open none is kept", async () => {
+  crowded = true;
+  await attempt();
+  await attempt();
+  expect(sockets).toHaveLength(2);
+});
+
+test("a connection that was closed while nobody used it is not used again", async () => {
+  await attempt();
+  sockets[0]?.end();
+  await once(sockets[0] as Socket, "close");
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  expect(sockets).toHaveLength(2);
+});
+
+test("a request on a kept connection that ends without a word goes once more, on a new one", async () => {
+  await attempt();
+  serve = (socket, connection) => void (connection === 0 ? socket.resetAndDestroy() : socket.write(OK));
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  expect(sockets).toHaveLength(2);
+});
+
+test("and not a second time", async () => {
+  await attempt();
+  serve = (socket) => void socket.resetAndDestroy();
+  expect(await attempt()).toMatchObject({ class: "connection", httpStatus: null });
+  expect(sockets).toHaveLength(2);
+});
+
+test("a request that was answered in part, or with nonsense, is not sent again", async () => {
+  for (const [bytes, kind] of [
+    ["HTTP/1.1 20", "connection"],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", "connection"],
+    ["nonsense\r\n\r\n", "bad_response"],
+  ] as const) {
+    serve = (socket) => void socket.write(OK);
+    await attempt();
+    const before = sockets.length;
+    serve = (socket) => void socket.end(bytes);
+    expect(await attempt()).toMatchObject({ class: kind, httpStatus: null });
+    expect(sockets).toHaveLength(before);
+  }
+});
+
+test("who speaks without being asked is hung up on", async () => {
+  await attempt();
+  const [first] = sockets as [Socket];
+  const closed = once(first, "close");
+  first.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+  await closed;
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  expect(sockets).toHaveLength(2);
+});
+
+test("an answer that does not wait for the request counts, and its connection does not", async () => {
+  serve = (socket) => {
+    socket.pause();
+    socket.write(OK);
+  };
+  expect(await attempt("x".repeat(20_000_000))).toMatchObject({ class: "ok" });
+  sockets[0]?.resume();
+  serve = (socket) => void socket.write(OK);
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  expect(sockets).toHaveLength(2);
+  expect(heard[1]).toMatch(/^POST /);
+});
+
+test("a connection that nobody uses is closed after a few seconds, or sooner when the webhook says so", async () => {
+  await attempt();
+  const closed = once(sockets[0] as Socket, "close");
+  for (let s = 0; s < 5; s += 1) time.advance(1000);
+  await closed;
+  serve = (socket) => void socket.write(`${OK.replace("\r\n\r\n", "\r\nkeep-alive: timeout=3\r\n\r\n")}`);
+  await attempt();
+  time.advance(1900);
+  await attempt();
+  expect(sockets).toHaveLength(2);
+  time.advance(2100);
+  await attempt();
+  expect(sockets).toHaveLength(3);
+});
+
+test("what takes more than 8 seconds is broken off", async () => {
+  const asked = new Promise<void>((resolve) => {
+    serve = () => resolve();
+  });
+  const late = attempt();
+  await asked;
+  const closed = once(sockets[0] as Socket, "close");
+  time.advance(7999);
+  time.advance(1);
+  expect(await late).toMatchObject({ class: "timeout", ms: 8000 });
+  await closed;
+});
+
+test("the second request within an attempt has what the first one left of its time", async () => {
+  await attempt();
+  const again = new Promise<void>((resolve) => {
+    serve = (socket, connection) => {
+      if (connection > 0) return resolve();
+      time.advance(5000);
+      socket.resetAndDestroy();
+    };
+  });
+  const late = attempt();
+  await again;
+  time.advance(3000);
+  expect(await late).toMatchObject({ class: "timeout", ms: 8000 });
+});
+
+test("each answer lets twice as many requests go at a time, each failure half as many", async () => {
+  const limits: number[] = [];
+  for (let i = 0; i < 7; i += 1) {
+    limits.push(receiver.limit);
+    await attempt();
+  }
+  expect(limits).toEqual([1, 2, 4, 8, 16, 32, 64]);
+  expect([receiver.limit, receiver.quick]).toEqual([64, true]);
+  serve = (socket) => void socket.end("nonsense\r\n\r\n");
+  await attempt();
+  expect(receiver.limit).toBe(32);
+});
