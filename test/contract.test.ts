@@ -1,4 +1,4 @@
-import { AGENT_SCOPES, type Endpoint, ERRORS, isForAgents, PERMISSIONS, paramNames, requirementOf, served } from "@mailsvc/sdk/contract";
+import { AGENT_SCOPES, type Endpoint, ERRORS, isForAgents, PERMISSIONS, paramNames, requiredGrant, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 
 const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
@@ -42,7 +42,7 @@ describe.each(endpoints)("%s", (_id, e) => {
     const errors = e.errors ?? [];
     expect(errors.filter((code) => !(code in ERRORS))).toEqual([]);
     expect(new Set(errors).size).toBe(errors.length);
-    const needed = requirementOf(e.access);
+    const needed = requiredGrant(e.access);
     if (needed !== null) expect(isForAgents(e.access) ? AGENT_SCOPES : PERMISSIONS).toContain(needed);
   });
 

@@ -1,4 +1,4 @@
-import { requirementOf } from "@mailsvc/sdk/contract";
+import { requiredGrant } from "@mailsvc/sdk/contract";
 import type { Argument, Command, Option } from "commander";
 import { choicesOfArgument, factsOfCommand, factsOfOption } from "./about.ts";
 import { isGlobal } from "./globals.ts";
@@ -60,7 +60,7 @@ export function treeOf(command: Command, before = ""): CommandNode {
             id: facts.id,
             method: facts.endpoint.method,
             path: facts.endpoint.path,
-            access: requirementOf(facts.endpoint.access) ?? String(facts.endpoint.access),
+            access: requiredGrant(facts.endpoint.access) ?? String(facts.endpoint.access),
           },
           writes: isWrite(facts.endpoint.method),
           destructive: isDestructive(facts.endpoint),

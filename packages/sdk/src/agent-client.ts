@@ -1,11 +1,11 @@
 import type { Endpoint } from "./contract/endpoint.ts";
 import { type AgentContract, agentContract } from "./contract/index.ts";
-import { environment } from "./defaults.ts";
+import { environment } from "./runtime.ts";
 import { UsageError } from "./errors.ts";
-import { createExchange } from "./exchange.ts";
-import { groupsOf } from "./groups.ts";
+import { createCaller } from "./call/call-with-retries.ts";
+import { createMethods } from "./endpoint-methods.ts";
 import type { Methods } from "./methods.ts";
-import { type MailsvcOptions, settingsOf } from "./options.ts";
+import { type MailsvcOptions, resolveSettings } from "./options.ts";
 
 /** What holds for the client of one activation. */
 export interface AgentClientOptions extends Omit<MailsvcOptions, "apiKey"> {
@@ -49,10 +49,10 @@ class Client implements AgentClientBase {
       });
     const key = apiKey ?? environment("MAILSVC_AGENT_KEY");
     if (key === undefined) throw new UsageError({ message: "apiKey is missing.", hint: "It came once, with agent.activated: ms_agent_…" });
-    const settings = settingsOf({ ...options, apiKey: key });
+    const settings = resolveSettings({ ...options, apiKey: key });
     this.activationId = activationId;
     this.baseUrl = settings.baseUrl;
-    Object.assign(this, groupsOf(agentContract, createExchange(settings), settings, [activationId]));
+    Object.assign(this, createMethods(agentContract, createCaller(settings), settings, [activationId]));
   }
 
   toJSON(): { activationId: string; baseUrl: string } {

@@ -1,10 +1,10 @@
 import { contract, type MailsvcContract } from "./contract/index.ts";
-import { createExchange } from "./exchange.ts";
-import { groupsOf } from "./groups.ts";
+import { createCaller } from "./call/call-with-retries.ts";
+import { createMethods } from "./endpoint-methods.ts";
 import type { Methods } from "./methods.ts";
-import { type MailsvcOptions, settingsOf } from "./options.ts";
-import type { APIPromise } from "./promise.ts";
-import { type RawRequest, type RawResponse, rawRequest } from "./raw.ts";
+import { type MailsvcOptions, resolveSettings } from "./options.ts";
+import type { APIPromise } from "./api-promise.ts";
+import { type RawRequest, type RawResponse, sendRawRequest } from "./raw-request.ts";
 
 interface ClientBase {
   /** Where it sends to, without a slash at the end. */
@@ -21,11 +21,11 @@ class Client implements ClientBase {
   readonly #request: ClientBase["request"];
 
   constructor(options: MailsvcOptions = {}) {
-    const settings = settingsOf(options);
-    const exchange = createExchange(settings);
+    const settings = resolveSettings(options);
+    const call = createCaller(settings);
     this.baseUrl = settings.baseUrl;
-    this.#request = (method, path, request = {}) => rawRequest(exchange, method, path, request);
-    Object.assign(this, groupsOf(contract, exchange, settings));
+    this.#request = (method, path, request = {}) => sendRawRequest(call, method, path, request);
+    Object.assign(this, createMethods(contract, call, settings));
   }
 
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse> {

@@ -1,7 +1,7 @@
 export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
 export { createClient, Mailsvc } from "./client.ts";
 export * from "./contract/index.ts";
-export { DEFAULT_URL, VERSION } from "./defaults.ts";
+export { DEFAULT_URL, VERSION } from "./runtime.ts";
 export {
   AbortError,
   ApiError,
@@ -15,12 +15,12 @@ export {
   TimeoutError,
   UsageError,
 } from "./errors.ts";
-export type { HeaderInput } from "./headers.ts";
+export type { HeaderInput } from "./call/headers.ts";
 export type { InputOf, Method, MethodArgs, Methods, PathArguments, SendMethod } from "./methods.ts";
 export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./options.ts";
-export { PagePromise } from "./paginate.ts";
-export { type Answer, APIPromise, type SafeResult } from "./promise.ts";
-export type { RawRequest, RawResponse } from "./raw.ts";
-export { isTransient } from "./retry.ts";
-export type { FetchLike } from "./transport.ts";
+export { PagePromise } from "./pagination.ts";
+export { type ApiResponse as Answer, APIPromise, type SafeResult } from "./api-promise.ts";
+export type { RawRequest, RawResponse } from "./raw-request.ts";
+export { isTransient } from "./call/retry.ts";
+export type { FetchLike } from "./call/transport.ts";
 export type { FileInput, FileSource } from "./upload.ts";

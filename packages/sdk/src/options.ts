@@ -9,10 +9,10 @@ import {
   type Runtime,
   systemRuntime,
   VERSION,
-} from "./defaults.ts";
+} from "./runtime.ts";
 import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
-import { checkHeader, type HeaderInput, mergeHeaders } from "./headers.ts";
-import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./transport.ts";
+import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
+import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./call/transport.ts";
 
 /** Whether answers are checked against the contract: not at all, with a warning, or with an error. */
 export type ValidateMode = "off" | "warn" | "strict";
@@ -85,28 +85,28 @@ export interface Settings {
 }
 
 /** Checks a time limit in milliseconds. Throws UsageError. */
-export function limitOf(name: string, value: number): number {
+export function checkTimeout(name: string, value: number): number {
   if (typeof value !== "number" || !(value > 0)) throw new UsageError({ message: `${name} must be more than 0 milliseconds.` });
   return value;
 }
 
 /** Checks a number of retries. Throws UsageError. */
-export function retriesOf(value: number): number {
+export function checkRetries(value: number): number {
   if (!Number.isInteger(value) || value < 0) throw new UsageError({ message: "maxRetries must be a whole number, 0 or more." });
   return value;
 }
 
 /** Turns options into settings. Throws UsageError, never with the key in it. */
-export function settingsOf(options: MailsvcOptions): Settings {
+export function resolveSettings(options: MailsvcOptions): Settings {
   const apiKey = options.apiKey ?? environment("MAILSVC_API_KEY");
   if (apiKey !== undefined && typeof apiKey !== "function") checkHeader("authorization", apiKey, "apiKey");
   const agent = [options.userAgent, `mailsvc-sdk/${VERSION}`, platform()].filter(Boolean).join(" ");
   return {
     apiKey: typeof apiKey === "string" ? () => apiKey : apiKey,
-    baseUrl: baseUrlOf(options.baseUrl ?? environment("MAILSVC_URL") ?? DEFAULT_URL),
-    timeoutMs: limitOf("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
-    attemptTimeoutMs: limitOf("attemptTimeoutMs", options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS),
-    maxRetries: retriesOf(options.maxRetries ?? DEFAULT_MAX_RETRIES),
+    baseUrl: parseBaseUrl(options.baseUrl ?? environment("MAILSVC_URL") ?? DEFAULT_URL),
+    timeoutMs: checkTimeout("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    attemptTimeoutMs: checkTimeout("attemptTimeoutMs", options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS),
+    maxRetries: checkRetries(options.maxRetries ?? DEFAULT_MAX_RETRIES),
     headers: mergeHeaders({ "user-agent": agent }, options.headers),
     idempotencyKey: options.idempotencyKey ?? systemRuntime.idempotencyKey,
     validate: options.validate ?? "off",
@@ -118,11 +118,11 @@ export function settingsOf(options: MailsvcOptions): Settings {
       ...(options.sleep && { sleep: options.sleep }),
       ...(options.onWarning && { warn: options.onWarning }),
     },
-    transport: transportOf(options),
+    transport: createTransport(options),
   };
 }
 
-function baseUrlOf(text: string): string {
+function parseBaseUrl(text: string): string {
   let url: URL;
   try {
     url = new URL(text);
@@ -136,7 +136,7 @@ function baseUrlOf(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-function transportOf({ fetch, dispatcher }: MailsvcOptions): Transport {
+function createTransport({ fetch, dispatcher }: MailsvcOptions): Transport {
   if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
   if (fetch) return fetchTransport(fetch);
   // Runtimes that are not Node have a fetch of their own, and undici would not run there.

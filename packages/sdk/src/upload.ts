@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const MB = 1024 * 1024;
 
 /** Whether a call brings a file as it is, and not as base64. */
-export function bringsFile({ file }: Fields): boolean {
+export function hasFile({ file }: Fields): boolean {
   return file !== undefined;
 }
 
@@ -20,10 +20,10 @@ export function bringsFile({ file }: Fields): boolean {
  * The form that carries a file and the fields beside it. Throws UsageError for a file without a name, or one larger than is
  * taken: then nothing is sent.
  */
-export async function formOf(body: Fields, rules: FileRules, label: string): Promise<FormData> {
+export async function buildForm(body: Fields, rules: FileRules, label: string): Promise<FormData> {
   const { file, fileName, contentType, contentBase64, ...fields } = body;
   if (contentBase64 !== undefined) throw new UsageError({ message: `${label}: give either file or contentBase64.` });
-  const blob = await blobOf(file, rules, label);
+  const blob = await toBlob(file, rules, label);
   if (blob.size > rules.maxBytes) throw tooLarge(String(blob.size), rules, label);
   const name = fileName ?? (blob as Partial<File>).name;
   if (typeof name !== "string" || name === "")
@@ -54,7 +54,7 @@ function isStream(value: unknown): value is AsyncIterable<unknown> {
   return typeof iterator === "function";
 }
 
-function bytesOf(part: unknown, label: string): Uint8Array {
+function toBytes(part: unknown, label: string): Uint8Array {
   if (part instanceof Uint8Array) return part;
   if (typeof part === "string") return new TextEncoder().encode(part);
   throw new UsageError({ message: `${label}: a stream of bytes is needed, not of objects.` });
@@ -68,7 +68,7 @@ async function readStream(source: AsyncIterable<unknown>, rules: FileRules, labe
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of source) {
-    const bytes = bytesOf(chunk, label);
+    const bytes = toBytes(chunk, label);
     size += bytes.length;
     if (size > rules.maxBytes) throw tooLarge(`more than ${rules.maxBytes}`, rules, label);
     parts.push(new Uint8Array(bytes));
@@ -76,7 +76,7 @@ async function readStream(source: AsyncIterable<unknown>, rules: FileRules, labe
   return new Blob(parts);
 }
 
-async function blobOf(file: unknown, rules: FileRules, label: string): Promise<Blob> {
+async function toBlob(file: unknown, rules: FileRules, label: string): Promise<Blob> {
   if (file instanceof Blob) return file;
   if (file instanceof Uint8Array) return new Blob([file as Uint8Array<ArrayBuffer>]);
   if (file instanceof ArrayBuffer) return new Blob([file]);

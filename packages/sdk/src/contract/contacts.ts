@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 /** Limits of a contact (SPEC 2, 8, and what we add where SPEC is silent). */
 export const CONTACT_LIMITS = {
@@ -190,7 +190,7 @@ export const contacts = {
     summary: "List contacts, newest first",
     description: "Filters narrow each other. Among more than 20,000 contacts a search counts 200 hits at most; `totalIsMinimum` says so.",
     query: z.object({ ...pageQuery, ...filters }),
-    output: pageOf(Contact),
+    output: pageSchema(Contact),
     examples: [
       { summary: "The first page", query: {} },
       { summary: "Subscribed VIPs called Ada", query: { search: "ada", status: "SUBSCRIBED", tag: "vip" } },
@@ -254,7 +254,7 @@ export const contacts = {
       cursor: pageQuery.cursor,
       ...filters,
     }),
-    output: pageOf(Contact),
+    output: pageSchema(Contact),
     examples: [{ summary: "All unsubscribed ones", query: { status: "UNSUBSCRIBED" } }],
   }),
   get: endpoint({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 import { Attachments, Content, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 
@@ -164,7 +164,7 @@ export const emails = {
       to: EmailAddress.optional().meta({ description: "Only emails to this address" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails whose delivery a crash left in doubt" }),
     }),
-    output: pageOf(Email),
+    output: pageSchema(Email),
     examples: [{ summary: "What bounced", query: { status: "bounced" } }],
   }),
   get: endpoint({

@@ -15,14 +15,14 @@ export function isForAgents(access: Access): boolean {
 }
 
 /** What a key must carry for an endpoint: a permission, or a scope of an agent's key; null when any key does, or none. */
-export function requirementOf(access: Access): Permission | AgentScope | null {
+export function requiredGrant(access: Access): Permission | AgentScope | null {
   return typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
 }
 
 export type SuccessStatus = 200 | 201;
 
 /** The statuses a success may have. */
-export function statusesOf({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] {
+export function listStatuses({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] {
   return typeof status === "number" ? [status] : status;
 }
 

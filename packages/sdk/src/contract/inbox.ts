@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 export const CapturedMail = z
   .object({
@@ -40,7 +40,7 @@ export const inbox = {
     access: "dev",
     summary: "List captured mail, newest first",
     query: z.object({ ...pageQuery, ...match }),
-    output: pageOf(CapturedMail),
+    output: pageSchema(CapturedMail),
     examples: [{ summary: "What Ada got", query: { to: "ada@example.com" } }],
   }),
   wait: endpoint({

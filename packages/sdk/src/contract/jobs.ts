@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 export const JOB_STATES = ["ready", "running", "dead"] as const;
 
@@ -26,7 +26,7 @@ export const jobs = {
     access: { permission: "jobs:read" },
     summary: "List background jobs: waiting, running, or dead after their last attempt",
     query: z.object({ ...pageQuery, state: z.enum(JOB_STATES).optional().meta({ description: "Only jobs in this state" }) }),
-    output: pageOf(Job),
+    output: pageSchema(Job),
     examples: [{ summary: "What gave up", query: { state: "dead" } }],
   }),
   retry: endpoint({

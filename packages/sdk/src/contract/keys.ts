@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 import { PERMISSIONS } from "./scopes.ts";
 
 export const Key = z
@@ -42,7 +42,7 @@ export const keys = {
     access: { permission: "keys:read" },
     summary: "List API keys, newest first",
     query: z.object({ ...pageQuery, revoked: z.stringbool().optional().meta({ description: "Only revoked keys, or only live ones" }) }),
-    output: pageOf(Key),
+    output: pageSchema(Key),
     examples: [{ summary: "The live keys", query: { revoked: "false" } }],
   }),
   create: endpoint({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MailboxText } from "./address.ts";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 export const LIST_LIMITS = {
   name: 200,
@@ -111,7 +111,7 @@ export const lists = {
       ...pageQuery,
       search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name holds this" }),
     }),
-    output: pageOf(List),
+    output: pageSchema(List),
     examples: [{ summary: "All" }],
   }),
   create: endpoint({
@@ -169,7 +169,7 @@ export const lists = {
       status: z.enum(LIST_MEMBER_STATUSES).optional().meta({ description: "Members, or those who have yet to confirm; both when absent" }),
       search: z.string().min(1).max(200).optional().meta({ description: "Only contacts whose address or name holds this" }),
     }),
-    output: pageOf(ListMember),
+    output: pageSchema(ListMember),
     errors: ["not_found"],
     examples: [{ summary: "Who has not confirmed", params: id, query: { status: "PENDING" } }],
   }),

@@ -25,7 +25,7 @@ export const Pagination = z
 export type Pagination = z.infer<typeof Pagination>;
 
 /** The body of a list answer. */
-export function pageOf<T extends z.ZodType>(item: T) {
+export function pageSchema<T extends z.ZodType>(item: T) {
   return z.object({ data: z.array(item), pagination: Pagination });
 }
 

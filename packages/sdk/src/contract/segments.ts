@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { ListDescription, ListName } from "./lists.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
 
 /** BUILDING while contacts are compared with new rules; reads are right all the same. */
@@ -59,7 +59,7 @@ export const segments = {
       ...pageQuery,
       search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name holds this" }),
     }),
-    output: pageOf(Segment),
+    output: pageSchema(Segment),
     examples: [{ summary: "All" }],
   }),
   create: endpoint({
@@ -118,7 +118,7 @@ export const segments = {
     access: { permission: "contacts:read" },
     summary: "List the contacts of a segment, newest first",
     query: z.object(pageQuery),
-    output: pageOf(Contact),
+    output: pageSchema(Contact),
     errors: ["not_found"],
     examples: [{ summary: "The first page", params: id }],
   }),

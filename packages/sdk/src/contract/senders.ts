@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AddressError, EmailAddress, toDomain } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 export const DomainName = z
   .string()
@@ -44,7 +44,7 @@ export const senders = {
     access: { permission: "senders:read" },
     summary: "List sender addresses and domains, newest first",
     query: z.object({ ...pageQuery, status: z.enum(SENDER_STATUSES).optional().meta({ description: "Only senders in this state" }) }),
-    output: pageOf(Sender),
+    output: pageSchema(Sender),
     examples: [{ summary: "The verified ones", query: { status: "VERIFIED" } }],
   }),
   create: endpoint({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 
 export const SUPPRESSION_REASONS = ["bounce", "complaint", "unsubscribe", "manual"] as const;
 export const SUPPRESSION_SCOPES = ["all", "marketing"] as const;
@@ -89,7 +89,7 @@ export const suppressions = {
       source: z.enum(SUPPRESSION_SOURCES).optional().meta({ description: "Only entries that came from here" }),
       since: Instant.optional().meta({ description: "Only entries made at this instant or later" }),
     }),
-    output: pageOf(Suppression),
+    output: pageSchema(Suppression),
     examples: [
       { summary: "Who bounced", query: { reason: "bounce" } },
       { summary: "All of a domain", query: { search: "@example.com" } },

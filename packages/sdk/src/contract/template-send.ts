@@ -87,7 +87,7 @@ function unstorable(value: unknown, path: (string | number)[]): (string | number
 }
 
 /** An address in the form addresses are compared in; null for what is none. */
-function keyOf(text: string): string | null {
+function variableKey(text: string): string | null {
   try {
     return addressKey(parseAddress(text).address);
   } catch {
@@ -101,10 +101,10 @@ function checkRecipients(
   ctx: z.RefinementCtx,
 ): void {
   if (!body.recipientVariables) return;
-  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(keyOf));
+  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(variableKey));
   const seen = new Set<string>();
   for (const address of Object.keys(body.recipientVariables)) {
-    const key = keyOf(address);
+    const key = variableKey(address);
     if (key === null || !to.has(key))
       issue(ctx, ["recipientVariables", address], "unknown_recipient", `${address.slice(0, 100)} is not among to.`);
     else if (seen.has(key)) issue(ctx, ["recipientVariables", address], "duplicate", `${address.slice(0, 100)} is given twice.`);

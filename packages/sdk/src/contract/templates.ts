@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageOf, pageQuery } from "./page.ts";
+import { Instant, pageSchema, pageQuery } from "./page.ts";
 import { issue } from "./send-fields.ts";
 import { TemplateSendRequest, TemplateSendResponse, Variables } from "./template-send.ts";
 
@@ -213,7 +213,7 @@ export const templates = {
       type: z.enum(TEMPLATE_TYPES).optional().meta({ description: "Only this type" }),
       status: z.enum(TEMPLATE_STATUSES).optional().meta({ description: "Only active or inactive ones" }),
     }),
-    output: pageOf(Template),
+    output: pageSchema(Template),
     examples: [{ summary: "Those about orders", query: { search: "order", category: "orders" } }],
   }),
   create: endpoint({
@@ -315,7 +315,7 @@ export const templates = {
     access: { permission: "templates:read" },
     summary: "List the published versions of a template, newest first",
     query: z.object(pageQuery),
-    output: pageOf(TemplateVersion),
+    output: pageSchema(TemplateVersion),
     errors: ["not_found"],
     examples: [{ summary: "Its history", params: id }],
   }),
@@ -431,7 +431,7 @@ export const templates = {
       search: z.string().max(200).optional().meta({ description: "Part of the name or description" }),
       category: z.string().max(TEMPLATE_LIMITS.category).optional().meta({ description: "Only this category" }),
     }),
-    output: pageOf(Template),
+    output: pageSchema(Template),
     examples: [{ summary: "All" }],
   }),
   getBySlug: endpoint({

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Contract, type Endpoint, isForAgents, statusesOf } from "@mailsvc/sdk/contract";
+import { type Contract, type Endpoint, isForAgents, listStatuses } from "@mailsvc/sdk/contract";
 import { H3, type H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable, Unstorable } from "../db/errors.ts";
@@ -170,8 +170,8 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
     if (endpoint.access === "dev" && endpoint.produces)
       headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
-    if (endpoint.produces) return answer(statusesOf(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
-    return answer(statusesOf(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
+    if (endpoint.produces) return answer(listStatuses(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+    return answer(listStatuses(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
   };
 
   const route = (endpoint: Endpoint, handler: AnyHandler) => {

@@ -7,8 +7,8 @@ import {
   type ErrorCode,
   isForAgents,
   paramNames,
-  requirementOf,
-  statusesOf,
+  requiredGrant,
+  listStatuses,
 } from "@mailsvc/sdk/contract";
 import { type JsonSchema, schemaCollector } from "./schemas.ts";
 
@@ -95,7 +95,7 @@ function needsKey(e: Endpoint): boolean {
 }
 
 function permissionOf(e: Endpoint): string[] {
-  const needed = requirementOf(e.access);
+  const needed = requiredGrant(e.access);
   return needed === null ? [] : [needed];
 }
 
@@ -163,7 +163,7 @@ function description(e: Endpoint): string {
     e.access === "dev"
       ? "Development servers only, from the same machine; needs no key."
       : typeof e.access === "object"
-        ? `Needs the ${isForAgents(e.access) ? "scope" : "permission"} \`${requirementOf(e.access)}\`.`
+        ? `Needs the ${isForAgents(e.access) ? "scope" : "permission"} \`${requiredGrant(e.access)}\`.`
         : e.access === "agent"
           ? "Needs the key of this activation."
           : e.access === "key"
@@ -214,7 +214,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
         }),
     responses: {
       ...Object.fromEntries(
-        statusesOf(e).map((status) => [
+        listStatuses(e).map((status) => [
           status,
           {
             description: status === 201 ? "Created" : "OK",

@@ -1,4 +1,4 @@
-import { AGENT_SCOPES, type AgentScope, requirementOf } from "@mailsvc/sdk/contract";
+import { AGENT_SCOPES, type AgentScope, requiredGrant } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agentAt, type TestAgent } from "../../test/agent-at-work.ts";
 import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
@@ -44,7 +44,7 @@ describe.each(agentEndpoints())("$id", (one) => {
   };
 
   test("refuses an agent whose brand has not agreed to its scope", async () => {
-    const scope = requirementOf(one.endpoint.access) as AgentScope | null;
+    const scope = requiredGrant(one.endpoint.access) as AgentScope | null;
     if (scope === null) return expect(one.id).toBe("self.get");
     const agent = lacking.get(scope) as TestAgent;
     await refused({ ...callAs(agent), key: agent.key, status: 403, code: "forbidden", details: [" missing_scope"], contains: [scope] });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import { WebhookError } from "./failures.ts";
 import { scopeList } from "./listings.ts";
@@ -48,7 +48,7 @@ export const activations = {
       status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }),
       agentSlug: Slug.optional().meta({ description: "Only activations of this agent" }),
     }),
-    output: pageOf(Activation),
+    output: pageSchema(Activation),
     examples: [{ summary: "Those at work", query: { status: "active" } }],
   }),
   create: endpoint({

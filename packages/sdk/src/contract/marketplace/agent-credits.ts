@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { CREDIT_LIMITS } from "./credits.ts";
 import { jsonValue } from "./json.ts";
@@ -57,7 +57,7 @@ export const agentCredits = {
     access: scope,
     summary: "List what the agent spent, newest first",
     query: z.object({ ...pageQuery, runId: RunId.optional().meta({ description: "Only what this run spent" }) }),
-    output: pageOf(CreditTransaction),
+    output: pageSchema(CreditTransaction),
     errors: ["not_found"],
     examples: [{ summary: "All of it", params }],
   }),

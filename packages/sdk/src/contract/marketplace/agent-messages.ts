@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unread, upToSequence } from "./messages.ts";
 import { RunId } from "./runs.ts";
@@ -83,7 +83,7 @@ export const agentMessages = {
     summary: "List the messages of the activation, newest first",
     description: "With `afterSequence` oldest first: ask again with the last sequence you saw, and you miss none.",
     query: z.object({ ...pageQuery, ...messageFilter }),
-    output: pageOf(Message),
+    output: pageSchema(Message),
     errors: ["not_found"],
     examples: [{ summary: "What is new for the agent", params, query: { direction: "inbound", afterSequence: 12 } }],
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { Brand } from "./brand.ts";
 
@@ -42,7 +42,7 @@ export const agentLists = {
     access,
     summary: "List the names and sizes of the brand's lists, newest first",
     query: z.object(pageQuery),
-    output: pageOf(ListMetadata),
+    output: pageSchema(ListMetadata),
     errors: ["not_found"],
     examples: [{ summary: "All", params: { activationId } }],
   }),

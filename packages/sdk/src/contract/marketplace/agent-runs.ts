@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { jsonObject, jsonValue } from "./json.ts";
 import {
@@ -154,7 +154,7 @@ export const agentRuns = {
     access: read,
     summary: "List its runs, newest first",
     query: z.object({ ...pageQuery, ...runFilter }),
-    output: pageOf(Run),
+    output: pageSchema(Run),
     errors: ["not_found"],
     examples: [{ summary: "What failed", params, query: { status: "FAILED" } }],
   }),
@@ -173,7 +173,7 @@ export const agentRuns = {
     access: read,
     summary: "List what a run has logged, newest first",
     query: z.object({ ...pageQuery, ...logFilter }),
-    output: pageOf(RunLogEntry),
+    output: pageSchema(RunLogEntry),
     errors: ["not_found"],
     examples: [{ summary: "All of it", params: { ...params, runId } }],
   }),

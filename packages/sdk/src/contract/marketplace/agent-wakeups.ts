@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { jsonValue } from "./json.ts";
 import { RunId } from "./runs.ts";
@@ -76,7 +76,7 @@ export const agentWakeups = {
     access: scope,
     summary: "List wakeups, newest first",
     query: z.object({ ...pageQuery, status: z.enum(WAKEUP_STATUSES).optional().meta({ description: "Only wakeups in this state" }) }),
-    output: pageOf(Wakeup),
+    output: pageSchema(Wakeup),
     errors: ["not_found"],
     examples: [{ summary: "What is to come", params, query: { status: "SCHEDULED" } }],
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageSchema, pageQuery } from "../page.ts";
 import { AgentMessage, agentFilter } from "./messages.ts";
 import { APPROVAL_STATUSES } from "./states.ts";
 
@@ -20,7 +20,7 @@ export const approvals = {
         .meta({ description: "Only questions in this state" }),
       ...agentFilter,
     }),
-    output: pageOf(AgentMessage),
+    output: pageSchema(AgentMessage),
     examples: [{ summary: "What waits for you" }, { summary: "What you turned down", query: { status: "REJECTED" } }],
   }),
 };

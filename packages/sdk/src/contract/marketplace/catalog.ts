@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 
 /** A listed agent as every brand sees it: nothing of its builder's side. */
@@ -28,7 +28,7 @@ export const catalog = {
       ...pageQuery,
       search: z.string().max(100).optional().meta({ description: "Only agents with this in name or description" }),
     }),
-    output: pageOf(CatalogAgent),
+    output: pageSchema(CatalogAgent),
     examples: [{ summary: "Agents that write", query: { search: "write" } }],
   }),
   get: endpoint({

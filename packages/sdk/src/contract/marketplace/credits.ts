@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { CREDIT_KINDS } from "./states.ts";
 import { line } from "./text.ts";
 
@@ -66,7 +66,7 @@ export const credits = {
       activationId: z.string().max(100).optional().meta({ description: "Only what this activation spent" }),
       kind: z.enum(CREDIT_KINDS).optional().meta({ description: "Only entries of this kind" }),
     }),
-    output: pageOf(CreditEntry),
+    output: pageSchema(CreditEntry),
     examples: [{ summary: "What was spent", query: { kind: "consume" } }],
   }),
 };

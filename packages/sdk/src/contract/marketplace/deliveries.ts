@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_EVENT_TYPES } from "./agent-events.ts";
 import { ATTEMPT_CLASSES } from "./failures.ts";
 import { AGENT_EVENT_STATES } from "./states.ts";
@@ -87,7 +87,7 @@ export const deliveries = {
       type: z.enum(AGENT_EVENT_TYPES).optional().meta({ description: "Only events of this type" }),
       activationId: z.string().max(100).optional().meta({ description: "Only events of this activation" }),
     }),
-    output: pageOf(Delivery),
+    output: pageSchema(Delivery),
     errors: ["not_found"],
     examples: [{ summary: "Those that were given up", params: { slug }, query: { state: "dead" } }],
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { RunId } from "./runs.ts";
 import { line, prose } from "./text.ts";
@@ -133,7 +133,7 @@ export const assets = {
     access: read,
     summary: "List the images of the asset library, newest first",
     query: z.object(pageQuery),
-    output: pageOf(Asset),
+    output: pageSchema(Asset),
     examples: [{ summary: "All" }],
   }),
   create: endpoint({
@@ -178,7 +178,7 @@ export const leadMagnets = {
     access: read,
     summary: "List lead magnets, newest first",
     query: z.object(pageQuery),
-    output: pageOf(LeadMagnet),
+    output: pageSchema(LeadMagnet),
     examples: [{ summary: "All" }],
   }),
   create: endpoint({

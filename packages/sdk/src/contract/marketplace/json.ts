@@ -26,7 +26,7 @@ export function jsonObject(max: number) {
   );
 }
 
-function faultOf(value: unknown, depth: number): [code: string, message: string] | null {
+function findFault(value: unknown, depth: number): [code: string, message: string] | null {
   if (typeof value === "string")
     return value.isWellFormed() && !value.includes("\0") ? null : ["invalid_characters", "The text is not valid Unicode."];
   if (typeof value === "number" && !Number.isFinite(value)) return ["too_big", "A number has at most 308 digits."];
@@ -34,7 +34,7 @@ function faultOf(value: unknown, depth: number): [code: string, message: string]
   if (depth > DEPTH) return ["too_deep", `At most ${DEPTH} levels of objects and lists.`];
   for (const [key, inner] of Object.entries(value)) {
     if (FORBIDDEN_KEY.test(key)) return ["invalid_key", `No field can be called ${key}.`];
-    const fault = faultOf(key, depth) ?? faultOf(inner, depth + 1);
+    const fault = findFault(key, depth) ?? findFault(inner, depth + 1);
     if (fault) return fault;
   }
   return null;
@@ -42,7 +42,7 @@ function faultOf(value: unknown, depth: number): [code: string, message: string]
 
 function refineJson(max: number) {
   return (value: unknown, ctx: z.RefinementCtx<unknown>) => {
-    const [code, message] = faultOf(value, 1) ?? [];
+    const [code, message] = findFault(value, 1) ?? [];
     if (code !== undefined) return ctx.addIssue({ code: "custom", message, params: { code } });
     const text = JSON.stringify(value) ?? "null";
     if (text.length > max || encoder.encode(text).length > max)

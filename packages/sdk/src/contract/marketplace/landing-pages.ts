@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { PageBlock, PageBlocks, PageForm, PageHtml, PageSeo } from "./page-content.ts";
 import { RunId } from "./runs.ts";
@@ -124,7 +124,7 @@ export const agentLandingPages = {
     access: read,
     summary: "List the pages of this agent, and those of the brand that are published, newest first",
     query: listQuery,
-    output: pageOf(LandingPageSummary),
+    output: pageSchema(LandingPageSummary),
     errors: ["not_found"],
     examples: [{ summary: "Those that are out", params: { activationId }, query: { status: "PUBLISHED" } }],
   }),
@@ -231,7 +231,7 @@ export const landingPages = {
       ...listQuery.shape,
       activationId: z.string().max(40).optional().meta({ description: "Only pages of this activation" }),
     }),
-    output: pageOf(LandingPageSummary),
+    output: pageSchema(LandingPageSummary),
     examples: [{ summary: "Those that are out", query: { status: "PUBLISHED" } }],
   }),
   get: endpoint({
@@ -287,7 +287,7 @@ export const landingPages = {
     access: { permission: "contacts:read" },
     summary: "List who signed up on a landing page, and what they agreed to, newest first",
     query: z.object(pageQuery),
-    output: pageOf(LandingPageSubmission),
+    output: pageSchema(LandingPageSubmission),
     errors: ["not_found"],
     examples: [{ summary: "All", params: id }],
   }),

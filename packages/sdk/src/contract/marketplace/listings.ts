@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import { WebhookError } from "./failures.ts";
 import { Payment } from "./payments.ts";
@@ -87,7 +87,7 @@ export const listings = {
     access: read,
     summary: "List your own agent listings, newest first",
     query: z.object({ ...pageQuery, state: z.enum(LISTING_STATES).optional().meta({ description: "Only listings in this state" }) }),
-    output: pageOf(Listing),
+    output: pageSchema(Listing),
     examples: [{ summary: "Those in the catalog", query: { state: "LISTED" } }],
   }),
   create: endpoint({
@@ -192,7 +192,7 @@ export const listings = {
       ...pageQuery,
       status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }),
     }),
-    output: pageOf(ListingActivation),
+    output: pageSchema(ListingActivation),
     errors: ["not_found"],
     examples: [{ summary: "Those that are paused", params, query: { status: "paused" } }],
   }),

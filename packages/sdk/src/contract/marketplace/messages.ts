@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
 import { Slug, words } from "./text.ts";
@@ -121,7 +121,7 @@ export const messages = {
       type: z.enum(["TEXT", "APPROVAL_REQUEST"]).optional().meta({ description: "Only texts, or only questions" }),
       ...agentFilter,
     }),
-    output: pageOf(AgentMessage),
+    output: pageSchema(AgentMessage),
     examples: [{ summary: "Everything" }, { summary: "Of one agent", query: { agentSlug: "launch-writer" } }],
   }),
   list: endpoint({
@@ -130,7 +130,7 @@ export const messages = {
     access: read,
     summary: "List the messages between you and an agent, newest first",
     query: z.object({ ...pageQuery, ...messageFilter }),
-    output: pageOf(Message),
+    output: pageSchema(Message),
     errors: ["not_found"],
     examples: [{ summary: "What waits for an answer", params, query: { status: "PENDING" } }],
   }),

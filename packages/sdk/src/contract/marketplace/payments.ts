@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { PAYMENT_STATES } from "./states.ts";
 
 /** What a month of a listing costs (SPEC 8), in cents. */
@@ -35,7 +35,7 @@ export const payments = {
     access: { permission: "billing:read" },
     summary: "List payments of listings, newest first",
     query: z.object({ ...pageQuery, state: z.enum(PAYMENT_STATES).optional().meta({ description: "Only payments in this state" }) }),
-    output: pageOf(Payment),
+    output: pageSchema(Payment),
     examples: [{ summary: "Those that wait", query: { state: "PENDING" } }],
   }),
   get: endpoint({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageOf, pageQuery } from "../page.ts";
+import { Instant, pageSchema, pageQuery } from "../page.ts";
 import { RUN_FAILURES, RUN_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
@@ -99,7 +99,7 @@ export const runs = {
     access: read,
     summary: "List the runs of an agent, newest first",
     query: z.object({ ...pageQuery, ...runFilter }),
-    output: pageOf(Run),
+    output: pageSchema(Run),
     errors: ["not_found"],
     examples: [{ summary: "Those at work", params, query: { status: "RUNNING" } }],
   }),
@@ -118,7 +118,7 @@ export const runs = {
     access: read,
     summary: "List what a run has logged, newest first",
     query: z.object({ ...pageQuery, ...logFilter }),
-    output: pageOf(RunLogEntry),
+    output: pageSchema(RunLogEntry),
     errors: ["not_found"],
     examples: [{ summary: "Its errors", params: ofOne, query: { level: "error" } }],
   }),

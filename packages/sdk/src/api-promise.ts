@@ -1,7 +1,7 @@
 import { isMailsvcError, type MailsvcError } from "./errors.ts";
 
 /** An answer with what came around it. */
-export interface Answer<T> {
+export interface ApiResponse<T> {
   readonly data: T;
   readonly status: number;
   /** Names in lower case; a repeated header is joined by commas. */
@@ -24,14 +24,14 @@ export type SafeResult<T> = { readonly ok: true; readonly data: T } | { readonly
  */
 export class APIPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = "APIPromise";
-  readonly #answer: Promise<Answer<T>>;
+  readonly #answer: Promise<ApiResponse<T>>;
 
-  constructor(answer: Promise<Answer<T>>) {
+  constructor(answer: Promise<ApiResponse<T>>) {
     this.#answer = answer;
   }
 
   /** The data together with status, headers, request id, attempts and idempotency. */
-  withResponse(): Promise<Answer<T>> {
+  withResponse(): Promise<ApiResponse<T>> {
     return this.#answer;
   }
 

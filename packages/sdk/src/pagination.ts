@@ -1,15 +1,15 @@
 import type { Page } from "./contract/index.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
-import { type Answer, APIPromise } from "./promise.ts";
+import { type ApiResponse, APIPromise } from "./api-promise.ts";
 
 /**
  * The promise of a list. Await it for one page, or walk over all of them from there:
  * `for await (const email of client.emails.list({status: "bounced"}))`. Pages are asked for one by one, as they are needed.
  */
 export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
-  readonly #next: (cursor: string) => Promise<Answer<Page<T>>>;
+  readonly #next: (cursor: string) => Promise<ApiResponse<Page<T>>>;
 
-  constructor(first: Promise<Answer<Page<T>>>, next: (cursor: string) => Promise<Answer<Page<T>>>) {
+  constructor(first: Promise<ApiResponse<Page<T>>>, next: (cursor: string) => Promise<ApiResponse<Page<T>>>) {
     super(first);
     this.#next = next;
   }

@@ -1,4 +1,4 @@
-import { UsageError } from "./errors.ts";
+import { UsageError } from "../errors.ts";
 
 /** Headers to send, name to value; undefined removes one. */
 export type HeaderInput = Readonly<Record<string, string | undefined>>;
@@ -32,7 +32,7 @@ export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<str
 }
 
 /** The values among headers that must never be shown, the key behind `Bearer ` included. */
-export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
+export function findSecrets(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => SENSITIVE.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, "")])
@@ -40,6 +40,6 @@ export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
 }
 
 /** A function that blacks secrets out of a text. */
-export function redactor(secrets: readonly string[]) {
+export function createRedactor(secrets: readonly string[]) {
   return (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { fault, hang, html, json, type Reply, reset, resetMidBody, scriptedServer, stallMidBody } from "../test/scripted-server.ts";
-import { ApiError, ConnectionError, Mailsvc, type MailsvcError, type MailsvcOptions, type RetryNotice, TimeoutError } from "./index.ts";
+import { fault, hang, html, json, type Reply, reset, resetMidBody, scriptedServer, stallMidBody } from "../../test/scripted-server.ts";
+import { ApiError, ConnectionError, Mailsvc, type MailsvcError, type MailsvcOptions, type RetryNotice, TimeoutError } from "../index.ts";
 
 const MAIL = { to: "ada@example.com", from: "hello@acme.example", subject: "Hello", text: "It works." };
 const SENT = json(200, { id: "em_1", status: "queued" });

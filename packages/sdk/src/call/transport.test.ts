@@ -4,7 +4,7 @@ import { HttpResponse, http } from "msw";
 import { setupServer } from "msw/node";
 import { MockAgent } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type CapturedMail, Mailsvc } from "./index.ts";
+import { type CapturedMail, Mailsvc } from "../index.ts";
 
 const outside = setupServer();
 beforeAll(() => outside.listen({ onUnhandledFrame: "error" }));

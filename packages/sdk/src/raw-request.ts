@@ -1,9 +1,9 @@
-import { readJson, readText } from "./body.ts";
+import { readJson, readText } from "./call/response.ts";
 import { UsageError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import type { CallWithRetries } from "./call/call-with-retries.ts";
 import type { CallOptions } from "./options.ts";
-import { APIPromise } from "./promise.ts";
-import { jsonBody, queryString } from "./target.ts";
+import { APIPromise } from "./api-promise.ts";
+import { toJsonBody, buildQuery } from "./call/url.ts";
 import { encodeForm } from "./upload.ts";
 
 /** What a raw request may carry. */
@@ -27,7 +27,7 @@ export interface RawResponse {
 }
 
 /** Makes a raw request: same key, retries, limits and errors as the methods, but any path. */
-export function rawRequest(exchange: Exchange, method: string, path: string, request: RawRequest): APIPromise<RawResponse> {
+export function sendRawRequest(call: CallWithRetries, method: string, path: string, request: RawRequest): APIPromise<RawResponse> {
   const send = async () => {
     const { query = {}, body, throwOnError = true, ...options } = request;
     const verb = method.toUpperCase();
@@ -35,19 +35,19 @@ export function rawRequest(exchange: Exchange, method: string, path: string, req
     if (!/^[A-Z]+$/.test(verb)) throw new UsageError({ message: "The method must be a word such as GET or POST." });
     if (!path.startsWith("/")) throw new UsageError({ message: "The path must begin with /; the server comes from baseUrl." });
     if (/[\s\\#]/.test(path)) throw new UsageError({ message: "The path must not hold spaces, line breaks, \\ or #; encode them." });
-    const added = queryString(query, label);
+    const added = buildQuery(query, label);
     const form = body instanceof FormData ? await encodeForm(body) : undefined;
     const asIs = body === undefined || typeof body === "string" || body instanceof Uint8Array;
     const open = path.startsWith("/__dev/");
-    return exchange<RawResponse>({
+    return call<RawResponse>({
       method: verb,
       target: path.includes("?") ? path + added.replace("?", "&") : path + added,
-      body: form?.body ?? (asIs ? (body as string | Uint8Array<ArrayBuffer> | undefined) : jsonBody(body, label)),
+      body: form?.body ?? (asIs ? (body as string | Uint8Array<ArrayBuffer> | undefined) : toJsonBody(body, label)),
       ...(form && { contentType: form.contentType }),
       accept: "application/json, */*;q=0.9",
       authorize: !open,
       keyed: !open,
-      holdMs: 0,
+      longPollMs: 0,
       options,
       returnErrors: !throwOnError,
       read: (answer, summary) => {

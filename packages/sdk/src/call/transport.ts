@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 /** One HTTP request, ready to go. */
-export interface Outgoing {
+export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface Outgoing {
 }
 
 /** One HTTP answer, read to its end. */
-export interface Incoming {
+export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Incoming {
 }
 
 /** Carries a request and brings the whole answer back, or rejects. */
-export type Transport = (request: Outgoing) => Promise<Incoming>;
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** The part of the standard `fetch` a client needs: the platform's, undici's, or a function of your own. */
 export type FetchLike = (

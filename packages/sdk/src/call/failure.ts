@@ -1,12 +1,12 @@
-import { ERRORS, type ErrorDetail } from "./contract/index.ts";
-import { ApiError, ConnectionError, type RequestSummary } from "./errors.ts";
+import { ERRORS, type ErrorDetail } from "../contract/index.ts";
+import { ApiError, ConnectionError, type RequestSummary } from "../errors.ts";
 import { retryAfterMs } from "./retry.ts";
-import type { Incoming } from "./transport.ts";
+import type { HttpResponse } from "./transport.ts";
 
 type Redact = (text: string) => string;
 
 /** Makes an ApiError of an answer that is not 2xx, whoever wrote it: the service (SPEC 7), a proxy, another server. */
-export function apiErrorOf(answer: Incoming, request: RequestSummary, redact: Redact, now: number): ApiError {
+export function toApiError(answer: HttpResponse, request: RequestSummary, redact: Redact, now: number): ApiError {
   const { status, headers } = answer;
   const body = record(record(parse(answer.bytes)).error);
   const code = text(body.code);
@@ -31,15 +31,15 @@ export function apiErrorOf(answer: Incoming, request: RequestSummary, redact: Re
     ...common,
     code,
     message: redact(text(body.message) ?? `${request.method} ${request.path} was answered with ${status} ${code}.`),
-    details: detailsOf(body.details, redact),
+    details: toDetails(body.details, redact),
     hint: redact(text(body.hint) ?? known),
   });
 }
 
 // Faults that stand until somebody changes something: names, certificates, arguments.
-const LASTING = /^(?:ENOTFOUND|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_INVALID_|ERR_INVALID_)/;
+const PERMANENT = /^(?:ENOTFOUND|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_INVALID_|ERR_INVALID_)/;
 
-const WORDS: Record<string, string> = {
+const REASONS: Record<string, string> = {
   ECONNREFUSED: "refused the connection",
   ECONNRESET: "closed the connection before the answer was complete",
   UND_ERR_SOCKET: "closed the connection before the answer was complete",
@@ -51,21 +51,21 @@ const WORDS: Record<string, string> = {
 };
 
 /** Makes a ConnectionError of whatever a transport threw. */
-export function connectionErrorOf(cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError {
-  const code = codeOf(cause);
-  const words = WORDS[code ?? ""] ?? `could not be asked: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
+export function toConnectionError(cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError {
+  const code = findCode(cause);
+  const words = REASONS[code ?? ""] ?? `could not be asked: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
   return new ConnectionError({
     message: `${request.method} ${request.path}: ${baseUrl} ${words}${code === null ? "" : ` (${code})`}.`,
     hint: code === "ECONNREFUSED" ? "Is the server running there? Start one with: mailsvc serve" : "",
     request,
     cause: cleanCause(cause, redact),
     code,
-    transient: !LASTING.test(code ?? ""),
+    transient: !PERMANENT.test(code ?? ""),
   });
 }
 
 /** The ConnectionError of a 2xx answer whose body is not the JSON it should be: cut off, or not from mailsvc. */
-export function brokenBodyOf(answer: Incoming, request: RequestSummary): ConnectionError {
+export function toInvalidBodyError(answer: HttpResponse, request: RequestSummary): ConnectionError {
   const type = answer.headers["content-type"]?.split(";")[0] ?? "no content type";
   const json = type.includes("json");
   return new ConnectionError({
@@ -93,7 +93,7 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function detailsOf(value: unknown, redact: Redact): ErrorDetail[] {
+function toDetails(value: unknown, redact: Redact): ErrorDetail[] {
   return (Array.isArray(value) ? value : []).map(record).map((detail) => ({
     path: redact(text(detail.path) ?? ""),
     code: text(detail.code) ?? "invalid",
@@ -111,12 +111,12 @@ function strangerHint(status: number): string {
 }
 
 /** The first system code in an error, its causes, or the errors it gathers. */
-function codeOf(error: unknown, depth = 0): string | null {
+function findCode(error: unknown, depth = 0): string | null {
   const { code, cause, errors } = record(error);
   if (typeof code === "string") return code;
   if (depth === 5) return null;
   for (const inner of [cause, ...(Array.isArray(errors) ? errors : [])]) {
-    const found = inner === undefined ? null : codeOf(inner, depth + 1);
+    const found = inner === undefined ? null : findCode(inner, depth + 1);
     if (found !== null) return found;
   }
   return null;

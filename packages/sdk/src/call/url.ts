@@ -1,13 +1,13 @@
-import { UsageError } from "./errors.ts";
+import { UsageError } from "../errors.ts";
 
 /** Fills the parameters of a contract path, in order. `label` names the call in errors. Throws UsageError. */
-export function fillPath(path: string, values: readonly unknown[], label: string): string {
+export function buildPath(path: string, values: readonly unknown[], label: string): string {
   let at = 0;
   return path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
 }
 
 /** A query as text with its question mark; empty when there is nothing in it. Lists repeat their name. Throws UsageError. */
-export function queryString(query: Readonly<Record<string, unknown>>, label: string): string {
+export function buildQuery(query: Readonly<Record<string, unknown>>, label: string): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
@@ -18,7 +18,7 @@ export function queryString(query: Readonly<Record<string, unknown>>, label: str
 }
 
 /** A body as JSON. Throws UsageError for what JSON cannot hold: circles, BigInt, functions. */
-export function jsonBody(body: unknown, label: string): string {
+export function toJsonBody(body: unknown, label: string): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(body);

@@ -1,4 +1,4 @@
-import { type ApiError, ConnectionError, isApiError, isMailsvcError, type MailsvcError, TimeoutError } from "./errors.ts";
+import { type ApiError, ConnectionError, isApiError, isMailsvcError, type MailsvcError, TimeoutError } from "../errors.ts";
 
 const STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const BASE_MS = 250;

@@ -1,21 +1,21 @@
-import type { Endpoint } from "./contract/index.ts";
-import { type RequestSummary, ResponseValidationError } from "./errors.ts";
-import { brokenBodyOf } from "./failure.ts";
-import type { ValidateMode } from "./options.ts";
-import type { Incoming } from "./transport.ts";
+import type { Endpoint } from "../contract/index.ts";
+import { type RequestSummary, ResponseValidationError } from "../errors.ts";
+import { toInvalidBodyError } from "./failure.ts";
+import type { ValidateMode } from "../options.ts";
+import type { HttpResponse } from "./transport.ts";
 
 /** The body as text. */
-export function readText(answer: Incoming): string {
+export function readText(answer: HttpResponse): string {
   return new TextDecoder().decode(answer.bytes);
 }
 
 /** The body as JSON; undefined for a 204. Throws ConnectionError when it is not valid JSON. */
-export function readJson(answer: Incoming, request: RequestSummary): unknown {
+export function readJson(answer: HttpResponse, request: RequestSummary): unknown {
   if (answer.status === 204) return undefined;
   try {
     return JSON.parse(readText(answer));
   } catch {
-    throw brokenBodyOf(answer, request);
+    throw toInvalidBodyError(answer, request);
   }
 }
 
@@ -23,7 +23,7 @@ export function readJson(answer: Incoming, request: RequestSummary): unknown {
  * Holds data against what the contract promises. `strict` throws ResponseValidationError, `warn` reports. The data
  * itself is never changed: fields newer than this package stay in it.
  */
-export function checkData(
+export function validateData(
   endpoint: Endpoint,
   data: unknown,
   request: RequestSummary,

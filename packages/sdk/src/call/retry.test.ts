@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AbortError, ApiError, ConnectionError, TimeoutError, UsageError } from "./errors.ts";
+import { AbortError, ApiError, ConnectionError, TimeoutError, UsageError } from "../errors.ts";
 import { delayMs, isTransient, retryAfterMs } from "./retry.ts";
 
 const answered = (status: number, code = "internal_error", wait: number | null = null): ApiError =>

@@ -1,27 +1,27 @@
-import { checkData, readJson, readText } from "./body.ts";
+import { validateData, readJson, readText } from "./call/response.ts";
 import { type Contract, type Endpoint, type Page, Pagination, paramNames } from "./contract/index.ts";
 import { UsageError } from "./errors.ts";
-import type { Call, Exchange } from "./exchange.ts";
+import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
 import type { Methods } from "./methods.ts";
 import type { CallOptions, Settings } from "./options.ts";
-import { PagePromise } from "./paginate.ts";
-import { APIPromise } from "./promise.ts";
-import { fillPath, jsonBody, queryString } from "./target.ts";
-import { bringsFile, type EncodedForm, encodeForm, formOf } from "./upload.ts";
+import { PagePromise } from "./pagination.ts";
+import { APIPromise } from "./api-promise.ts";
+import { buildPath, toJsonBody, buildQuery } from "./call/url.ts";
+import { hasFile, type EncodedForm, encodeForm, buildForm } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Builds the methods of a contract over an exchange. The first parameters of every path are `bound` already. */
-export function groupsOf<C extends Contract>(
+/** Builds the methods of a contract over a caller. The first parameters of every path are `bound` already. */
+export function createMethods<C extends Contract>(
   contract: C,
-  exchange: Exchange,
+  call: CallWithRetries,
   settings: Settings,
   bound: readonly string[] = [],
 ): Methods<C> {
   const groups = Object.entries(contract).map(([noun, endpoints]) => {
     const methods = Object.entries(endpoints).map(([verb, endpoint]) => [
       verb,
-      methodOf(endpoint, `${noun}.${verb}`, exchange, settings, bound),
+      createMethod(endpoint, `${noun}.${verb}`, call, settings, bound),
     ]);
     return [noun, Object.freeze(Object.fromEntries(methods))];
   });
@@ -33,13 +33,13 @@ function isPage({ output }: Endpoint): boolean {
 }
 
 /** A query field `timeout` is, across the contract, how many seconds the server may hold the answer back. */
-function holdMs({ query }: Endpoint, input: Fields): number {
+function longPollMs({ query }: Endpoint, input: Fields): number {
   const seconds = query?.shape.timeout?.safeParse(input.timeout);
   return seconds?.success && typeof seconds.data === "number" ? seconds.data * 1000 : 0;
 }
 
 /** Parts the input into query and body: the query of a GET, the body otherwise; fields of a declared query go there. */
-function parted({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } {
+function splitInput({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } {
   if (method === "GET" || !body) return { query: input, body: undefined };
   const inQuery = (name: string): boolean => Object.hasOwn(query?.shape ?? {}, name);
   const entries = Object.entries(input);
@@ -49,13 +49,13 @@ function parted({ method, query, body }: Endpoint, input: Fields): { query: Fiel
   };
 }
 
-function optionsOf(value: unknown, label: string): CallOptions {
+function readOptions(value: unknown, label: string): CallOptions {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null) throw new UsageError({ message: `${label}: the options must be an object.` });
   return value;
 }
 
-function inputOf(value: unknown, label: string): Fields {
+function readInput(value: unknown, label: string): Fields {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError({ message: `${label}: the input must be an object.` });
@@ -63,7 +63,7 @@ function inputOf(value: unknown, label: string): Fields {
   return value as Fields;
 }
 
-function callOf(
+function buildCall(
   endpoint: Endpoint,
   label: string,
   params: readonly unknown[],
@@ -74,43 +74,43 @@ function callOf(
 ) {
   const { method, access, produces } = endpoint;
   const open = access === "public" || access === "dev";
-  const { query, body } = parted(endpoint, input);
+  const { query, body } = splitInput(endpoint, input);
   const call: Call<unknown> = {
     method,
-    target: fillPath(endpoint.path, params, label) + queryString(query, label),
-    ...(form ?? { body: body && jsonBody(body, label) }),
+    target: buildPath(endpoint.path, params, label) + buildQuery(query, label),
+    ...(form ?? { body: body && toJsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
     authorize: !open,
     // Keys are remembered per workspace. Where there is none, such as on the clock, a repeat would act twice.
     keyed: !open,
-    holdMs: holdMs(endpoint, input),
+    longPollMs: longPollMs(endpoint, input),
     options,
     read: (answer, request) => {
       const data = produces === undefined ? readJson(answer, request) : readText(answer);
-      checkData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
+      validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
       return data;
     },
   };
   return call;
 }
 
-function methodOf(endpoint: Endpoint, label: string, exchange: Exchange, settings: Settings, bound: readonly string[]) {
+function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, settings: Settings, bound: readonly string[]) {
   const count = paramNames(endpoint.path).length - bound.length;
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
   const paged = isPage(endpoint);
   return (...args: readonly unknown[]) => {
     // Async, so that faults in the arguments reject like every other failure.
     const send = async (more: Fields) => {
-      const input = takesInput ? inputOf(args[count], label) : {};
-      const options = optionsOf(args[takesInput ? count + 1 : count], label);
+      const input = takesInput ? readInput(args[count], label) : {};
+      const options = readOptions(args[takesInput ? count + 1 : count], label);
       const { file } = endpoint;
       // What is no upload is sent at once, within the call.
-      const form = file && bringsFile(input) ? await encodeForm(await formOf(input, file, label)) : undefined;
+      const form = file && hasFile(input) ? await encodeForm(await buildForm(input, file, label)) : undefined;
       const params = [...bound, ...args.slice(0, count)];
-      return exchange(callOf(endpoint, label, params, { ...input, ...more }, options, settings, form));
+      return call(buildCall(endpoint, label, params, { ...input, ...more }, options, settings, form));
     };
     if (!paged) return new APIPromise(send({}));
-    const page = send as (more: Fields) => ReturnType<typeof exchange<Page<unknown>>>;
+    const page = send as (more: Fields) => ReturnType<typeof call<Page<unknown>>>;
     return new PagePromise(page({}), (cursor) => page({ page: undefined, cursor }));
   };
 }

@@ -1,6 +1,6 @@
-import { UsageError } from "./errors.ts";
+import { UsageError } from "../errors.ts";
 import { checkHeader, mergeHeaders } from "./headers.ts";
-import { type CallOptions, limitOf, retriesOf, type Settings } from "./options.ts";
+import { type CallOptions, checkTimeout, checkRetries, type Settings } from "../options.ts";
 
 /** What a call asks for, before the client's settings are laid over it. */
 export interface CallRequest {
@@ -16,7 +16,7 @@ export interface CallRequest {
   /** Whether the server remembers Idempotency-Keys here, so that a write gets one unasked. */
   readonly keyed: boolean;
   /** How long the server itself may hold the answer back; comes on top of time limits the call does not set itself. */
-  readonly holdMs: number;
+  readonly longPollMs: number;
   readonly options: CallOptions;
 }
 
@@ -40,16 +40,16 @@ export interface PreparedRequest {
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Lays the client's settings over a call. Throws UsageError. */
-export function prepare(call: CallRequest, settings: Settings): PreparedRequest {
-  const { method, target, body, options, holdMs } = call;
+export function prepareRequest(call: CallRequest, settings: Settings): PreparedRequest {
+  const { method, target, body, options, longPollMs } = call;
   const limit = (name: "timeoutMs" | "attemptTimeoutMs"): number => {
     const own = options[name];
-    return own === undefined ? settings[name] + holdMs : limitOf(name, own);
+    return own === undefined ? settings[name] + longPollMs : checkTimeout(name, own);
   };
   const type = body === undefined ? {} : { "content-type": call.contentType ?? "application/json" };
   const merged = mergeHeaders({ accept: call.accept }, type, settings.headers, options.headers);
   const { "idempotency-key": given, ...headers } = merged;
-  const idempotencyKey = idempotencyKeyOf(call, given, settings);
+  const idempotencyKey = resolveIdempotencyKey(call, given, settings);
   return {
     method,
     path: target.split("?", 1)[0] ?? target,
@@ -61,12 +61,12 @@ export function prepare(call: CallRequest, settings: Settings): PreparedRequest 
     repeatable: READS.has(method) || idempotencyKey !== null,
     timeoutMs: limit("timeoutMs"),
     attemptTimeoutMs: limit("attemptTimeoutMs"),
-    maxRetries: retriesOf(options.maxRetries ?? settings.maxRetries),
+    maxRetries: checkRetries(options.maxRetries ?? settings.maxRetries),
     signal: options.signal,
   };
 }
 
-function idempotencyKeyOf({ method, keyed, options }: CallRequest, given: string | undefined, settings: Settings): string | null {
+function resolveIdempotencyKey({ method, keyed, options }: CallRequest, given: string | undefined, settings: Settings): string | null {
   if (READS.has(method)) return null;
   const key = options.idempotencyKey ?? given ?? (keyed && settings.idempotencyKey !== false && settings.idempotencyKey());
   if (key === false) return null;

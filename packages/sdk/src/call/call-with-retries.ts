@@ -1,31 +1,31 @@
-import { abortErrorOf, attempt, summaryOf } from "./attempt.ts";
-import { within } from "./cutoff.ts";
-import { isMailsvcError, type MailsvcError, type RequestSummary } from "./errors.ts";
-import type { Settings } from "./options.ts";
-import type { Answer } from "./promise.ts";
-import { type CallRequest, prepare } from "./request.ts";
+import { createAbortError, sendOnce, summarizeRequest } from "./attempt.ts";
+import { withTimeout } from "./timeout.ts";
+import { isMailsvcError, type MailsvcError, type RequestSummary } from "../errors.ts";
+import type { Settings } from "../options.ts";
+import type { ApiResponse } from "../api-promise.ts";
+import { type CallRequest, prepareRequest } from "./request.ts";
 import { delayMs, isTransient } from "./retry.ts";
-import type { Incoming } from "./transport.ts";
+import type { HttpResponse } from "./transport.ts";
 
 /** One call: what to send, and how to read what comes back. */
 export interface Call<T> extends CallRequest {
   /** Takes the data out of a whole answer. May throw a MailsvcError. */
-  readonly read: (answer: Incoming, request: RequestSummary) => T;
+  readonly read: (answer: HttpResponse, request: RequestSummary) => T;
   /** Whether an answer that is not 2xx is given to `read` as well, once retrying is over, instead of being thrown. */
   readonly returnErrors?: boolean;
 }
 
 /** Makes a call, with its retries, under its time limits. */
-export type Exchange = <T>(call: Call<T>) => Promise<Answer<T>>;
+export type CallWithRetries = <T>(call: Call<T>) => Promise<ApiResponse<T>>;
 
 /** Builds the function that makes a client's calls. */
-export function createExchange(settings: Settings): Exchange {
+export function createCaller(settings: Settings): CallWithRetries {
   const { runtime } = settings;
-  return async <T>(call: Call<T>): Promise<Answer<T>> => {
-    const request = prepare(call, settings);
+  return async <T>(call: Call<T>): Promise<ApiResponse<T>> => {
+    const request = prepareRequest(call, settings);
     const deadline = runtime.now() + request.timeoutMs;
-    const finish = (answer: Incoming, attempts: number): Answer<T> => ({
-      data: call.read(answer, summaryOf(request, attempts)),
+    const finish = (answer: HttpResponse, attempts: number): ApiResponse<T> => ({
+      data: call.read(answer, summarizeRequest(request, attempts)),
       status: answer.status,
       headers: answer.headers,
       requestId: answer.headers["x-request-id"] ?? null,
@@ -36,10 +36,10 @@ export function createExchange(settings: Settings): Exchange {
 
     let before: MailsvcError | undefined;
     for (let number = 1; ; number += 1) {
-      if (request.signal?.aborted) throw abortErrorOf(request, number - 1);
-      let answer: Incoming | undefined;
+      if (request.signal?.aborted) throw createAbortError(request, number - 1);
+      let answer: HttpResponse | undefined;
       try {
-        const outcome = await attempt(request, settings, { number, deadline, before });
+        const outcome = await sendOnce(request, settings, { number, deadline, before });
         answer = outcome.answer;
         if (outcome.failure === undefined) return finish(answer, number);
         before = outcome.failure;
@@ -55,9 +55,9 @@ export function createExchange(settings: Settings): Exchange {
         if (answer !== undefined && call.returnErrors) return finish(answer, number);
         throw before;
       }
-      settings.onRetry?.({ request: summaryOf(request, number), error: before, delayMs: wait });
+      settings.onRetry?.({ request: summarizeRequest(request, number), error: before, delayMs: wait });
       // An abort ends the wait; the top of the loop then says so.
-      await within(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(wait, signal));
+      await withTimeout(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(wait, signal));
     }
   };
 }
