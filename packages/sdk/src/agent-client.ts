@@ -1,11 +1,11 @@
+import { createCaller } from "./call/call-with-retries.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { type AgentContract, agentContract } from "./contract/index.ts";
-import { environment } from "./runtime.ts";
-import { UsageError } from "./errors.ts";
-import { createCaller } from "./call/call-with-retries.ts";
 import { createMethods } from "./endpoint-methods.ts";
+import { UsageError } from "./errors.ts";
 import type { Methods } from "./methods.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
+import { environment } from "./runtime.ts";
 
 /** What holds for the client of one activation. */
 export interface AgentClientOptions extends Omit<MailsvcOptions, "apiKey"> {

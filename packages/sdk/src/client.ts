@@ -1,9 +1,9 @@
-import { contract, type MailsvcContract } from "./contract/index.ts";
+import type { APIPromise } from "./api-promise.ts";
 import { createCaller } from "./call/call-with-retries.ts";
+import { contract, type MailsvcContract } from "./contract/index.ts";
 import { createMethods } from "./endpoint-methods.ts";
 import type { Methods } from "./methods.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
-import type { APIPromise } from "./api-promise.ts";
 import { type RawRequest, type RawResponse, sendRawRequest } from "./raw-request.ts";
 
 interface ClientBase {

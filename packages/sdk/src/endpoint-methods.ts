@@ -1,13 +1,13 @@
-import { validateData, readJson, readText } from "./call/response.ts";
+import { APIPromise } from "./api-promise.ts";
+import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
+import { readJson, readText, validateData } from "./call/response.ts";
+import { buildPath, buildQuery, toJsonBody } from "./call/url.ts";
 import { type Contract, type Endpoint, type Page, Pagination, paramNames } from "./contract/index.ts";
 import { UsageError } from "./errors.ts";
-import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
 import type { Methods } from "./methods.ts";
 import type { CallOptions, Settings } from "./options.ts";
 import { PagePromise } from "./pagination.ts";
-import { APIPromise } from "./api-promise.ts";
-import { buildPath, toJsonBody, buildQuery } from "./call/url.ts";
-import { hasFile, type EncodedForm, encodeForm, buildForm } from "./upload.ts";
+import { buildForm, type EncodedForm, encodeForm, hasFile } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

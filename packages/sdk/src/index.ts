@@ -1,7 +1,10 @@
 export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
+export { APIPromise, type ApiResponse as Answer, type SafeResult } from "./api-promise.ts";
+export type { HeaderInput } from "./call/headers.ts";
+export { isTransient } from "./call/retry.ts";
+export type { FetchLike } from "./call/transport.ts";
 export { createClient, Mailsvc } from "./client.ts";
 export * from "./contract/index.ts";
-export { DEFAULT_URL, VERSION } from "./runtime.ts";
 export {
   AbortError,
   ApiError,
@@ -15,12 +18,9 @@ export {
   TimeoutError,
   UsageError,
 } from "./errors.ts";
-export type { HeaderInput } from "./call/headers.ts";
 export type { InputOf, Method, MethodArgs, Methods, PathArguments, SendMethod } from "./methods.ts";
 export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./options.ts";
 export { PagePromise } from "./pagination.ts";
-export { type ApiResponse as Answer, APIPromise, type SafeResult } from "./api-promise.ts";
 export type { RawRequest, RawResponse } from "./raw-request.ts";
-export { isTransient } from "./call/retry.ts";
-export type { FetchLike } from "./call/transport.ts";
+export { DEFAULT_URL, VERSION } from "./runtime.ts";
 export type { FileInput, FileSource } from "./upload.ts";

@@ -1,8 +1,8 @@
 import type { z } from "zod";
+import type { APIPromise } from "./api-promise.ts";
 import type { Contract, Endpoint, FileRules, Output, Page, ParamNames } from "./contract/index.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { APIPromise } from "./api-promise.ts";
 import type { FileInput } from "./upload.ts";
 
 /** How path parameters are called in an editor's hints. */

@@ -1,4 +1,7 @@
 import type { Dispatcher } from "undici";
+import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
+import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./call/transport.ts";
+import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
 import {
   DEFAULT_ATTEMPT_TIMEOUT_MS,
   DEFAULT_MAX_RETRIES,
@@ -10,9 +13,6 @@ import {
   systemRuntime,
   VERSION,
 } from "./runtime.ts";
-import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
-import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
-import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./call/transport.ts";
 
 /** Whether answers are checked against the contract: not at all, with a warning, or with an error. */
 export type ValidateMode = "off" | "warn" | "strict";

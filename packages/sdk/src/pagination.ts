@@ -1,6 +1,6 @@
+import { APIPromise, type ApiResponse } from "./api-promise.ts";
 import type { Page } from "./contract/index.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
-import { type ApiResponse, APIPromise } from "./api-promise.ts";
 
 /**
  * The promise of a list. Await it for one page, or walk over all of them from there:

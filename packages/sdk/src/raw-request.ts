@@ -1,9 +1,9 @@
-import { readJson, readText } from "./call/response.ts";
-import { UsageError } from "./errors.ts";
-import type { CallWithRetries } from "./call/call-with-retries.ts";
-import type { CallOptions } from "./options.ts";
 import { APIPromise } from "./api-promise.ts";
-import { toJsonBody, buildQuery } from "./call/url.ts";
+import type { CallWithRetries } from "./call/call-with-retries.ts";
+import { readJson, readText } from "./call/response.ts";
+import { buildQuery, toJsonBody } from "./call/url.ts";
+import { UsageError } from "./errors.ts";
+import type { CallOptions } from "./options.ts";
 import { encodeForm } from "./upload.ts";
 
 /** What a raw request may carry. */

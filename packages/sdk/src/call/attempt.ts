@@ -1,9 +1,9 @@
-import { withTimeout } from "./timeout.ts";
 import { AbortError, type MailsvcError, type RequestSummary, TimeoutError } from "../errors.ts";
+import type { Settings } from "../options.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
 import { checkHeader, createRedactor, findSecrets } from "./headers.ts";
-import type { Settings } from "../options.ts";
 import type { PreparedRequest } from "./request.ts";
+import { withTimeout } from "./timeout.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** Which attempt it is, by when the whole call must be over, and what went wrong before. */

@@ -1,10 +1,10 @@
-import { createAbortError, sendOnce, summarizeRequest } from "./attempt.ts";
-import { withTimeout } from "./timeout.ts";
+import type { ApiResponse } from "../api-promise.ts";
 import { isMailsvcError, type MailsvcError, type RequestSummary } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import type { ApiResponse } from "../api-promise.ts";
+import { createAbortError, sendOnce, summarizeRequest } from "./attempt.ts";
 import { type CallRequest, prepareRequest } from "./request.ts";
 import { delayMs, isTransient } from "./retry.ts";
+import { withTimeout } from "./timeout.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** One call: what to send, and how to read what comes back. */

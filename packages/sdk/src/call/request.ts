@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
+import { type CallOptions, checkRetries, checkTimeout, type Settings } from "../options.ts";
 import { checkHeader, mergeHeaders } from "./headers.ts";
-import { type CallOptions, checkTimeout, checkRetries, type Settings } from "../options.ts";
 
 /** What a call asks for, before the client's settings are laid over it. */
 export interface CallRequest {

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../contract/index.ts";
 import { type RequestSummary, ResponseValidationError } from "../errors.ts";
-import { toInvalidBodyError } from "./failure.ts";
 import type { ValidateMode } from "../options.ts";
+import { toInvalidBodyError } from "./failure.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** The body as text. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 /** Limits of a contact (SPEC 2, 8, and what we add where SPEC is silent). */
 export const CONTACT_LIMITS = {

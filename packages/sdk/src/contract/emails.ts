@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { Attachments, Content, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 

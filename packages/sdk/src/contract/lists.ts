@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MailboxText } from "./address.ts";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 export const LIST_LIMITS = {
   name: 200,

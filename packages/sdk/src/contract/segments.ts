@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { ListDescription, ListName } from "./lists.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
 
 /** BUILDING while contacts are compared with new rules; reads are right all the same. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AddressError, EmailAddress, toDomain } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 export const DomainName = z
   .string()

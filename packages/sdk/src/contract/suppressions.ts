@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 export const SUPPRESSION_REASONS = ["bounce", "complaint", "unsubscribe", "manual"] as const;
 export const SUPPRESSION_SCOPES = ["all", "marketing"] as const;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "./page.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { issue } from "./send-fields.ts";
 import { TemplateSendRequest, TemplateSendResponse, Variables } from "./template-send.ts";
 

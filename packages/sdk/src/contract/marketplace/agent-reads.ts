@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "../page.ts";
+import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { Brand } from "./brand.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { pageSchema, pageQuery } from "../page.ts";
+import { pageQuery, pageSchema } from "../page.ts";
 import { AgentMessage, agentFilter } from "./messages.ts";
 import { APPROVAL_STATUSES } from "./states.ts";
 

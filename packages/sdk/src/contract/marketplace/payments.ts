@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageSchema, pageQuery } from "../page.ts";
+import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { PAYMENT_STATES } from "./states.ts";
 
 /** What a month of a listing costs (SPEC 8), in cents. */
