@@ -110,7 +110,7 @@ describe("undici", () => {
   test("is not loaded by importing the package, nor by a client with a fetch of its own", async () => {
     const program = `
       import { createRequire } from "node:module";
-      import { Mailsvc } from ${JSON.stringify(new URL("index.ts", import.meta.url).href)};
+      import { Mailsvc } from ${JSON.stringify(new URL("../index.ts", import.meta.url).href)};
       const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("/undici/"));
       await new Mailsvc({ baseUrl: "http://127.0.0.1:1", fetch: async () => Response.json({}) }).health.live();
       const before = loaded();

@@ -170,7 +170,8 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
     // What a captured mail brings along is no page of ours: whoever opens it in a browser sees it without scripts or origin.
     if (endpoint.access === "dev" && endpoint.produces)
       headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
-    if (endpoint.produces) return answer(listStatuses(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+    if (endpoint.produces)
+      return answer(listStatuses(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
     return answer(listStatuses(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
   };
 

@@ -6,9 +6,9 @@ import {
   ErrorBody,
   type ErrorCode,
   isForAgents,
+  listStatuses,
   paramNames,
   requiredGrant,
-  listStatuses,
 } from "@mailsvc/sdk/contract";
 import { type JsonSchema, schemaCollector } from "./schemas.ts";
 
