@@ -73,10 +73,10 @@ export class RoutedExchange implements Exchange {
   }
 }
 
-export const NO_PARAMS: Readonly<Record<string, string>> = {};
-export const NO_SEARCH = new URLSearchParams();
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+const NO_SEARCH = new URLSearchParams();
 /** What h3 would be given back, of an answer that is on its way already. */
-export const WRITTEN = new Response(null);
+const WRITTEN = new Response(null);
 
 /** A request to a path that needs no router: straight from the connection, which saves a quarter of a small request. */
 export class DirectExchange implements Exchange, HeaderReader {

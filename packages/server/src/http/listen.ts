@@ -1,11 +1,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "srvx/node";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Flight } from "./flight.ts";
-
 import type { Mounted } from "./mount.ts";
-import { PlainServer } from "./plain.ts";
 
 export interface ListenOptions {
   host: string;
@@ -38,14 +36,13 @@ const UNREAD: Readonly<Record<string, string>> = {
 };
 
 /** Listens for HTTP. Throws ListenError. */
-export async function listen({ h3, direct, find }: Mounted, options: ListenOptions): Promise<Listening> {
+export async function listen({ h3, direct }: Mounted, options: ListenOptions): Promise<Listening> {
   const routed = toNodeHandler(h3.fetch) as RequestListener;
   const handler: RequestListener = (req, res) => {
     if (!direct(req, res)) routed(req, res);
   };
   const server = options.https ? await secureServer(handler, options) : createServer(handler);
   harden(server);
-  const plain = options.https ? null : servePlain(server, find);
   server.on("connection", options.onConnection);
   // A connection that breaks is the client's affair; what it sent that is no HTTP is answered and dropped.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -63,15 +60,12 @@ export async function listen({ h3, direct, find }: Mounted, options: ListenOptio
       options.flight.draining = true;
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();
-      plain?.closeIdle();
       const until = options.real.now() + graceMs;
       while (options.flight.count > 0 && options.real.now() < until) {
         await options.real.sleep(10);
         server.closeIdleConnections();
-        plain?.closeIdle();
       }
       server.closeAllConnections();
-      plain?.closeAll();
       await closed;
     },
   };
@@ -114,24 +108,4 @@ async function secureServer(handler: RequestListener, options: ListenOptions): P
     autoClose: false,
   });
   return server as Server;
-}
-
-/** Lets plain requests be served before the server sees them; null where the runtime listens to connections in another way. */
-function servePlain(server: Server, find: Mounted["find"]): PlainServer | null {
-  const [serve, ...others] = server.listeners("connection") as ((socket: Socket) => void)[];
-  if (!serve || others.length > 0) return null;
-  const plain = new PlainServer({
-    find,
-    now: systemClock.now,
-    firstMs: server.headersTimeout,
-    idleMs: server.keepAliveTimeout,
-    handOver: (socket, unread) => {
-      serve.call(server, socket);
-      socket.emit("data", unread);
-      socket.resume();
-    },
-  });
-  server.removeListener("connection", serve);
-  server.on("connection", (socket) => plain.accept(socket));
-  return plain;
 }

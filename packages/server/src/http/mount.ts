@@ -52,8 +52,6 @@ export interface Mounted {
   readonly h3: H3;
   /** Serves a write whose path has neither parameters nor a query, without the router; false for any other request. */
   direct(req: IncomingMessage, res: ServerResponse): boolean;
-  /** The same by method and path. */
-  find(methodAndPath: string): ((exchange: Exchange) => Promise<Response>) | undefined;
 }
 
 /** Turns the contract into routes, each with its handler. */
@@ -242,7 +240,6 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
   );
   return {
     h3: app,
-    find: (target) => direct.get(target),
     direct: (req, res) => {
       const serve = direct.get(`${req.method} ${req.url}`);
       if (!serve) return false;

@@ -219,6 +219,18 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await line.read())).toEqual([400, 200]);
   });
 
+  test("requests of all kinds follow one another on a connection", async () => {
+    const line = await wire(server.url);
+    const list = (...headers: string[]): string => head("GET /api/v1/emails?limit=1", auth(), ...headers);
+    const requests = [post(hello), post("{}"), list(), post(hello), post("not json"), list(), post(hello)];
+    for (const [i, request] of requests.entries()) {
+      line.write(request);
+      await line.read(new RegExp(`(?:HTTP/1\\.1 \\d{3} [\\s\\S]*\\}){${i + 1}}`));
+    }
+    line.write(list("Connection: close"));
+    expect(statusesIn(await line.read())).toEqual([200, 400, 200, 200, 400, 200, 200, 200]);
+  });
+
   test("chunks", async () => {
     const chunked = head("POST /api/v1/send", auth(), "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close");
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -393,6 +405,17 @@ test("a full disk is a 503 that says when to come back; reading goes on, and so 
   expect((await fetch(`${server.url}/api/v1/emails`, { headers: authorization })).status).toBe(200);
   await db.alone((c) => void c.pragma("max_page_count = 1000000"));
   expect((await send()).status).toBe(200);
+});
+
+test("closing does not wait for connections that are idle", async () => {
+  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
+  const closing = await serve(config(other), silentLog);
+  const lines = await Promise.all([1, 2, 3].map(() => wire(closing.url)));
+  lines[0]?.write(post(hello).replace(server.apiKey ?? "", closing.apiKey ?? ""));
+  await lines[0]?.read("queued");
+  await closing.close();
+  await Promise.all(lines.map((line) => line.closed));
+  rmSync(other, { recursive: true, force: true });
 });
 
 test("closing lets requests that run come to their end, and takes no new ones", async () => {
