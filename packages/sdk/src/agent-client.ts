@@ -7,15 +7,15 @@ import type { Methods } from "./methods.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
 import { environment } from "./runtime.ts";
 
-/** What holds for the client of one activation. */
+/** Options of an agent's client; it serves one activation. */
 export interface AgentClientOptions extends Omit<MailsvcOptions, "apiKey"> {
-  /** The activation, as `agent.activated` named it. Default: MAILSVC_ACTIVATION_ID. */
+  /** The activation id from the `agent.activated` event. Default: MAILSVC_ACTIVATION_ID. */
   readonly activationId?: string | undefined;
-  /** The key that came with `agent.activated`, or a function that gives it before each attempt. Default: MAILSVC_AGENT_KEY. */
+  /** The API key from the `agent.activated` event, or a function that returns it before each attempt. Default: MAILSVC_AGENT_KEY. */
   readonly apiKey?: MailsvcOptions["apiKey"];
 }
 
-/** A path without its activation, which the client knows. */
+/** A path without `:activationId`, which the client fills in. */
 type Unbound<P extends string> = P extends `${infer Before}/:activationId${infer After}` ? `${Before}${After}` : P;
 
 type UnboundEndpoint<E extends Endpoint> = { readonly [K in keyof E]: K extends "path" ? Unbound<E["path"]> : E[K] };
@@ -28,11 +28,11 @@ type UnboundContract<C> = {
 
 interface AgentClientBase {
   readonly activationId: string;
-  /** Where it sends to, without a slash at the end. */
+  /** The server's address, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** What an agent may call for one activation: `agent.<noun>.<verb>(...)` for every scope (SPEC 5). */
+/** The agent API of one activation: `agent.<noun>.<verb>(...)`, each limited to the scopes the brand granted (SPEC 5). */
 export type AgentClient = AgentClientBase & Methods<UnboundContract<AgentContract>>;
 
 const ACTIVATION_ID = /^[\w-]{1,64}$/;
@@ -44,11 +44,12 @@ class Client implements AgentClientBase {
   constructor({ activationId = environment("MAILSVC_ACTIVATION_ID"), apiKey, ...options }: AgentClientOptions = {}) {
     if (activationId === undefined || !ACTIVATION_ID.test(activationId))
       throw new UsageError({
-        message: "activationId is missing or is no id of an activation.",
-        hint: "It came with agent.activated, beside the key.",
+        message: "activationId is missing or malformed.",
+        hint: "The agent.activated event carries it, next to the API key.",
       });
     const key = apiKey ?? environment("MAILSVC_AGENT_KEY");
-    if (key === undefined) throw new UsageError({ message: "apiKey is missing.", hint: "It came once, with agent.activated: ms_agent_…" });
+    if (key === undefined)
+      throw new UsageError({ message: "apiKey is missing.", hint: "The agent.activated event carries it once: ms_agent_…" });
     const settings = resolveSettings({ ...options, apiKey: key });
     this.activationId = activationId;
     this.baseUrl = settings.baseUrl;
@@ -65,8 +66,8 @@ class Client implements AgentClientBase {
 }
 
 /**
- * The client of an agent: `new AgentClient({activationId, apiKey})`. One client is for one activation; its key opens no
- * other (SPEC 5.2). Retries, time limits and Idempotency-Keys are those of `Mailsvc`. Throws UsageError when an option is
- * wrong; calls throw ApiError, such as `activation_paused` (403) while the brand has paused it.
+ * A client for one activation of an agent: `new AgentClient({activationId, apiKey})`. The key works for this activation
+ * only (SPEC 5.2). Retries, time limits and idempotency keys work as in `Mailsvc`. Throws UsageError when an option is
+ * invalid; calls throw ApiError, for example `activation_paused` (403) while the brand has paused the agent.
  */
 export const AgentClient = Client as unknown as new (options?: AgentClientOptions) => AgentClient;

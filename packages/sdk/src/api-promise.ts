@@ -1,43 +1,43 @@
 import { isMailsvcError, type MailsvcError } from "./errors.ts";
 
-/** An answer with what came around it. */
+/** The data of a response together with its status, headers and request metadata. */
 export interface ApiResponse<T> {
   readonly data: T;
   readonly status: number;
-  /** Names in lower case; a repeated header is joined by commas. */
+  /** Header names are in lower case; repeated headers are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | null;
   /** How many times the request was sent. */
   readonly attempts: number;
-  /** The Idempotency-Key it carried; null for a read. */
+  /** The Idempotency-Key that was sent; null for a read. */
   readonly idempotencyKey: string | null;
-  /** The server had already done this and repeated its stored answer. */
+  /** True when the server had already handled this key and returned the stored response. */
   readonly idempotencyReplayed: boolean;
 }
 
-/** A result that is looked at instead of caught. */
+/** The outcome of a call as a value, for callers who prefer checking to catching. */
 export type SafeResult<T> = { readonly ok: true; readonly data: T } | { readonly ok: false; readonly error: MailsvcError };
 
 /**
- * The promise of a call that is already under way. Await it for the data, or ask for more of the same one request:
- * `.withResponse()` for status and headers, `.safe()` for a result that never rejects with an error of this package.
+ * The promise of a call. The request starts at once and is sent once. Await the promise for the data, or call
+ * `.withResponse()` for status and headers, or `.safe()` for a result that never rejects with a MailsvcError.
  */
 export class APIPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = "APIPromise";
-  readonly #answer: Promise<ApiResponse<T>>;
+  readonly #response: Promise<ApiResponse<T>>;
 
-  constructor(answer: Promise<ApiResponse<T>>) {
-    this.#answer = answer;
+  constructor(response: Promise<ApiResponse<T>>) {
+    this.#response = response;
   }
 
   /** The data together with status, headers, request id, attempts and idempotency. */
   withResponse(): Promise<ApiResponse<T>> {
-    return this.#answer;
+    return this.#response;
   }
 
   /** `{ok: true, data}` or `{ok: false, error}`. */
   safe(): Promise<SafeResult<T>> {
-    return this.#answer.then(
+    return this.#response.then(
       ({ data }) => ({ ok: true, data }),
       (error: unknown) => {
         if (!isMailsvcError(error)) throw error;
@@ -51,7 +51,7 @@ export class APIPromise<T> implements Promise<T> {
     onData?: ((data: T) => A | PromiseLike<A>) | null,
     onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#answer.then((answer) => answer.data).then(onData, onError);
+    return this.#response.then((response) => response.data).then(onData, onError);
   }
 
   catch<B = never>(onError?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {

@@ -7,9 +7,9 @@ import { type MailsvcOptions, resolveSettings } from "./options.ts";
 import { type RawRequest, type RawResponse, sendRawRequest } from "./raw-request.ts";
 
 interface ClientBase {
-  /** Where it sends to, without a slash at the end. */
+  /** The server's address, without a trailing slash. */
   readonly baseUrl: string;
-  /** Any request, by method and path: for endpoints newer than this package, and for looking closely. */
+  /** Sends any request by method and path, for endpoints newer than this package and for debugging. */
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse>;
 }
 
@@ -42,12 +42,12 @@ class Client implements ClientBase {
 }
 
 /**
- * The client: `new Mailsvc({apiKey, baseUrl})`. Key and address default to MAILSVC_API_KEY and MAILSVC_URL, then to a
- * server on this machine. It opens no connection before the first call. Throws UsageError when an option is wrong.
+ * Creates a client: `new Mailsvc({apiKey, baseUrl})`. Key and address default to MAILSVC_API_KEY and MAILSVC_URL, then to a
+ * server on this machine. The first call opens the first connection. Throws UsageError when an option is invalid.
  */
 export const Mailsvc = Client as unknown as new (options?: MailsvcOptions) => Mailsvc;
 
-/** The same without `new`. */
+/** Creates a client without `new`. */
 export function createClient(options?: MailsvcOptions): Mailsvc {
   return new Mailsvc(options);
 }

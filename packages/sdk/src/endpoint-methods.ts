@@ -11,7 +11,7 @@ import { buildForm, type EncodedForm, encodeForm, hasFile } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Builds the methods of a contract over a caller. The first parameters of every path are `bound` already. */
+/** Builds `noun.verb(...)` methods for every endpoint of a contract. `bound` fills the first parameters of every path. */
 export function createMethods<C extends Contract>(
   contract: C,
   call: CallWithRetries,
@@ -32,13 +32,13 @@ function isPage({ output }: Endpoint): boolean {
   return "shape" in output && (output.shape as Fields).pagination === Pagination;
 }
 
-/** A query field `timeout` is, across the contract, how many seconds the server may hold the answer back. */
+/** Extra time in milliseconds for long polling: in the contract, a query field `timeout` is the number of seconds the server may wait. */
 function longPollMs({ query }: Endpoint, input: Fields): number {
   const seconds = query?.shape.timeout?.safeParse(input.timeout);
   return seconds?.success && typeof seconds.data === "number" ? seconds.data * 1000 : 0;
 }
 
-/** Parts the input into query and body: the query of a GET, the body otherwise; fields of a declared query go there. */
+/** Splits the input into query and body: a GET has only a query; otherwise fields of the declared query go there and the rest is the body. */
 function splitInput({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } {
   if (method === "GET" || !body) return { query: input, body: undefined };
   const inQuery = (name: string): boolean => Object.hasOwn(query?.shape ?? {}, name);
@@ -81,12 +81,12 @@ function buildCall(
     ...(form ?? { body: body && toJsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
     authorize: !open,
-    // Keys are remembered per workspace. Where there is none, such as on the clock, a repeat would act twice.
+    // The server stores idempotency keys per workspace. Public and dev endpoints have none, so a repeat there would act twice.
     keyed: !open,
     longPollMs: longPollMs(endpoint, input),
     options,
-    read: (answer, request) => {
-      const data = produces === undefined ? readJson(answer, request) : readText(answer);
+    read: (response, request) => {
+      const data = produces === undefined ? readJson(response, request) : readText(response);
       validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
       return data;
     },
@@ -99,12 +99,12 @@ function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, 
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
   const paged = isPage(endpoint);
   return (...args: readonly unknown[]) => {
-    // Async, so that faults in the arguments reject like every other failure.
+    // Async, so that invalid arguments reject the promise like every other failure.
     const send = async (more: Fields) => {
       const input = takesInput ? readInput(args[count], label) : {};
       const options = readOptions(args[takesInput ? count + 1 : count], label);
       const { file } = endpoint;
-      // What is no upload is sent at once, within the call.
+      // A call without a file is sent synchronously, before the method returns.
       const form = file && hasFile(input) ? await encodeForm(await buildForm(input, file, label)) : undefined;
       const params = [...bound, ...args.slice(0, count)];
       return call(buildCall(endpoint, label, params, { ...input, ...more }, options, settings, form));

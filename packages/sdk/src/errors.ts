@@ -1,15 +1,15 @@
 import type { ErrorCode, ErrorDetail } from "./contract/index.ts";
 
-// Two copies of this package in one program (its ESM and its CommonJS build) have two sets of classes; the mark is shared.
+// Two copies of this package in one program (its ESM and its CommonJS build) have two sets of classes, so instanceof fails between them; they share this mark.
 const MARK = Symbol.for("mailsvc.error");
 
-/** What was asked when a call failed. The path is without its query. */
+/** The request of a failed call. The path has no query string. */
 export interface RequestSummary {
   readonly method: string;
   readonly path: string;
-  /** How many times the request was sent, at least in part. */
+  /** How many times the request was sent, partial sends included. */
   readonly attempts: number;
-  /** Give this key to a repeat by hand and it cannot act twice; null when the request carried none. */
+  /** Pass this key when you repeat the call yourself, and it cannot act twice; null when the request had none. */
   readonly idempotencyKey: string | null;
 }
 
@@ -23,9 +23,9 @@ interface ErrorFacts {
 /** The base of every error this package throws. No API key is ever part of one. */
 export class MailsvcError extends Error {
   override name = "MailsvcError";
-  /** What to do about it, a sentence; empty when there is nothing to add. */
+  /** One sentence on how to fix the error; empty when there is nothing to add. */
   readonly hint: string;
-  /** Null when the fault was found before there was a request. */
+  /** Null when the error was found before a request was built. */
   readonly request: RequestSummary | null;
 
   constructor(facts: ErrorFacts) {
@@ -35,13 +35,13 @@ export class MailsvcError extends Error {
     Object.defineProperty(this, MARK, { value: true });
   }
 
-  /** Everything worth logging, as plain data. */
+  /** The error as plain data, for logs. */
   toJSON(): Record<string, unknown> {
     return { name: this.name, message: this.message, ...Object.fromEntries(Object.entries(this)) };
   }
 }
 
-/** The call was put together wrongly: a bad option, an empty id, a body that JSON cannot hold. Nothing was sent. */
+/** The call is invalid: a bad option, an empty id, a body that JSON cannot hold. Nothing was sent. */
 export class UsageError extends MailsvcError {
   override name = "UsageError";
 }
@@ -58,19 +58,19 @@ interface ApiErrorFacts<C> extends ErrorFacts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The server answered, and the answer is not 2xx (SPEC 7). */
+/** The server responded with a status other than 2xx (SPEC 7). */
 export class ApiError<C extends string = ApiErrorCode> extends MailsvcError {
   override name = "ApiError";
   readonly code: C;
   /** The HTTP status. */
   readonly status: number;
-  /** Quote it when reporting a problem. */
+  /** Include it when you report a problem. */
   readonly requestId: string | null;
-  /** Each fault in the request: where it is, a word for it, a sentence. */
+  /** Every invalid field of the request: its path, a code and a message. */
   readonly details: readonly ErrorDetail[];
-  /** What Retry-After asked for, in milliseconds. */
+  /** The Retry-After header in milliseconds; null when absent. */
   readonly retryAfterMs: number | null;
-  /** Headers of the answer, names in lower case. Left out when the error is printed or turned into JSON. */
+  /** Response headers, names in lower case. Not enumerable, so logs and JSON leave them out. */
   declare readonly headers: Readonly<Record<string, string>>;
 
   constructor(facts: ApiErrorFacts<C>) {
@@ -84,12 +84,12 @@ export class ApiError<C extends string = ApiErrorCode> extends MailsvcError {
   }
 }
 
-/** No whole answer arrived: nobody there, the connection broke, or what came was not the JSON it should be. */
+/** No complete response arrived: the server is unreachable, the connection broke, or the body is not valid JSON. */
 export class ConnectionError extends MailsvcError {
   override name = "ConnectionError";
-  /** The system's word for it, such as `ECONNREFUSED`; null when there is none. */
+  /** The system error code, such as `ECONNREFUSED`; null when there is none. */
   readonly code: string | null;
-  /** Whether another try may work; a wrong host name or certificate stays wrong. */
+  /** Whether a retry may succeed; a wrong host name or certificate stays wrong. */
   readonly transient: boolean;
 
   constructor(facts: ErrorFacts & { readonly code: string | null; readonly transient: boolean }) {
@@ -99,7 +99,7 @@ export class ConnectionError extends MailsvcError {
   }
 }
 
-/** Time ran out: of one attempt, or of the call with all its retries. `cause` is the failure before, if there was one. */
+/** A time limit passed: of one attempt, or of the call with all its retries. `cause` is the previous attempt's error, if any. */
 export class TimeoutError extends MailsvcError {
   override name = "TimeoutError";
   readonly scope: "attempt" | "total";
@@ -113,12 +113,12 @@ export class TimeoutError extends MailsvcError {
   }
 }
 
-/** The caller's AbortSignal fired; `cause` is its reason. */
+/** The caller's AbortSignal aborted the call; `cause` is its reason. */
 export class AbortError extends MailsvcError {
   override name = "AbortError";
 }
 
-/** The answer does not fit the contract (only with `validate: "strict"`). */
+/** The response does not match the contract (only with `validate: "strict"`). */
 export class ResponseValidationError extends MailsvcError {
   override name = "ResponseValidationError";
   readonly details: readonly ErrorDetail[];
@@ -129,13 +129,13 @@ export class ResponseValidationError extends MailsvcError {
   }
 }
 
-/** Whether a caught value comes from this package. */
+/** Whether a caught value is an error of this package. */
 export function isMailsvcError(error: unknown): error is MailsvcError {
   return error instanceof Error && MARK in error;
 }
 
 /**
- * Whether a caught value is an answer of the API, and one of the given codes when codes are given:
+ * Whether a caught value is an ApiError, with one of the given codes if any are given:
  * `if (isApiError(e, "recipient_suppressed")) …`.
  */
 export function isApiError<C extends ErrorCode | "unexpected_answer" = never>(

@@ -5,7 +5,7 @@ import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
 import type { FileInput } from "./upload.ts";
 
-/** How path parameters are called in an editor's hints. */
+/** Names of path parameters for an editor's parameter hints. */
 export interface PathArguments {
   id: [id: string];
   token: [token: string];
@@ -21,7 +21,7 @@ type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Query fields come as text on the wire, so a field takes what it is turned into as well: numbers, true and false. */
+/** Query fields are text on the wire; a method also accepts the parsed type, such as numbers and booleans. */
 type QueryFields<In, Out> = Mutable<{
   [K in keyof In]: unknown extends In[K] ? (K extends keyof Out ? Out[K] : never) : In[K] | (K extends keyof Out ? Out[K] : never);
 }>;
@@ -29,14 +29,14 @@ type QueryFields<In, Out> = Mutable<{
 type QueryInput<Q> = Q extends z.ZodType ? QueryFields<z.input<Q>, z.output<Q>> : unknown;
 type BodyInput<B> = B extends z.ZodType ? z.input<B> : unknown;
 
-/** An upload takes the file itself as well as its base64. */
+/** An upload accepts the file itself or its base64. */
 type Uploaded<I> = I | (Omit<I, "fileName" | "contentBase64"> & FileInput);
 
-/** What a call takes beside its path parameters: the query of a GET, the body otherwise. `unknown` when it takes nothing. */
+/** The input of a call besides its path parameters: the query of a GET, otherwise the body. `unknown` when there is none. */
 export type InputOf<E extends Endpoint> = QueryInput<E["query"]> &
   (E["file"] extends FileRules ? Uploaded<BodyInput<E["body"]>> : BodyInput<E["body"]>);
 
-/** The input as an argument: absent without fields, optional when every field is. */
+/** The input as an argument: absent when there are no fields, optional when all fields are. */
 type InputArgs<I> = unknown extends I ? [] : Record<never, never> extends I ? [input?: I] : [input: I];
 
 /** The arguments of a method: path parameters in order, the input, options. */
@@ -45,7 +45,7 @@ export type MethodArgs<E extends Endpoint, I = InputOf<E>> = [...PathArgs<ParamN
 type Single<E extends Endpoint> = Extract<Output<E>, { id: unknown }>;
 type Batch<E extends Endpoint> = Extract<Output<E>, { ids: unknown }>;
 
-/** A send answers one recipient with an id and an array of them with ids (SPEC 2), so the argument tells which it is. */
+/** A send to one recipient returns `id`, a send to an array returns `ids` (SPEC 2); overloads tell them apart by `to`. */
 export interface SendMethod<E extends Endpoint> {
   (...args: MethodArgs<E, InputOf<E> & { to: string }>): APIPromise<Single<E>>;
   (...args: MethodArgs<E, InputOf<E> & { to: string[] }>): APIPromise<Batch<E>>;

@@ -14,64 +14,64 @@ import {
   VERSION,
 } from "./runtime.ts";
 
-/** Whether answers are checked against the contract: not at all, with a warning, or with an error. */
+/** Whether responses are validated against the contract: `off`, `warn`, or `strict` (an error). */
 export type ValidateMode = "off" | "warn" | "strict";
 
-/** What a retry hook hears, before the wait. */
+/** The argument of `onRetry`, called before each wait. */
 export interface RetryNotice {
   readonly request: RequestSummary;
   readonly error: MailsvcError;
   readonly delayMs: number;
 }
 
-/** What holds for one client. */
+/** Options of a client. */
 export interface MailsvcOptions extends Partial<Pick<Runtime, "now" | "random" | "sleep">> {
-  /** The key, or a function that gives it before each attempt. Default: MAILSVC_API_KEY. */
+  /** The API key, or a function that returns it before each attempt. Default: MAILSVC_API_KEY. */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined;
-  /** Where the server is; a path in front of the API is allowed. Default: MAILSVC_URL, else http://127.0.0.1:2526. */
+  /** The server's address; it may include a path prefix. Default: MAILSVC_URL, else http://127.0.0.1:2526. */
   readonly baseUrl?: string | undefined;
-  /** Milliseconds for a call with all its retries and waits. Default 30 000; Infinity for no limit. */
+  /** Time limit in milliseconds for a call, retries and waits included. Default 30 000; Infinity for no limit. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for one attempt. Default 15 000; Infinity for no limit. */
+  /** Time limit in milliseconds for one attempt. Default 15 000; Infinity for no limit. */
   readonly attemptTimeoutMs?: number | undefined;
-  /** How often to try again after the first attempt. Default 2. */
+  /** Number of retries after the first attempt. Default 2. */
   readonly maxRetries?: number | undefined;
-  /** A `fetch` to send with, in place of undici. */
+  /** A `fetch` implementation to use instead of undici. */
   readonly fetch?: FetchLike | undefined;
   /** An undici dispatcher: a pool, a proxy, a MockAgent. */
   readonly dispatcher?: Dispatcher | undefined;
-  /** Headers of every request. */
+  /** Headers sent with every request. */
   readonly headers?: HeaderInput | undefined;
-  /** Stands in front of this package's own User-Agent: `shop/1.2`. */
+  /** Prefix of the User-Agent header, such as `shop/1.2`. */
   readonly userAgent?: string | undefined;
-  /** Makes the Idempotency-Key of a write, or false for none: then writes are never retried. Default: a random UUID. */
+  /** Generates the Idempotency-Key of a write; false sends none, and writes are then never retried. Default: a random UUID. */
   readonly idempotencyKey?: (() => string) | false | undefined;
-  /** Check answers against the contract. Default `off`. */
+  /** Validate responses against the contract. Default `off`. */
   readonly validate?: ValidateMode | undefined;
-  /** Takes what `validate: "warn"` finds. Default: a process warning. */
+  /** Receives the warnings of `validate: "warn"`. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
-  /** Hears of every retry, before its wait. */
+  /** Called before the wait of every retry. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
-/** What holds for one call; the rest comes from the client. */
+/** Options of one call; they override the client's. */
 export interface CallOptions {
-  /** Calls the request off: while connecting, reading or waiting for a retry. */
+  /** Aborts the call, whether it is connecting, reading or waiting for a retry. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
   readonly attemptTimeoutMs?: number | undefined;
   readonly maxRetries?: number | undefined;
-  /** Headers of this request; undefined takes one of the client's away. */
+  /** Headers of this request; undefined removes a header of the client. */
   readonly headers?: HeaderInput | undefined;
-  /** A key of your own, to make a repeat harmless even across processes; false for none. */
+  /** Your own key, which makes a repeat safe even across processes; false sends none. */
   readonly idempotencyKey?: string | false | undefined;
   readonly validate?: ValidateMode | undefined;
 }
 
-/** Options with everything decided and checked. */
+/** Options after defaults and validation. */
 export interface Settings {
   readonly apiKey: (() => string | Promise<string>) | undefined;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -84,19 +84,19 @@ export interface Settings {
   readonly transport: Transport;
 }
 
-/** Checks a time limit in milliseconds. Throws UsageError. */
+/** Validates a time limit in milliseconds. Throws UsageError. */
 export function checkTimeout(name: string, value: number): number {
   if (typeof value !== "number" || !(value > 0)) throw new UsageError({ message: `${name} must be more than 0 milliseconds.` });
   return value;
 }
 
-/** Checks a number of retries. Throws UsageError. */
+/** Validates a number of retries. Throws UsageError. */
 export function checkRetries(value: number): number {
   if (!Number.isInteger(value) || value < 0) throw new UsageError({ message: "maxRetries must be a whole number, 0 or more." });
   return value;
 }
 
-/** Turns options into settings. Throws UsageError, never with the key in it. */
+/** Applies defaults and validates options. Throws UsageError, which never contains the key. */
 export function resolveSettings(options: MailsvcOptions): Settings {
   const apiKey = options.apiKey ?? environment("MAILSVC_API_KEY");
   if (apiKey !== undefined && typeof apiKey !== "function") checkHeader("authorization", apiKey, "apiKey");
@@ -127,7 +127,7 @@ function parseBaseUrl(text: string): string {
   try {
     url = new URL(text);
   } catch {
-    throw new UsageError({ message: "baseUrl is not a URL.", hint: `Write it whole, such as ${DEFAULT_URL}` });
+    throw new UsageError({ message: "baseUrl is not a URL.", hint: `Use a full URL such as ${DEFAULT_URL}.` });
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new UsageError({ message: "baseUrl must begin with http:// or https://." });
@@ -139,7 +139,7 @@ function parseBaseUrl(text: string): string {
 function createTransport({ fetch, dispatcher }: MailsvcOptions): Transport {
   if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
   if (fetch) return fetchTransport(fetch);
-  // Runtimes that are not Node have a fetch of their own, and undici would not run there.
+  // undici runs on Node only; other runtimes have a global fetch.
   if (!dispatcher && platform() === undefined) return fetchTransport((url, init) => globalThis.fetch(url, init));
   return undiciTransport(dispatcher);
 }

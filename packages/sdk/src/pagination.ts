@@ -3,8 +3,8 @@ import type { Page } from "./contract/index.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
 
 /**
- * The promise of a list. Await it for one page, or walk over all of them from there:
- * `for await (const email of client.emails.list({status: "bounced"}))`. Pages are asked for one by one, as they are needed.
+ * The promise of a list call. Await it for one page, or iterate over all items:
+ * `for await (const email of client.emails.list({status: "bounced"}))`. Pages are fetched one by one, as they are needed.
  */
 export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
   readonly #next: (cursor: string) => Promise<ApiResponse<Page<T>>>;
@@ -14,18 +14,17 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
     this.#next = next;
   }
 
-  /** Page after page, the first one being the page this promise stands for. */
+  /** Iterates over pages, starting with the one this promise resolves to. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     const seen = new Set<string>();
-    for (let answer = await this.withResponse(); ; ) {
-      yield answer.data;
-      const cursor = answer.data.pagination.nextCursor;
+    for (let response = await this.withResponse(); ; ) {
+      yield response.data;
+      const cursor = response.data.pagination.nextCursor;
       if (!cursor) return;
-      // A server that sends us round in circles would otherwise keep the caller busy for ever.
-      if (seen.has(cursor))
-        throw new MailsvcError({ message: `The list came back to a cursor it had already given, after ${seen.size} pages.` });
+      // Without this check, a server that repeats a cursor would loop for ever.
+      if (seen.has(cursor)) throw new MailsvcError({ message: `The server returned the same cursor twice, after ${seen.size} pages.` });
       seen.add(cursor);
-      answer = await this.#next(cursor);
+      response = await this.#next(cursor);
     }
   }
 
@@ -33,7 +32,7 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
     for await (const page of this.pages()) yield* page.data;
   }
 
-  /** All items, or the first `max`; no page is asked for beyond those needed. */
+  /** Collects all items, or the first `max`; fetches no more pages than needed. */
   async toArray(options: { readonly max?: number } = {}): Promise<T[]> {
     const max = options.max ?? Number.POSITIVE_INFINITY;
     if (Number.isNaN(max) || max < 0) throw new UsageError({ message: "max must be a number, 0 or more." });

@@ -6,27 +6,27 @@ import { UsageError } from "./errors.ts";
 import type { CallOptions } from "./options.ts";
 import { encodeForm } from "./upload.ts";
 
-/** What a raw request may carry. */
+/** The query, body and options of a raw request. */
 export interface RawRequest extends CallOptions {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
-  /** A text or bytes go as they are, a FormData as multipart/form-data, anything else as JSON; the content type is JSON unless `headers` say otherwise. */
+  /** Strings and bytes are sent unchanged, FormData as multipart/form-data, anything else as JSON. The content type is JSON unless `headers` set another. */
   readonly body?: unknown;
-  /** With false, an answer that is not 2xx is returned instead of thrown. Default true. */
+  /** With false, a response other than 2xx is returned instead of thrown. Default true. */
   readonly throwOnError?: boolean | undefined;
 }
 
-/** A raw answer. */
+/** The response of a raw request. */
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed when the answer says it is JSON, a text otherwise. */
+  /** Parsed when the content type is JSON, otherwise text. */
   readonly body: unknown;
-  /** The body as it came. */
+  /** The body as bytes. */
   readonly bytes: Uint8Array;
 }
 
-/** Makes a raw request: same key, retries, limits and errors as the methods, but any path. */
+/** Sends a request to any path, with the key, retries, time limits and errors of the typed methods. */
 export function sendRawRequest(call: CallWithRetries, method: string, path: string, request: RawRequest): APIPromise<RawResponse> {
   const send = async () => {
     const { query = {}, body, throwOnError = true, ...options } = request;
@@ -50,10 +50,10 @@ export function sendRawRequest(call: CallWithRetries, method: string, path: stri
       longPollMs: 0,
       options,
       returnErrors: !throwOnError,
-      read: (answer, summary) => {
-        const json = /^application\/(?:[\w.-]+\+)?json\b/.test(answer.headers["content-type"] ?? "");
-        const parsed = json && answer.bytes.length > 0 ? readJson(answer, summary) : readText(answer);
-        return { status: answer.status, headers: answer.headers, body: parsed, bytes: answer.bytes };
+      read: (response, summary) => {
+        const json = /^application\/(?:[\w.-]+\+)?json\b/.test(response.headers["content-type"] ?? "");
+        const parsed = json && response.bytes.length > 0 ? readJson(response, summary) : readText(response);
+        return { status: response.status, headers: response.headers, body: parsed, bytes: response.bytes };
       },
     });
   };

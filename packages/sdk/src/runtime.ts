@@ -1,40 +1,40 @@
 import manifest from "../package.json" with { type: "json" };
 
-/** Where a server on this machine listens unless it is told otherwise. */
+/** The default address of a server on this machine. */
 export const DEFAULT_URL = "http://127.0.0.1:2526";
 
 /** The version of this package. */
 export const VERSION: string = manifest.version;
 
-/** How long a call may take in all, retries and waits included. */
+/** Default time limit of a call, retries and waits included. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** How long one attempt may take; half of the whole, so that a hung connection leaves time for another try. */
+/** Default time limit of one attempt: half of the call's, so that a hung connection leaves time for a retry. */
 export const DEFAULT_ATTEMPT_TIMEOUT_MS = 15_000;
 
-/** How many times a call is repeated after its first attempt. */
+/** Default number of retries after the first attempt. */
 export const DEFAULT_MAX_RETRIES = 2;
 
-/** What a client takes from its surroundings: time, timers, chance. Every part can be replaced, one by one. */
+/** The time, timers and randomness a client uses. Each part can be replaced, for tests. */
 export interface Runtime {
-  /** Milliseconds since 1970, on a clock that only goes forward. */
+  /** Milliseconds since 1970, on a monotonic clock. */
   now(): number;
   /** A number in [0, 1), for the jitter of retries. */
   random(): number;
-  /** Resolves after `ms`, or at once when the signal aborts. */
+  /** Resolves after `ms`, or as soon as the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `fire` after `ms`; the returned function cancels it. */
   after(ms: number, fire: () => void): () => void;
   /** A fresh Idempotency-Key. */
   idempotencyKey(): string;
-  /** Takes what `validate: "warn"` finds. */
+  /** Receives the warnings of `validate: "warn"`. */
   warn(message: string): void;
 }
 
 // setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own time and chance. Works on Node and on runtimes without a `process`. */
+/** The system's clock and randomness. Works on Node and on runtimes without a `process`. */
 export const systemRuntime: Runtime = {
   now: () => performance.timeOrigin + performance.now(),
   random: () => Math.random(),
@@ -60,7 +60,7 @@ export function environment(name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_A
   return (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
 }
 
-/** What this program runs on, for the User-Agent: `node/24.1.0`; undefined where that cannot be told. */
+/** The runtime's name and version for the User-Agent, such as `node/24.1.0`; undefined when unknown. */
 export function platform(): string | undefined {
   return typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;
 }

@@ -102,7 +102,7 @@ describe("a file where base64 is asked", () => {
     };
     const inputs: [object, string][] = [
       [{ file: big, fileName: "a.png" }, "5242881 bytes"],
-      [{ file: endless(), fileName: "a.png" }, "at most 5242880 (5 MB)"],
+      [{ file: endless(), fileName: "a.png" }, "the limit is 5242880 (5 MB)"],
       [{ file: new Blob([PDF]) }, "fileName is missing"],
       [{ file: 7, fileName: "a.png" }, "must be a Blob"],
       [{ file: PDF, fileName: "a.png", contentBase64: "AA==" }, "either file or contentBase64"],

@@ -1,24 +1,24 @@
 import type { FileRules } from "./contract/index.ts";
 import { UsageError } from "./errors.ts";
 
-/** What a file may come as. A stream is read to its end, or to where it is too large, before anything is sent. */
+/** The types a file may have. A stream is read completely, up to the size limit, before anything is sent. */
 export type FileSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
-/** A file beside its name; a File brings one along. */
+/** A file and its name; a `File` has its own name. */
 export type FileInput = { file: File; fileName?: string } | { file: FileSource; fileName: string };
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const MB = 1024 * 1024;
 
-/** Whether a call brings a file as it is, and not as base64. */
+/** Whether the input has a file, as opposed to base64. */
 export function hasFile({ file }: Fields): boolean {
   return file !== undefined;
 }
 
 /**
- * The form that carries a file and the fields beside it. Throws UsageError for a file without a name, or one larger than is
- * taken: then nothing is sent.
+ * Builds the multipart form of a file and its fields. Throws UsageError, before anything is sent, for a file without a name
+ * or above the size limit.
  */
 export async function buildForm(body: Fields, rules: FileRules, label: string): Promise<FormData> {
   const { file, fileName, contentType, contentBase64, ...fields } = body;
@@ -27,18 +27,18 @@ export async function buildForm(body: Fields, rules: FileRules, label: string): 
   if (blob.size > rules.maxBytes) throw tooLarge(String(blob.size), rules, label);
   const name = fileName ?? (blob as Partial<File>).name;
   if (typeof name !== "string" || name === "")
-    throw new UsageError({ message: `${label}: fileName is missing.`, hint: "Bytes have no name of their own; a File has." });
+    throw new UsageError({ message: `${label}: fileName is missing.`, hint: "Pass fileName, or a File, which has a name." });
   const form = new FormData();
   form.append("file", typeof contentType === "string" ? blob.slice(0, blob.size, contentType) : blob, name);
   for (const [field, value] of Object.entries(fields)) {
-    // What is null on creation is absent.
+    // A form cannot hold null; on creation, null means absent.
     if (value === undefined || value === null) continue;
     for (const one of Array.isArray(value) ? value : [value]) form.append(field, String(one));
   }
   return form;
 }
 
-/** A form as bytes, with the content type that names its boundary: each attempt sends the same. */
+/** An encoded form and the content type with its boundary; every attempt sends the same bytes. */
 export interface EncodedForm {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
@@ -57,11 +57,11 @@ function isStream(value: unknown): value is AsyncIterable<unknown> {
 function toBytes(part: unknown, label: string): Uint8Array {
   if (part instanceof Uint8Array) return part;
   if (typeof part === "string") return new TextEncoder().encode(part);
-  throw new UsageError({ message: `${label}: a stream of bytes is needed, not of objects.` });
+  throw new UsageError({ message: `${label}: the stream must contain bytes, not objects.` });
 }
 
 function tooLarge(size: string, { maxBytes }: FileRules, label: string): UsageError {
-  return new UsageError({ message: `${label}: the file has ${size} bytes; at most ${maxBytes} (${maxBytes / MB} MB) are taken here.` });
+  return new UsageError({ message: `${label}: the file has ${size} bytes; the limit is ${maxBytes} (${maxBytes / MB} MB).` });
 }
 
 async function readStream(source: AsyncIterable<unknown>, rules: FileRules, label: string): Promise<Blob> {

@@ -6,16 +6,16 @@ import type { PreparedRequest } from "./request.ts";
 import { withTimeout } from "./timeout.ts";
 import type { HttpResponse } from "./transport.ts";
 
-/** Which attempt it is, by when the whole call must be over, and what went wrong before. */
+/** The number of an attempt, the deadline of the whole call and the error of the attempt before. */
 export interface AttemptContext {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   /** On the runtime's clock. */
   readonly deadline: number;
   readonly before: MailsvcError | undefined;
 }
 
-/** A request in the words of an error. */
+/** The part of a request that errors carry. */
 export function summarizeRequest({ method, path, idempotencyKey }: PreparedRequest, attempts: number): RequestSummary {
   return {
     method,
@@ -25,24 +25,25 @@ export function summarizeRequest({ method, path, idempotencyKey }: PreparedReque
   };
 }
 
-/** The error of a call whose signal fired. */
+/** The error of a call that its signal aborted. */
 export function createAbortError(request: PreparedRequest, attempts: number): AbortError {
   return new AbortError({
-    message: `${request.method} ${request.path} was called off.`,
+    message: `${request.method} ${request.path} was aborted.`,
     request: summarizeRequest(request, attempts),
     cause: request.signal?.reason,
   });
 }
 
 /**
- * Sends a request once and reads the whole answer. An answer that is not 2xx comes back with its ApiError beside it.
- * Throws ConnectionError, TimeoutError, AbortError, UsageError for a key that cannot stand in a header, and whatever the `apiKey` function throws.
+ * Sends a request once and reads the whole response. A response other than 2xx is returned together with its ApiError.
+ * Throws ConnectionError, TimeoutError, AbortError, UsageError for a key that is not valid in a header, and any error of
+ * the `apiKey` function.
  */
 export async function sendOnce(
   request: PreparedRequest,
   settings: Settings,
   context: AttemptContext,
-): Promise<{ answer: HttpResponse; failure: MailsvcError | undefined }> {
+): Promise<{ response: HttpResponse; failure: MailsvcError | undefined }> {
   const { runtime, transport } = settings;
   const left = context.deadline - runtime.now();
   const scope = request.attemptTimeoutMs < left ? "attempt" : "total";
@@ -63,13 +64,13 @@ export async function sendOnce(
     });
   };
 
-  const ending = await withTimeout(Math.min(request.attemptTimeoutMs, left), request.signal, runtime.after, send);
-  if ("cut" in ending) {
-    throw ending.cut === "abort" ? createAbortError(request, context.number) : createTimeoutError(request, context, scope);
+  const result = await withTimeout(Math.min(request.attemptTimeoutMs, left), request.signal, runtime.after, send);
+  if ("cut" in result) {
+    throw result.cut === "abort" ? createAbortError(request, context.number) : createTimeoutError(request, context, scope);
   }
-  const answer = ending.value;
-  const ok = answer.status >= 200 && answer.status < 300;
-  return { answer, failure: ok ? undefined : toApiError(answer, summary, redact, runtime.now()) };
+  const response = result.value;
+  const ok = response.status >= 200 && response.status < 300;
+  return { response, failure: ok ? undefined : toApiError(response, summary, redact, runtime.now()) };
 }
 
 function createTimeoutError(request: PreparedRequest, { number, before }: AttemptContext, scope: "attempt" | "total"): TimeoutError {

@@ -173,7 +173,7 @@ describe("retries", () => {
     await using world = await setUp({}, (response) => response.writeHead(200, { "content-type": "application/json" }).end('{"id":"em_'));
     const error = await failureOf(world.client.emails.get("em_1"));
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error.message).toBe("GET /api/v1/emails/em_1 was answered with 200, but its 10 bytes (application/json) are not valid JSON.");
+    expect(error.message).toBe("GET /api/v1/emails/em_1 returned 200, but its body of 10 bytes (application/json) is not valid JSON.");
     expect(world.server.received).toHaveLength(3);
   });
 
@@ -312,7 +312,7 @@ describe("an answer that is not ours", () => {
     const gateway = await failureOf(world.client.emails.list());
     expect(gateway).toBeInstanceOf(ApiError);
     expect(gateway).toMatchObject({ code: "unexpected_answer", status: 502, requestId: null, details: [], retryAfterMs: 3000 });
-    expect(gateway.message).toBe("GET /api/v1/emails was answered with 502 (text/html), which is not an answer of mailsvc.");
+    expect(gateway.message).toBe("GET /api/v1/emails returned 502 (text/html), which is not a mailsvc response.");
     expect(gateway.hint).toContain("baseUrl");
     expect(await failureOf(world.client.emails.list())).toMatchObject({
       code: "unexpected_answer",

@@ -5,10 +5,10 @@ import type { HttpResponse } from "./transport.ts";
 
 type Redact = (text: string) => string;
 
-/** Makes an ApiError of an answer that is not 2xx, whoever wrote it: the service (SPEC 7), a proxy, another server. */
-export function toApiError(answer: HttpResponse, request: RequestSummary, redact: Redact, now: number): ApiError {
-  const { status, headers } = answer;
-  const body = record(record(parse(answer.bytes)).error);
+/** Turns a response other than 2xx into an ApiError. The response may come from mailsvc (SPEC 7), a proxy or another server. */
+export function toApiError(response: HttpResponse, request: RequestSummary, redact: Redact, now: number): ApiError {
+  const { status, headers } = response;
+  const body = record(record(parse(response.bytes)).error);
   const code = text(body.code);
   const common = {
     request,
@@ -22,27 +22,27 @@ export function toApiError(answer: HttpResponse, request: RequestSummary, redact
     return new ApiError({
       ...common,
       code: "unexpected_answer",
-      message: `${request.method} ${request.path} was answered with ${status} (${type}), which is not an answer of mailsvc.`,
-      hint: strangerHint(status),
+      message: `${request.method} ${request.path} returned ${status} (${type}), which is not a mailsvc response.`,
+      hint: foreignServerHint(status),
     });
   }
   const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].hint : "";
   return new ApiError({
     ...common,
     code,
-    message: redact(text(body.message) ?? `${request.method} ${request.path} was answered with ${status} ${code}.`),
+    message: redact(text(body.message) ?? `${request.method} ${request.path} returned ${status} ${code}.`),
     details: toDetails(body.details, redact),
     hint: redact(text(body.hint) ?? known),
   });
 }
 
-// Faults that stand until somebody changes something: names, certificates, arguments.
+// Errors that a retry cannot fix: unknown hosts, invalid certificates, invalid arguments.
 const PERMANENT = /^(?:ENOTFOUND|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_INVALID_|ERR_INVALID_)/;
 
 const REASONS: Record<string, string> = {
   ECONNREFUSED: "refused the connection",
-  ECONNRESET: "closed the connection before the answer was complete",
-  UND_ERR_SOCKET: "closed the connection before the answer was complete",
+  ECONNRESET: "closed the connection before the response was complete",
+  UND_ERR_SOCKET: "closed the connection before the response was complete",
   EPIPE: "closed the connection before the request was sent",
   ENOTFOUND: "cannot be found",
   EAI_AGAIN: "cannot be looked up at the moment",
@@ -50,10 +50,10 @@ const REASONS: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: "cannot be reached in time",
 };
 
-/** Makes a ConnectionError of whatever a transport threw. */
+/** Turns an error of a transport into a ConnectionError. */
 export function toConnectionError(cause: unknown, request: RequestSummary, baseUrl: string, redact: Redact): ConnectionError {
   const code = findCode(cause);
-  const words = REASONS[code ?? ""] ?? `could not be asked: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
+  const words = REASONS[code ?? ""] ?? `could not be reached: ${redact(cause instanceof Error ? cause.message : String(cause))}`;
   return new ConnectionError({
     message: `${request.method} ${request.path}: ${baseUrl} ${words}${code === null ? "" : ` (${code})`}.`,
     hint: code === "ECONNREFUSED" ? "Is the server running there? Start one with: mailsvc serve" : "",
@@ -64,13 +64,13 @@ export function toConnectionError(cause: unknown, request: RequestSummary, baseU
   });
 }
 
-/** The ConnectionError of a 2xx answer whose body is not the JSON it should be: cut off, or not from mailsvc. */
-export function toInvalidBodyError(answer: HttpResponse, request: RequestSummary): ConnectionError {
-  const type = answer.headers["content-type"]?.split(";")[0] ?? "no content type";
+/** The ConnectionError for a 2xx response whose body is not valid JSON: truncated, or not from mailsvc. */
+export function toInvalidBodyError(response: HttpResponse, request: RequestSummary): ConnectionError {
+  const type = response.headers["content-type"]?.split(";")[0] ?? "no content type";
   const json = type.includes("json");
   return new ConnectionError({
-    message: `${request.method} ${request.path} was answered with ${answer.status}, but its ${answer.bytes.length} bytes (${type}) are not valid JSON.`,
-    hint: json ? "The answer was cut off or altered on its way." : strangerHint(answer.status),
+    message: `${request.method} ${request.path} returned ${response.status}, but its body of ${response.bytes.length} bytes (${type}) is not valid JSON.`,
+    hint: json ? "The response was truncated or altered on the way." : foreignServerHint(response.status),
     request,
     code: null,
     transient: json,
@@ -103,14 +103,14 @@ function toDetails(value: unknown, redact: Redact): ErrorDetail[] {
   }));
 }
 
-/** What a person can do when the answer did not come from mailsvc. */
-function strangerHint(status: number): string {
+/** The hint for a response that did not come from mailsvc. */
+function foreignServerHint(status: number): string {
   return status >= 300 && status < 400
-    ? "Redirects are not followed, because the key would go along. Set baseUrl to the final address."
-    : "Something other than mailsvc answered. Check baseUrl, and any proxy in between.";
+    ? "Redirects are not followed, because they would forward the API key. Set baseUrl to the final address."
+    : "Another server responded. Check baseUrl and any proxy in between.";
 }
 
-/** The first system code in an error, its causes, or the errors it gathers. */
+/** Finds the first system error code in an error, its causes, or its aggregated errors. */
 function findCode(error: unknown, depth = 0): string | null {
   const { code, cause, errors } = record(error);
   if (typeof code === "string") return code;
@@ -122,7 +122,7 @@ function findCode(error: unknown, depth = 0): string | null {
   return null;
 }
 
-/** Errors of a transport may quote headers. If one does, only a cleaned message of it is kept. */
+/** Removes secrets from an error of a transport, whose message may quote headers. */
 function cleanCause(error: unknown, redact: Redact, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === "string" ? redact(error) : undefined;
   const { message, stack = "", cause } = error;

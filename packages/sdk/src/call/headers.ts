@@ -1,14 +1,14 @@
 import { UsageError } from "../errors.ts";
 
-/** Headers to send, name to value; undefined removes one. */
+/** Headers to send, name to value; undefined removes a header. */
 export type HeaderInput = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-// Visible ASCII, space and tab: what every HTTP implementation takes.
+// Visible ASCII, space and tab, which every HTTP implementation accepts.
 const VALUE = /^[\t\x20-\x7e]*$/;
 const SENSITIVE = /^(?:authorization|proxy-authorization|cookie|x-api-key)$/;
 
-/** Checks one header; `label` names it in the message, the value never appears. Throws UsageError. */
+/** Validates one header; the message names it by `label` and never shows its value. Throws UsageError. */
 export function checkHeader(name: string, value: unknown, label = `The header ${name}`): void {
   if (!NAME.test(name)) throw new UsageError({ message: "A header name may hold letters, digits and dashes only." });
   if (typeof value !== "string" || !VALUE.test(value)) {
@@ -16,7 +16,7 @@ export function checkHeader(name: string, value: unknown, label = `The header ${
   }
 }
 
-/** Lays headers over each other, later ones winning, names in lower case. Throws UsageError. */
+/** Merges headers; later layers win, names become lower case. Throws UsageError. */
 export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<string, string> {
   const merged: Record<string, string> = {};
   for (const layer of layers) {
@@ -31,7 +31,7 @@ export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<str
   return merged;
 }
 
-/** The values among headers that must never be shown, the key behind `Bearer ` included. */
+/** Finds the header values that must never be shown, including the key after `Bearer `. */
 export function findSecrets(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => SENSITIVE.test(name))
@@ -39,7 +39,7 @@ export function findSecrets(headers: Readonly<Record<string, string>>): string[]
     .filter((secret) => secret.length >= 4);
 }
 
-/** A function that blacks secrets out of a text. */
+/** Creates a function that redacts secrets in a text. */
 export function createRedactor(secrets: readonly string[]) {
   return (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
 }

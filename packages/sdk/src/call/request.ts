@@ -2,25 +2,25 @@ import { UsageError } from "../errors.ts";
 import { type CallOptions, checkRetries, checkTimeout, type Settings } from "../options.ts";
 import { checkHeader, mergeHeaders } from "./headers.ts";
 
-/** What a call asks for, before the client's settings are laid over it. */
+/** A call before the client's settings are applied. */
 export interface CallRequest {
   readonly method: string;
-  /** Path and query, as they go on the wire behind the base URL. */
+  /** Path and query, to be appended to the base URL. */
   readonly target: string;
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
-  /** What the body is; JSON when absent. */
+  /** The media type of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept: string;
-  /** Whether the key is shown; public and dev endpoints need none. */
+  /** Whether to send the API key; public and dev endpoints need none. */
   readonly authorize: boolean;
-  /** Whether the server remembers Idempotency-Keys here, so that a write gets one unasked. */
+  /** Whether the server stores idempotency keys for this endpoint; writes then get one by default. */
   readonly keyed: boolean;
-  /** How long the server itself may hold the answer back; comes on top of time limits the call does not set itself. */
+  /** How long the server may wait before it responds; added to the client's default time limits. */
   readonly longPollMs: number;
   readonly options: CallOptions;
 }
 
-/** The same with everything decided: each attempt sends exactly this, the key aside. */
+/** A call after settings are applied. Every attempt sends exactly this; only the API key may change. */
 export interface PreparedRequest {
   readonly method: string;
   readonly path: string;
@@ -29,7 +29,7 @@ export interface PreparedRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
   readonly authorize: boolean;
   readonly idempotencyKey: string | null;
-  /** Whether sending it twice has the effect of sending it once. */
+  /** Whether a retry is safe: a read, or a write with an idempotency key. */
   readonly repeatable: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -39,7 +39,7 @@ export interface PreparedRequest {
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Lays the client's settings over a call. Throws UsageError. */
+/** Applies the client's settings to a call. Throws UsageError. */
 export function prepareRequest(call: CallRequest, settings: Settings): PreparedRequest {
   const { method, target, body, options, longPollMs } = call;
   const limit = (name: "timeoutMs" | "attemptTimeoutMs"): number => {

@@ -5,23 +5,23 @@ import { toInvalidBodyError } from "./failure.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** The body as text. */
-export function readText(answer: HttpResponse): string {
-  return new TextDecoder().decode(answer.bytes);
+export function readText(response: HttpResponse): string {
+  return new TextDecoder().decode(response.bytes);
 }
 
 /** The body as JSON; undefined for a 204. Throws ConnectionError when it is not valid JSON. */
-export function readJson(answer: HttpResponse, request: RequestSummary): unknown {
-  if (answer.status === 204) return undefined;
+export function readJson(response: HttpResponse, request: RequestSummary): unknown {
+  if (response.status === 204) return undefined;
   try {
-    return JSON.parse(readText(answer));
+    return JSON.parse(readText(response));
   } catch {
-    throw toInvalidBodyError(answer, request);
+    throw toInvalidBodyError(response, request);
   }
 }
 
 /**
- * Holds data against what the contract promises. `strict` throws ResponseValidationError, `warn` reports. The data
- * itself is never changed: fields newer than this package stay in it.
+ * Validates data against the contract. `strict` throws ResponseValidationError, `warn` calls `warn`. The data is never
+ * changed, so fields newer than this package are kept.
  */
 export function validateData(
   endpoint: Endpoint,
@@ -38,8 +38,8 @@ export function validateData(
     code: issue.code,
     message: issue.message,
   }));
-  const faults = details.map((detail) => `${detail.path || "the answer"}: ${detail.message}`).join("; ");
-  const message = `The answer to ${request.method} ${request.path} does not fit the contract: ${faults}`;
+  const faults = details.map((detail) => `${detail.path || "the response"}: ${detail.message}`).join("; ");
+  const message = `The response to ${request.method} ${request.path} does not match the contract: ${faults}`;
   if (mode === "warn") warn(message);
-  else throw new ResponseValidationError({ message, request, details, hint: "The server and this package are of different versions." });
+  else throw new ResponseValidationError({ message, request, details, hint: "The server and this package may have different versions." });
 }

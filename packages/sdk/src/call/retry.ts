@@ -4,7 +4,7 @@ const STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504
 const BASE_MS = 250;
 const CAP_MS = 8000;
 
-/** Whether the same request may work a little later: an overload, a broken connection, a first request still running. */
+/** Whether the same request may succeed later: overload, a broken connection, a first request still in progress. */
 export function isTransient(error: unknown): boolean {
   if (!isMailsvcError(error)) return false;
   if (isApiError(error)) return STATUSES.has(error.status) || error.code === "idempotency_in_progress";
@@ -13,8 +13,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds. What the server asked for wins; otherwise full jitter:
- * anything between nothing and 250 ms, doubled by each attempt, at most 8 s. `attempt` counts from 1.
+ * The wait before the next attempt in milliseconds: the server's Retry-After, else exponential backoff with full jitter
+ * (a random time up to 250 ms, doubled by each attempt, at most 8 s). `attempt` starts at 1.
  */
 export function delayMs(error: MailsvcError, attempt: number, random: () => number): number {
   const asked = isApiError(error) ? (error as ApiError).retryAfterMs : null;
@@ -22,14 +22,14 @@ export function delayMs(error: MailsvcError, attempt: number, random: () => numb
 }
 
 /**
- * Reads Retry-After, seconds or an HTTP date, as milliseconds from now; null when it is absent or unreadable.
- * A date is measured against the answer's own Date header when it has one, so that a wrong clock here does no harm.
+ * Parses Retry-After, seconds or an HTTP date, to milliseconds from now; null when absent or invalid. A date is compared
+ * with the response's Date header if there is one, so that a wrong local clock does no harm.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | null {
   const text = headers["retry-after"]?.trim();
   if (text === undefined || text === "") return null;
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
-  // Every HTTP date has letters: without this, Date.parse would take "-5" for a year.
+  // Every HTTP date contains letters; without this check, Date.parse would read "-5" as a year.
   const at = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return null;
   const base = Date.parse(headers.date ?? "");

@@ -1,11 +1,11 @@
 import type { Runtime } from "../runtime.ts";
 
-/** How a piece of work ended: with its value, out of time, or called off. */
+/** The outcome of `withTimeout`: the value, or which of the two limits cut it off. */
 export type TimeoutResult<T> = { readonly value: T } | { readonly cut: "time" | "abort" };
 
 /**
- * Does a piece of work within `ms` and only as long as `outer` does not abort. The work gets a signal to stop by, but
- * is not waited for: a transport that ignores signals cannot hold a caller beyond the limit. Its own failure rejects.
+ * Runs `work` for at most `ms`, or until `outer` aborts. Its signal asks the work to stop, but the result does not wait
+ * for that, so a transport that ignores signals cannot hold the caller. Rejects when the work rejects.
  */
 export function withTimeout<T>(
   ms: number,

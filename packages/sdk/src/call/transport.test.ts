@@ -90,7 +90,7 @@ describe("validation of answers", () => {
       onWarning: (message) => warnings.push(message),
     });
     expect(await client.health.live()).toEqual({ status: "odd", version: "1" });
-    expect(warnings).toEqual([expect.stringMatching(/^The answer to GET \/healthz does not fit the contract: status: /)]);
+    expect(warnings).toEqual([expect.stringMatching(/^The response to GET \/healthz does not match the contract: status: /)]);
   });
 });
 

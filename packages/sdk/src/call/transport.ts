@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 
-/** One HTTP request, ready to go. */
+/** An HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -9,18 +9,18 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** One HTTP answer, read to its end. */
+/** An HTTP response with its complete body. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
 }
 
-/** Carries a request and brings the whole answer back, or rejects. */
+/** Sends a request and resolves to the complete response, or rejects. */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** The part of the standard `fetch` a client needs: the platform's, undici's, or a function of your own. */
+/** The part of the standard `fetch` that a client uses. */
 export type FetchLike = (
   url: string,
   init: {
@@ -36,30 +36,30 @@ export type FetchLike = (
   arrayBuffer(): Promise<ArrayBuffer>;
 }>;
 
-/** Sends over a `fetch`. */
+/** A transport over `fetch`. */
 export function fetchTransport(fetch: FetchLike): Transport {
   return async ({ method, url, headers, body, signal }) => {
-    const answer = await fetch(url, { method, headers: { ...headers }, ...(body !== undefined && { body }), signal, redirect: "manual" });
+    const response = await fetch(url, { method, headers: { ...headers }, ...(body !== undefined && { body }), signal, redirect: "manual" });
     const received: Record<string, string> = {};
-    answer.headers.forEach((value, name) => {
+    response.headers.forEach((value, name) => {
       received[name.toLowerCase()] = value;
     });
-    return { status: answer.status, headers: received, bytes: new Uint8Array(await answer.arrayBuffer()) };
+    return { status: response.status, headers: received, bytes: new Uint8Array(await response.arrayBuffer()) };
   };
 }
 
-/** Sends over undici's `request`, on kept-alive connections: those of `dispatcher`, or the process's own. */
+/** A transport over undici's `request` with keep-alive connections: those of `dispatcher`, or undici's global ones. */
 export function undiciTransport(dispatcher: Dispatcher | undefined): Transport {
   let undici: typeof import("undici") | undefined;
   return async ({ method, url, headers, body, signal }) => {
-    // Loading undici takes about 100 ms, which a program that makes no call, or brings its own fetch, need not pay.
+    // Loaded on first use: it takes about 100 ms, which programs with their own fetch should not pay.
     undici ??= await import("undici");
     const options = { method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal };
-    const answer = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
+    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
     const received: Record<string, string> = {};
-    for (const [name, value] of Object.entries(answer.headers)) {
+    for (const [name, value] of Object.entries(response.headers)) {
       if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
     }
-    return { status: answer.statusCode, headers: received, bytes: new Uint8Array(await answer.body.arrayBuffer()) };
+    return { status: response.statusCode, headers: received, bytes: new Uint8Array(await response.body.arrayBuffer()) };
   };
 }

@@ -1,12 +1,12 @@
 import { UsageError } from "../errors.ts";
 
-/** Fills the parameters of a contract path, in order. `label` names the call in errors. Throws UsageError. */
+/** Replaces the parameters of a contract path in order. `label` names the call in errors. Throws UsageError. */
 export function buildPath(path: string, values: readonly unknown[], label: string): string {
   let at = 0;
   return path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
 }
 
-/** A query as text with its question mark; empty when there is nothing in it. Lists repeat their name. Throws UsageError. */
+/** Encodes a query with its question mark; empty when there are no fields. Lists repeat their name. Throws UsageError. */
 export function buildQuery(query: Readonly<Record<string, unknown>>, label: string): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -17,7 +17,7 @@ export function buildQuery(query: Readonly<Record<string, unknown>>, label: stri
   return text === "" ? "" : `?${text}`;
 }
 
-/** A body as JSON. Throws UsageError for what JSON cannot hold: circles, BigInt, functions. */
+/** Encodes a body as JSON. Throws UsageError for values JSON cannot hold: cycles, BigInt, functions. */
 export function toJsonBody(body: unknown, label: string): string {
   let text: string | undefined;
   try {
@@ -31,7 +31,7 @@ export function toJsonBody(body: unknown, label: string): string {
 
 function segment(value: unknown, name: string, label: string): string {
   if (typeof value !== "string" || value === "") throw new UsageError({ message: `${label}: ${name} must be a text that is not empty.` });
-  // URL parsers take these for steps up the path, however they are encoded.
+  // URL parsers treat these as path navigation, however they are encoded.
   if (value === "." || value === "..") throw new UsageError({ message: `${label}: ${name} must not be "${value}".` });
   if (!value.isWellFormed()) throw new UsageError({ message: `${label}: ${name} is not valid Unicode.` });
   return encodeURIComponent(value);
