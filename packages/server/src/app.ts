@@ -5,7 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { audience, CLEANUP_JOB, devHandlers, jobsOf, publicPages, servedHandlers } from "./features.ts";
+import { audience, CLEANUP_JOB, devHandlers, jobsOf, listingHooks, publicPages, servedHandlers } from "./features.ts";
 import { Faults } from "./http/faults.ts";
 import type { Flight } from "./http/flight.ts";
 import { KEEP_MS } from "./http/idempotency.ts";
@@ -95,7 +95,23 @@ export async function createApp(parts: AppParts): Promise<App> {
   const staging = makeStaging(() => deps);
   const deps: Deps = {
     ...parts,
-    ...{ db, queue, mailer, ids, keyRing, verified, suppressed, seal, payments, deliveries, runClock, audience, staging, limiter },
+    ...{
+      db,
+      queue,
+      mailer,
+      ids,
+      keyRing,
+      verified,
+      suppressed,
+      seal,
+      payments,
+      deliveries,
+      runClock,
+      audience,
+      listingHooks,
+      staging,
+      limiter,
+    },
   };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.

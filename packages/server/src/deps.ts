@@ -10,6 +10,7 @@ import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Staging } from "./marketplace/files/staging.ts";
+import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
@@ -50,6 +51,7 @@ export interface Deps {
   /** How often whoever may do what: what it counts, all servers on one database count together. */
   readonly limiter: Limiter;
   readonly audience: Audience;
+  readonly listingHooks: ListingHooks;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
 }

@@ -22,12 +22,15 @@ import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
 import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
+import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { forgetSignups } from "./marketplace/landing-pages/submissions.ts";
+import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
-import { paymentPages } from "./marketplace/payments/after.ts";
+import { endPayments } from "./marketplace/payments/payments.ts";
+import { returnPages } from "./marketplace/payments/return-page.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";
@@ -52,6 +55,14 @@ const contactLinks: readonly ContactLinks[] = [
 
 /** What follows when contacts change. */
 export const audience: Audience = { changed: follow };
+
+/** When a listing ends, nothing more is paid for it, and its activations end. */
+export const listingHooks: ListingHooks = {
+  ended: async (tx, deps, listing) => {
+    await endPayments(tx, deps, listing);
+    await scheduleListingEnd(tx, deps, listing);
+  },
+};
 
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
@@ -89,7 +100,7 @@ export function devHandlers(world: World, arrivals: Arrivals): HandlersOf<DevNou
 
 /** The one list of what is served to everybody, beside the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
-  return [...publicLandingPages(deps, limiter), ...publicFiles(deps), ...paymentPages];
+  return [...publicLandingPages(deps, limiter), ...publicFiles(deps), ...returnPages];
 }
 
 /** The one list of all jobs. */

@@ -2,7 +2,7 @@ import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contrac
 import type { Handlers } from "../http/handler.ts";
 import { deliveryHandlers } from "../webhooks/handlers.ts";
 import { selfHandlers } from "./activations/agent-handlers.ts";
-import { activationHandlers } from "./activations/handlers.ts";
+import { activationHandlers, listingActivationHandlers } from "./activations/handlers.ts";
 import { agentBrandHandlers } from "./brand/agent-handlers.ts";
 import { brandHandlers } from "./brand/handlers.ts";
 import { catalogHandlers } from "./catalog/handlers.ts";
@@ -14,8 +14,8 @@ import { listingHandlers } from "./listings/handlers.ts";
 import { agentListHandlers } from "./lists/agent-handlers.ts";
 import { agentMessageHandlers } from "./messages/agent-handlers.ts";
 import { approvalHandlers, messageHandlers } from "./messages/handlers.ts";
-import { paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
-import { planHandlers } from "./plans/handlers.ts";
+import { listingPaymentHandlers, paymentHandlers, stripeHandlers } from "./payments/handlers.ts";
+import { planHandlers } from "./plans/plans.ts";
 import { agentRunHandlers } from "./runs/agent-handlers.ts";
 import { runHandlers } from "./runs/handlers.ts";
 import { agentWakeupHandlers } from "./wakeups/agent-handlers.ts";
@@ -24,7 +24,7 @@ type MarketplaceContract = typeof marketplace;
 
 /** The one list of what brands and builders may call. A missing handler does not compile. */
 export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: Handlers<MarketplaceContract[G]> } = {
-  listings: listingHandlers,
+  listings: { ...listingHandlers, ...listingPaymentHandlers, ...listingActivationHandlers },
   deliveries: deliveryHandlers,
   payments: paymentHandlers,
   catalog: catalogHandlers,

@@ -1,11 +1,11 @@
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { activationJobs } from "./activations/jobs.ts";
 import { fileJobs } from "./files/jobs.ts";
 import { pageJobs } from "./landing-pages/jobs.ts";
-import { listingJobs } from "./listings/jobs.ts";
+import { listingJobs } from "./listings/lifecycle.ts";
 import { messageJobs } from "./messages/jobs.ts";
-import { paymentJobs } from "./payments/jobs.ts";
-import { planJobs } from "./plans/jobs.ts";
+import { paymentJobs } from "./payments/payments.ts";
 import { retentionJobs } from "./retention/retention.ts";
 import { runJobs } from "./runs/jobs.ts";
 import { wakeupJobs } from "./wakeups/jobs.ts";
@@ -44,7 +44,7 @@ export function marketplaceJobs(deps: Deps): Readonly<Record<string, JobHandler>
   return {
     ...listingJobs(deps),
     ...paymentJobs(deps),
-    ...planJobs(deps),
+    ...activationJobs(deps),
     ...pageJobs(deps),
     ...messageJobs(deps),
     ...runJobs(deps),

@@ -8,7 +8,7 @@ import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
 import { emit } from "../../webhooks/emit.ts";
 import { findListing, isListed, type ListingRow } from "../listings/store.ts";
-import { assertCovered, lockWorkspace, recover } from "../plans/plans.ts";
+import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 import { assertLiving, effective, findActivation, isOrphaned } from "./store.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./transitions.ts";
@@ -103,7 +103,7 @@ export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: st
   const found = await findActivation(tx, workspaceId, id);
   await lockWorkspace(tx, workspaceId);
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
-  if (ended.length > 0) await recover(tx, deps, [workspaceId]);
+  if (ended.length > 0) await restoreCoverage(tx, deps, [workspaceId]);
   return showActivation(await findActivation(tx, workspaceId, id), now);
 }
 

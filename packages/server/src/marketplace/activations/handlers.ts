@@ -1,7 +1,9 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { activate, deactivate, limitCredits, pause, resume } from "./activations.ts";
+import { findListing } from "../listings/store.ts";
+import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
 import { listActivations } from "./list.ts";
+import { listingActivations } from "./of-listing.ts";
 import { showActivation } from "./show.ts";
 import { findActivation } from "./store.ts";
 
@@ -13,4 +15,11 @@ export const activationHandlers: Handlers<typeof contract.activations> = {
   pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),
   resume: ({ id }, { tx, deps, workspaceId }) => resume(tx, deps, workspaceId, id),
   deactivate: ({ id }, { tx, deps, workspaceId }) => deactivate(tx, deps, workspaceId, id),
+};
+
+/** The endpoints of listings that activations handle. */
+export const listingActivationHandlers: Pick<Handlers<typeof contract.listings>, "activations" | "resume"> = {
+  activations: async ({ slug, ...input }, { read, deps, workspaceId }) =>
+    listingActivations(read, await findListing(read, workspaceId, slug), deps.clock.now(), input),
+  resume: ({ slug, id }, { tx, deps, workspaceId }) => resumeForBuilder(tx, deps, workspaceId, slug, id),
 };

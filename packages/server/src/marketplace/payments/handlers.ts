@@ -1,7 +1,7 @@
 import type { callbacks, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { readNews, takeNews } from "./news.ts";
-import { confirmPayment } from "./payments.ts";
+import { confirmPayment, type OpenedCheckout, openCheckout, startPayment } from "./payments.ts";
+import { applyProviderEvent, parseProviderEvent } from "./provider-events.ts";
 import { findPayment, listPayments, showPayment } from "./store.ts";
 
 export const paymentHandlers: Handlers<typeof contract.payments> = {
@@ -13,10 +13,18 @@ export const paymentHandlers: Handlers<typeof contract.payments> = {
   confirm: ({ id }, { tx, deps, workspaceId }) => confirmPayment(tx, deps, workspaceId, id),
 };
 
+/** The endpoints of listings that payments handle. */
+export const listingPaymentHandlers: Pick<Handlers<typeof contract.listings>, "checkout"> = {
+  checkout: {
+    prepare: ({ slug }, { read, deps, workspaceId }) => openCheckout(read, deps, workspaceId, slug),
+    run: ({ slug }, { tx, deps, workspaceId }, opened: OpenedCheckout | null) => startPayment(tx, deps, workspaceId, slug, opened),
+  },
+};
+
 export const stripeHandlers: Handlers<(typeof callbacks)["stripe"]> = {
   webhook: async (_input, { deps, bytes, headers }) => {
-    const news = readNews(deps, bytes, headers.get("stripe-signature"));
-    await deps.db.tx((tx) => takeNews(tx, deps, news));
+    const event = parseProviderEvent(deps, bytes, headers.get("stripe-signature"));
+    await deps.db.tx((tx) => applyProviderEvent(tx, deps, event));
     return { received: true };
   },
 };

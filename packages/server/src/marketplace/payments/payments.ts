@@ -1,51 +1,81 @@
 import { LISTING_PRICE, type Payment } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt } from "drizzle-orm";
+import { and, desc, eq, gt, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { listUntil } from "../listings/period.ts";
+import type { JobHandler } from "../../queue/queue.ts";
+import { extendListing } from "../listings/lifecycle.ts";
 import { findListing, isListed, type ListingRow, listingById } from "../listings/store.ts";
-import { closeCheckouts } from "./close.ts";
-import { STOP_JOB } from "./jobs.ts";
 import { type Checkout, ProviderFailed } from "./provider.ts";
 import { findPayment, type PaymentRow, showPayment } from "./store.ts";
 
-/** How long a provider that renews by itself may take to tell of it: Stripe settles an invoice about an hour late, and tries failed cards for days. */
+/*
+ * The states of a payment. A conditional update makes each change, so of two concurrent ones the first wins.
+ *
+ *   from      trigger                                              to
+ *   (new)     startPayment                                         PENDING
+ *   PENDING   markPaid: the provider's event, or a confirmation    PAID, lists the listing
+ *   PENDING   event `completed`: the money is on its way           PENDING, for three weeks
+ *   PENDING   event `failed`                                       FAILED
+ *   PENDING   event `expired`, the end of its time, or the end     EXPIRED
+ *             of its listing or another payment (expireCheckouts)
+ *   FAILED    markPaid: a later attempt succeeded                  PAID
+ *   EXPIRED   markPaid                                             EXPIRED, stops the subscription and logs a refund
+ */
+
+/** How late a provider that renews by itself may report it: Stripe settles an invoice about an hour late and retries failed cards for days. */
 export const GRACE_MS = 3 * 24 * 3_600_000;
 
-/** What `startPayment` needs of the provider, asked before its transaction. */
-export interface Opened {
+const EXPIRE_CHECKOUT_JOB = "agent.payment.close";
+const CANCEL_SUBSCRIPTION_JOB = "agent.payment.stop";
+
+/** Calls to the provider that must happen eventually. The queue retries a failed one. */
+export function paymentJobs({ payments }: Deps): Readonly<Record<string, JobHandler>> {
+  return {
+    [EXPIRE_CHECKOUT_JOB]: async ({ payload }) => {
+      await payments.expireCheckout(String(payload.session));
+      return {};
+    },
+    [CANCEL_SUBSCRIPTION_JOB]: async ({ payload }) => {
+      await payments.cancelSubscription(String(payload.subscription));
+      return {};
+    },
+  };
+}
+
+/** A checkout opened at the provider, before the transaction of `startPayment`. */
+export interface OpenedCheckout {
   readonly paymentId: string;
   readonly checkout: Checkout;
 }
 
-/** Opens a checkout with the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
-export async function openCheckout(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<Opened | null> {
+/** Opens a checkout at the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
+export async function openCheckout(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<OpenedCheckout | null> {
   const row = await findListing(read, workspaceId, slug);
   assertPayable(row, deps);
-  if (await openPayment(read, row, deps)) return null;
+  if (await findOpenPayment(read, row, deps)) return null;
   const paymentId = deps.ids("pay");
   const { amount, currency } = LISTING_PRICE;
   try {
-    return { paymentId, checkout: await deps.payments.open({ paymentId, listingId: row.id, name: row.name, amount, currency }) };
+    return { paymentId, checkout: await deps.payments.openCheckout({ paymentId, listingId: row.id, name: row.name, amount, currency }) };
   } catch (error) {
     if (error instanceof ProviderFailed) throw new ApiError("payment_provider_error", error.message, { cause: error.cause });
     throw error;
   }
 }
 
-/** Notes the checkout that was opened. While one is open, it is the answer to every further request. Throws ApiError not_found or invalid_state. */
-export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: Opened | null): Promise<Payment> {
+/** Stores an opened checkout. While one is open, further requests get that one. Throws ApiError not_found or invalid_state. */
+export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: OpenedCheckout | null): Promise<Payment> {
   const listing = await findListing(tx, workspaceId, slug);
   assertPayable(listing, deps);
-  // Written: of two that open a checkout at once, one sees the other's.
+  // Locks the row, so that of two concurrent checkouts the second sees the first.
   await tx.update(tx.t.listings).set({ id: listing.id }).where(eq(tx.t.listings.id, listing.id));
   const now = deps.clock.now();
-  const before = await openPayment(tx, listing, deps);
+  const before = await findOpenPayment(tx, listing, deps);
   if (before) return showPayment(before, slug, now);
-  if (!opened) throw new ApiError("invalid_state", "The checkout that was open has just ended. Start another one.");
+  if (!opened) throw new ApiError("invalid_state", "The open checkout has just ended. Start a new one.");
   const row: PaymentRow = {
     id: opened.paymentId,
     workspaceId,
@@ -64,22 +94,30 @@ export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug
   try {
     await tx.insert(tx.t.payments).values(row);
   } catch (error) {
-    if (error instanceof UniqueViolation) throw new ApiError("payment_provider_error", "The provider named a checkout that is another's.");
+    if (error instanceof UniqueViolation) throw new ApiError("payment_provider_error", "The provider returned the id of another checkout.");
     throw error;
   }
   return showPayment(row, slug, now);
 }
 
-/** Has the provider charge no more. */
-export async function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
-  return queue.enqueue(tx, { kind: STOP_JOB, payload: { workspaceId, subscription } });
+/** Confirms a local payment by hand. Throws ApiError not_found, or invalid_state when the provider confirms its payments itself. */
+export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> {
+  const { payment, slug } = await findPayment(tx, workspaceId, id);
+  const now = deps.clock.now();
+  if (payment.provider !== "local" || deps.payments.name !== "local")
+    throw new ApiError("invalid_state", "Only the payment provider can confirm this payment.");
+  const { state } = showPayment(payment, slug, now);
+  if (state === "PAID") return showPayment(payment, slug, now);
+  if (state !== "PENDING")
+    throw new ApiError("invalid_state", `This payment is ${state}.`, { hint: "Start another checkout: mailsvc listings checkout <slug>" });
+  return showPayment(await markPaid(tx, deps, payment, { at: now, subscription: null }), slug, now);
 }
 
 /**
- * Takes a payment as paid: its listing is in the catalog for a month. What was paid for a checkout that had ended lists
- * nothing, and is stopped so that nobody is charged on.
+ * Marks a payment as paid and lists its listing for a month. A payment for a checkout that had ended lists nothing; its
+ * subscription is cancelled so that it is not charged again.
  */
-export async function settlePayment(
+export async function markPaid(
   tx: Tx,
   deps: Deps,
   row: PaymentRow,
@@ -88,7 +126,7 @@ export async function settlePayment(
   if (row.state === "PAID") return row;
   const listing = await listingById(tx, row.listingId);
   if (row.state === "EXPIRED" || !listing) {
-    deps.log.warn("a checkout was paid for after it had ended: it lists nothing, and the money has to be given back", { payment: row.id });
+    deps.log.warn("a checkout was paid after it ended: refund this payment", { payment: row.id });
     if (subscription !== null) await stopSubscription(tx, deps, row.workspaceId, subscription);
     return row;
   }
@@ -98,36 +136,41 @@ export async function settlePayment(
   const renewal = isListed(listing, now) && !deps.payments.renewsItself;
   const from = renewal ? Math.max(listing.expiresAt ?? now, now) : now;
   const expiresAt = deps.payments.renewsItself ? addMonth(Math.max(at, now)) + GRACE_MS : addMonth(from);
-  await closeCheckouts(tx, deps, listing, row.id);
-  await listUntil(tx, deps, listing, { expiresAt, subscription });
+  await expireCheckouts(tx, deps, listing, row.id);
+  await extendListing(tx, deps, listing, { expiresAt, subscription });
   return paid;
 }
 
-/** A person's word that a local payment was made. Throws ApiError not_found, or invalid_state where a provider has to say it. */
-export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> {
-  const { payment, slug } = await findPayment(tx, workspaceId, id);
-  const now = deps.clock.now();
-  if (payment.provider !== "local" || deps.payments.name !== "local")
-    throw new ApiError("invalid_state", "This payment is confirmed by its provider, and by nobody else.");
-  const state = showPayment(payment, slug, now).state;
-  if (state === "PAID") return showPayment(payment, slug, now);
-  if (state !== "PENDING")
-    throw new ApiError("invalid_state", `This payment is ${state}.`, { hint: "Start another checkout: mailsvc listings checkout <slug>" });
-  return showPayment(await settlePayment(tx, deps, payment, { at: now, subscription: null }), slug, now);
+/** When a listing ends: expires its open checkouts and cancels its subscription. */
+export async function endPayments(tx: Tx, deps: Deps, listing: ListingRow): Promise<void> {
+  await expireCheckouts(tx, deps, listing);
+  if (listing.subscription !== null) await stopSubscription(tx, deps, listing.workspaceId, listing.subscription);
 }
 
-/** Whether it is paid for month by month, without anybody's doing. */
-function renewsItself(row: ListingRow, { payments, clock }: Deps): boolean {
-  return payments.renewsItself && row.subscription !== null && isListed(row, clock.now());
+/** Has a job cancel a subscription at the provider. */
+export function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
+  return queue.enqueue(tx, { kind: CANCEL_SUBSCRIPTION_JOB, payload: { workspaceId, subscription } });
 }
 
-function assertPayable(row: ListingRow, deps: Deps): void {
-  if (renewsItself(row, deps))
-    throw new ApiError("invalid_state", "This listing is paid for already; it renews every month until it is cancelled.");
+/** Expires the open checkouts of a listing except one. A payment that arrives for them later lists nothing. */
+async function expireCheckouts(tx: Tx, { queue }: Deps, { id, workspaceId }: ListingRow, except?: string): Promise<void> {
+  const { payments: p } = tx.t;
+  const open = await tx
+    .update(p)
+    .set({ state: "EXPIRED" })
+    .where(and(eq(p.listingId, id), eq(p.state, "PENDING"), except === undefined ? undefined : ne(p.id, except)))
+    .returning({ session: p.session });
+  for (const { session } of open) await queue.enqueue(tx, { kind: EXPIRE_CHECKOUT_JOB, payload: { workspaceId, session } });
 }
 
-/** A checkout that was opened with this provider and may still be completed. */
-async function openPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> {
+/** Throws ApiError invalid_state for a listing whose provider renews it every month. */
+function assertPayable(row: ListingRow, { payments, clock }: Deps): void {
+  if (payments.renewsItself && row.subscription !== null && isListed(row, clock.now()))
+    throw new ApiError("invalid_state", "This listing is already paid for. It renews every month until you cancel it.");
+}
+
+/** The payment of a listing that this provider can still take. */
+async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> {
   const { payments: p } = q.t;
   const [found] = await q
     .select()

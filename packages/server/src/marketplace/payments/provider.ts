@@ -1,6 +1,6 @@
-/** What is to be paid. */
+/** What a builder pays for. */
 export interface Order {
-  /** Our id of the payment; the provider hands it back. */
+  /** Our id of the payment; the provider returns it in its events. */
   readonly paymentId: string;
   readonly listingId: string;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Order {
   readonly currency: string;
 }
 
-/** A checkout that a person may now complete. */
+/** A checkout at the provider, open for a person to pay. */
 export interface Checkout {
   readonly session: string;
   readonly url: string;
@@ -17,16 +17,16 @@ export interface Checkout {
   readonly expiresAt: number;
 }
 
-interface Notice {
-  /** The provider's id of this piece of news: the same one twice is a repeat. */
+interface EventBase {
+  /** The provider's id of the event; the same id twice is a repeat. */
   readonly id: string;
   readonly type: string;
   /** When it happened, ms. */
   readonly at: number;
 }
 
-/** What a provider tells, in our words. */
-export type News = Notice &
+/** An event of a provider's webhook, in our words. */
+export type ProviderEvent = EventBase &
   (
     | {
         readonly kind: "paid";
@@ -35,25 +35,26 @@ export type News = Notice &
         readonly amount: number;
         readonly currency: string;
       }
-    /** The person has done all there is to do; the money is on its way. */
+    /** The checkout is complete; the money has not arrived yet. */
     | { readonly kind: "completed"; readonly session: string }
     | { readonly kind: "failed"; readonly session: string }
     | { readonly kind: "expired"; readonly session: string }
     | { readonly kind: "renewed"; readonly subscription: string; readonly until: number }
-    /** `stopped`: the provider charges no more for it. */
+    /** `stopped`: the provider no longer charges for it. */
     | { readonly kind: "ended"; readonly subscription: string; readonly stopped: boolean }
+    /** An event that does not concern us. */
     | { readonly kind: "other" }
   );
 
-/** News that cannot be believed: its signature is missing, wrong or too old. */
-export class BadSignature extends Error {
-  override name = "BadSignature";
+/** The signature of an event is missing, wrong or too old. */
+export class InvalidEventSignature extends Error {
+  override name = "InvalidEventSignature";
 }
 
-/** Signed news that cannot be read. */
-export class BadNews extends Error {
-  override name = "BadNews";
-  /** The field that is not what it should be; empty for the whole of it. */
+/** The signature of an event is valid, but its content is not. */
+export class InvalidEvent extends Error {
+  override name = "InvalidEvent";
+  /** The invalid field; empty for the whole event. */
   readonly path: string;
 
   constructor(message: string, path: string) {
@@ -62,24 +63,27 @@ export class BadNews extends Error {
   }
 }
 
-/** The provider did not do what it was asked, or did not answer. Its message is safe to show. */
+/** The provider refused a call or did not answer. The message is safe to show to users. */
 export class ProviderFailed extends Error {
   override name = "ProviderFailed";
 }
 
 /**
- * Who takes the money: `local` takes a confirmation in its place, `stripe` is real. All but `read` uses the network, so it
- * is called outside transactions. Throws ProviderFailed.
+ * A payment provider: `stripe` charges cards, `local` replaces it by a person's confirmation. All methods except `parseEvent`
+ * use the network, so call them outside transactions. They throw ProviderFailed.
  */
 export interface PaymentProvider {
   readonly name: "local" | "stripe";
-  /** Whether it charges month by month by itself, and tells when that ends. */
+  /** True when the provider charges each month by itself and sends an event when that ends. */
   readonly renewsItself: boolean;
-  open(order: Order): Promise<Checkout>;
-  /** Closes a checkout nobody may complete any more. One that is closed already is fine. */
-  close(session: string): Promise<void>;
-  /** Stops charging for a subscription. One that has ended already is fine. */
-  stop(subscription: string): Promise<void>;
-  /** Checks and translates what came to the webhook. Throws BadSignature or BadNews; null for a provider without a webhook. */
-  read(bytes: Uint8Array, signature: string | null): News | null;
+  openCheckout(order: Order): Promise<Checkout>;
+  /** Closes a checkout so that it can no longer be paid. Does nothing when it is closed already. */
+  expireCheckout(session: string): Promise<void>;
+  /** Stops the monthly charge. Does nothing when the subscription has ended already. */
+  cancelSubscription(subscription: string): Promise<void>;
+  /**
+   * Verifies and parses a request to the webhook; null for a provider without a webhook. Throws InvalidEventSignature or
+   * InvalidEvent.
+   */
+  parseEvent(bytes: Uint8Array, signature: string | null): ProviderEvent | null;
 }

@@ -8,7 +8,7 @@ import { iso } from "../../lib/clock.ts";
 
 export type PaymentRow = Tables["payments"]["$inferSelect"];
 
-/** A payment as its builder sees it. One that was not paid in time is shown as expired from that moment on. */
+/** A payment as its builder sees it. A PENDING one shows as EXPIRED from its end on, before any job has stored that. */
 export function showPayment(row: PaymentRow, listingSlug: string, now: number): Payment {
   return {
     id: row.id,
@@ -25,7 +25,7 @@ export function showPayment(row: PaymentRow, listingSlug: string, now: number): 
   };
 }
 
-/** A payment of a workspace, with its listing's slug. Throws ApiError not_found. */
+/** A payment of this workspace, with the slug of its listing. Throws ApiError not_found. */
 export async function findPayment(q: Reader | Tx, workspaceId: string, id: string): Promise<{ payment: PaymentRow; slug: string }> {
   const { payments: p, listings: l } = q.t;
   const [row] = await q
@@ -37,6 +37,7 @@ export async function findPayment(q: Reader | Tx, workspaceId: string, id: strin
   return row;
 }
 
+/** The payments of a workspace, newest first. */
 export function listPayments(read: Reader, workspaceId: string, now: number, input: PageInput & { state?: PaymentState | undefined }) {
   const { payments: p, listings: l } = read.t;
   const inState =

@@ -52,9 +52,9 @@ test("an answer that never ends is given up, and so is one that never begins", a
     const drip = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(drip));
   };
-  await expect(provider.open(ORDER)).rejects.toThrow("Stripe could not do this");
+  await expect(provider.openCheckout(ORDER)).rejects.toThrow("Stripe rejected the request");
   stripe.answering = () => {};
-  await expect(provider.open(ORDER)).rejects.toThrow("Stripe could not do this");
+  await expect(provider.openCheckout(ORDER)).rejects.toThrow("Stripe rejected the request");
 });
 
 test("a checkout of the same name as another one is refused as Stripe's fault", async () => {
@@ -77,7 +77,7 @@ test("neither the error of a failed call nor its cause holds the key, whatever S
     [429, "invalid_request_error"],
   ] as const) {
     stripe.answering = json({ error: { type, message: `Invalid API Key provided: ${stripe.key}` } }, status);
-    const error = await provider.open(ORDER).catch((thrown: unknown) => thrown);
+    const error = await provider.openCheckout(ORDER).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: "ProviderFailed" });
     const { message, cause } = error as Error;
     expect(`${message} ${String(cause)}`).toContain("Invalid API Key provided: ***");
@@ -89,8 +89,8 @@ test("a subscription counts as stopped only when it is, or is not there", async 
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "" });
   stripe.answering = json({ error: { type: "invalid_request_error", message: "no" } }, 400);
-  await expect(provider.stop("sub_1")).rejects.toThrow("Stripe could not do this");
-  await expect(provider.close("cs_1")).resolves.toBeUndefined();
+  await expect(provider.cancelSubscription("sub_1")).rejects.toThrow("Stripe rejected the request");
+  await expect(provider.expireCheckout("cs_1")).resolves.toBeUndefined();
   stripe.answering = json({ error: { type: "invalid_request_error", code: "resource_missing", message: "no" } }, 404);
-  await expect(provider.stop("sub_1")).resolves.toBeUndefined();
+  await expect(provider.cancelSubscription("sub_1")).resolves.toBeUndefined();
 });

@@ -341,10 +341,10 @@ test("when Stripe does not answer, nothing is stored, and its words are not repe
 test("what has ended at Stripe already is fine to end", async () => {
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "" });
-  await expect(provider.stop("sub_gone")).resolves.toBeUndefined();
-  await expect(provider.close("cs_unknown")).resolves.toBeUndefined();
+  await expect(provider.cancelSubscription("sub_gone")).resolves.toBeUndefined();
+  await expect(provider.expireCheckout("cs_unknown")).resolves.toBeUndefined();
   stripe.failing = 500;
-  await expect(provider.stop("sub_1")).rejects.toThrow("Stripe could not do this");
+  await expect(provider.cancelSubscription("sub_1")).rejects.toThrow("Stripe rejected the request");
 });
 
 test("whoever comes back from Stripe finds a page, in production too, that says what happens next", async () => {
@@ -355,7 +355,7 @@ test("whoever comes back from Stripe finds a page, in production too, that says 
   const { success_url = "", cancel_url = "" } = stripe.calls[0]?.fields ?? {};
   for (const [url, words] of [
     [success_url, "as soon as the payment is confirmed"],
-    [cancel_url, "Nothing was paid"],
+    [cancel_url, "You have not been charged"],
   ] as const) {
     const response = await world.fetch(url);
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);

@@ -1,22 +1,22 @@
 import { LISTING_PRICE } from "@mailsvc/sdk/contract";
 import Stripe from "stripe";
 import { z } from "zod";
-import { AFTER } from "./after.ts";
-import { BadNews, BadSignature, type News, type PaymentProvider, ProviderFailed } from "./provider.ts";
+import { InvalidEvent, InvalidEventSignature, type PaymentProvider, type ProviderEvent, ProviderFailed } from "./provider.ts";
+import { RETURN_PATHS } from "./return-page.ts";
 
 export interface StripeOptions {
   /** sk_… */
   readonly key: string;
-  /** whsec_…, of the webhook endpoint that points here. */
+  /** whsec_…, the secret of the webhook endpoint at Stripe that points to this server. */
   readonly webhookSecret: string;
-  /** Where Stripe's API is; null for Stripe's own. */
+  /** The address of the API; null for Stripe's own. Tests use a stand-in. */
   readonly url: string | null;
   readonly baseUrl: () => string;
-  /** How long one call may take, ms; 8 s unless said. */
+  /** Timeout of one call, ms; 8 s by default. */
   readonly timeoutMs?: number;
 }
 
-// One call, from the connection to the last byte. Three of them end before clients lose their patience after 30 seconds.
+// One call, from the connection to the last byte. Three attempts fit into the 30 seconds after which clients give up.
 const TIMEOUT_MS = 8_000;
 
 const seconds = z
@@ -25,69 +25,70 @@ const seconds = z
   .max(253_402_300_799)
   .transform((s) => s * 1000);
 
-// Stripe's own bound; what is longer cannot be looked up by an index of Postgres.
-const Name = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+// Stripe's own limit. An index of Postgres could not hold much longer values.
+const StripeId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-// The webhook sends the API version of the account, not the one of the library: what is needed is read from either shape.
-const Event = z.object({ id: Name, type: Name, created: seconds, data: z.object({ object: z.unknown() }) });
+// Webhook events have the API version of the account, not of the library, so the schemas accept both shapes.
+const Event = z.object({ id: StripeId, type: StripeId, created: seconds, data: z.object({ object: z.unknown() }) });
 
-const Named = z.union([Name, z.object({ id: Name }).transform(({ id }) => id)]);
+const Reference = z.union([StripeId, z.object({ id: StripeId }).transform(({ id }) => id)]);
 
-const Opened = z.object({ id: Name, url: z.url({ protocol: /^https?$/ }), expires_at: seconds });
+const Opened = z.object({ id: StripeId, url: z.url({ protocol: /^https?$/ }), expires_at: seconds });
 
 const Session = z.object({
-  id: Name,
+  id: StripeId,
   payment_status: z.string(),
   amount_total: z.int().nullable(),
   currency: z.string().nullable(),
-  subscription: Named.nullish(),
+  subscription: Reference.nullish(),
 });
 
 const Invoice = z.object({
-  subscription: Named.nullish(),
-  parent: z.object({ subscription_details: z.object({ subscription: Named }).nullish() }).nullish(),
+  subscription: Reference.nullish(),
+  parent: z.object({ subscription_details: z.object({ subscription: Reference }).nullish() }).nullish(),
   lines: z.object({ data: z.array(z.object({ period: z.object({ end: seconds }) })) }),
 });
 
-const Subscription = z.object({ id: Name, status: z.string() });
+const Subscription = z.object({ id: StripeId, status: z.string() });
 
-// A subscription in one of these is not coming back.
-const OVER = new Set(["canceled", "incomplete_expired"]);
+// Final states of a subscription.
+const ENDED = new Set(["canceled", "incomplete_expired"]);
 
-type Told = News extends infer N ? (N extends News ? Omit<N, "id" | "type" | "at"> : never) : never;
+/** An event without its envelope; distributes over the union. */
+type EventBody = ProviderEvent extends infer E ? (E extends ProviderEvent ? Omit<E, "id" | "type" | "at"> : never) : never;
 
-const OTHER: Told = { kind: "other" };
+const OTHER: EventBody = { kind: "other" };
 
 const SESSION = /^checkout\.session\.(?:completed|async_payment_succeeded|async_payment_failed|expired)$/;
 
-/** Payments through Stripe: a Checkout session that starts a subscription, and its webhook. */
+/** Payments through Stripe: a Checkout session starts a subscription, and Stripe's webhook reports what happens to it. */
 export function stripePayments({ key, webhookSecret, url, baseUrl, timeoutMs = TIMEOUT_MS }: StripeOptions): PaymentProvider {
-  const place = url === null ? null : new URL(url);
+  const endpoint = url === null ? null : new URL(url);
   const stripe = new Stripe(key, {
     maxNetworkRetries: 2,
     timeout: timeoutMs,
-    // This one counts the time until the last byte; that of Node only how long nothing comes.
+    // The fetch client's timeout covers the whole call; that of the Node client restarts with each byte.
     httpClient: Stripe.createFetchHttpClient((input: string | URL | Request, init?: RequestInit) =>
       fetch(input, { ...init, redirect: "manual" }),
     ),
     telemetry: false,
-    ...(place && {
-      host: place.hostname,
-      port: place.port || (place.protocol === "http:" ? 80 : 443),
-      protocol: place.protocol === "http:" ? "http" : "https",
+    ...(endpoint && {
+      host: endpoint.hostname,
+      port: endpoint.port || (endpoint.protocol === "http:" ? 80 : 443),
+      protocol: endpoint.protocol === "http:" ? "http" : "https",
     }),
   });
-  const unless = async (isFine: (error: unknown) => boolean, call: Promise<unknown>): Promise<void> => {
+  const ignoring = async (isExpected: (error: unknown) => boolean, call: Promise<unknown>): Promise<void> => {
     try {
       await call;
     } catch (error) {
-      if (!isFine(error)) throw failed(error, key);
+      if (!isExpected(error)) throw toProviderFailed(error, key);
     }
   };
   return {
     name: "stripe",
     renewsItself: true,
-    open: async ({ paymentId, listingId, name, amount, currency }) => {
+    openCheckout: async ({ paymentId, listingId, name, amount, currency }) => {
       const metadata = { paymentId, listingId };
       try {
         const session = await stripe.checkout.sessions.create(
@@ -107,50 +108,50 @@ export function stripePayments({ key, webhookSecret, url, baseUrl, timeoutMs = T
                 },
               },
             ],
-            success_url: `${baseUrl()}${AFTER.paid}`,
-            cancel_url: `${baseUrl()}${AFTER.unpaid}`,
+            success_url: `${baseUrl()}${RETURN_PATHS.paid}`,
+            cancel_url: `${baseUrl()}${RETURN_PATHS.unpaid}`,
           },
           { idempotencyKey: paymentId },
         );
         const opened = Opened.safeParse(session);
-        if (!opened.success) throw new ProviderFailed("Stripe's answer is not a checkout: its id, its address or its end is missing.");
+        if (!opened.success) throw new ProviderFailed("Stripe's response is not a checkout: its id, URL or expiry is missing.");
         return { session: opened.data.id, url: opened.data.url, expiresAt: opened.data.expires_at };
       } catch (error) {
-        throw error instanceof ProviderFailed ? error : failed(error, key);
+        throw error instanceof ProviderFailed ? error : toProviderFailed(error, key);
       }
     },
-    close: (session) => unless(isClosed, stripe.checkout.sessions.expire(session)),
-    stop: (subscription) => unless(isMissing, stripe.subscriptions.cancel(subscription)),
-    read: (bytes, signature) => {
-      if (signature === null) throw new BadSignature("The Stripe-Signature header is missing.");
+    expireCheckout: (session) => ignoring(isClosed, stripe.checkout.sessions.expire(session)),
+    cancelSubscription: (subscription) => ignoring(isMissing, stripe.subscriptions.cancel(subscription)),
+    parseEvent: (bytes, signature) => {
+      if (signature === null) throw new InvalidEventSignature("The Stripe-Signature header is missing.");
       let event: unknown;
       try {
         event = stripe.webhooks.constructEvent(Buffer.from(bytes), signature, webhookSecret);
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError)
-          throw new BadSignature("The signature does not fit the body, or is older than five minutes.");
-        throw new BadNews("The body is no event of Stripe.", "");
+          throw new InvalidEventSignature("The signature does not match the body, or is older than five minutes.");
+        throw new InvalidEvent("The body is not a Stripe event.", "");
       }
       const parsed = Event.safeParse(event);
-      if (!parsed.success) throw new BadNews("The body is no event of Stripe.", faultOf(parsed.error));
+      if (!parsed.success) throw new InvalidEvent("The body is not a Stripe event.", invalidPath(parsed.error));
       const { id, type, created: at, data } = parsed.data;
       try {
-        return { id, type, at, ...newsOf(type, data.object) };
+        return { id, type, at, ...parseBody(type, data.object) };
       } catch (error) {
-        throw new BadNews(
-          `This ${type} does not hold what such an event holds.`,
-          ["data.object", faultOf(error)].filter(Boolean).join("."),
+        throw new InvalidEvent(
+          `This ${type} event lacks a field or has an invalid one.`,
+          ["data.object", invalidPath(error)].filter(Boolean).join("."),
         );
       }
     },
   };
 }
 
-function sessionNews(type: string, object: unknown): Told {
+function parseSession(type: string, object: unknown): EventBody {
   const session = Session.parse(object);
   if (type === "checkout.session.expired") return { kind: "expired", session: session.id };
   if (type === "checkout.session.async_payment_failed") return { kind: "failed", session: session.id };
-  // Completed is not paid: with some ways of paying the money comes days later, or never.
+  // A completed checkout may be unpaid: some payment methods take days, or fail.
   if (session.payment_status === "unpaid") return { kind: "completed", session: session.id };
   if (session.payment_status !== "paid") return OTHER;
   return {
@@ -162,34 +163,34 @@ function sessionNews(type: string, object: unknown): Told {
   };
 }
 
-function invoiceNews(object: unknown): Told {
+function parseInvoice(object: unknown): EventBody {
   const { subscription, parent, lines } = Invoice.parse(object);
-  const name = subscription ?? parent?.subscription_details?.subscription;
+  const id = subscription ?? parent?.subscription_details?.subscription;
   const until = Math.max(...lines.data.map((line) => line.period.end));
-  return name && Number.isFinite(until) ? { kind: "renewed", subscription: name, until } : OTHER;
+  return id && Number.isFinite(until) ? { kind: "renewed", subscription: id, until } : OTHER;
 }
 
-function subscriptionNews(type: string, object: unknown): Told {
+function parseSubscription(type: string, object: unknown): EventBody {
   const { id, status } = Subscription.parse(object);
-  if (type === "customer.subscription.deleted" || OVER.has(status)) return { kind: "ended", subscription: id, stopped: true };
-  // Given up, but not by Stripe: it goes on to charge for every month.
+  if (type === "customer.subscription.deleted" || ENDED.has(status)) return { kind: "ended", subscription: id, stopped: true };
+  // Stripe stops collecting, but goes on to invoice every month.
   return status === "unpaid" ? { kind: "ended", subscription: id, stopped: false } : OTHER;
 }
 
-function newsOf(type: string, object: unknown): Told {
-  if (SESSION.test(type)) return sessionNews(type, object);
-  if (type === "invoice.paid") return invoiceNews(object);
-  if (type === "customer.subscription.deleted" || type === "customer.subscription.updated") return subscriptionNews(type, object);
+function parseBody(type: string, object: unknown): EventBody {
+  if (SESSION.test(type)) return parseSession(type, object);
+  if (type === "invoice.paid") return parseInvoice(object);
+  if (type === "customer.subscription.deleted" || type === "customer.subscription.updated") return parseSubscription(type, object);
   return OTHER;
 }
 
 /**
- * What may be told of a failed call: Stripe's kind and code of error. Its text is for the log, and may repeat what was sent:
- * the key is taken out.
+ * The error of a failed call, with Stripe's type and code of error. Stripe's own text goes to the log only; it may repeat
+ * the request, so the key is redacted.
  */
-function failed(error: unknown, key: string): ProviderFailed {
+function toProviderFailed(error: unknown, key: string): ProviderFailed {
   const { type, code } = error instanceof Stripe.errors.StripeError ? error : { type: "unknown", code: undefined };
-  return new ProviderFailed(`Stripe could not do this (${[type, code].filter(Boolean).join(", ")}).`, {
+  return new ProviderFailed(`Stripe rejected the request (${[type, code].filter(Boolean).join(", ")}).`, {
     cause: String(error).replaceAll(key, "***").slice(0, 1000),
   });
 }
@@ -198,12 +199,12 @@ function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
 }
 
-/** A checkout that was completed or has expired cannot be closed: that is a 400 without a code. */
+/** Stripe answers 400 without a code to closing a checkout that is complete or has expired. */
 function isClosed(error: unknown): boolean {
   return isMissing(error) || (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 400);
 }
 
-/** Where a signed event is not what it should be. */
-function faultOf(error: unknown): string {
+/** The path of the first invalid field. */
+function invalidPath(error: unknown): string {
   return error instanceof z.ZodError ? (error.issues[0]?.path ?? []).map(String).join(".") : "";
 }

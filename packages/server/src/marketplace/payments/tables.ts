@@ -11,7 +11,7 @@ export function paymentTables(k: Kit) {
         workspaceId: k.text("workspace_id").notNull(),
         listingId: k.text("listing_id").notNull(),
         provider: k.text("provider").notNull(),
-        /** The provider's name for the checkout. */
+        /** The provider's id of the checkout. */
         session: k.text("session").notNull(),
         state: k.text("state").$type<PaymentState>().notNull(),
         /** Cents. */
@@ -29,13 +29,13 @@ export function paymentTables(k: Kit) {
         k.index("payments_workspace").on(t.workspaceId, t.id),
       ],
     ),
-    /** What a provider has told us, by its own id: a repeat changes nothing. */
+    /** Events of the provider that were applied, by the provider's id: a repeat is ignored. */
     paymentNotices: k.table(
       "payment_notices",
       {
         id: k.text("id").primaryKey(),
         type: k.text("type").notNull(),
-        /** The subscription that has ended, so that a payment of it that is told later lists nothing. */
+        /** The subscription this event ended. A `paid` event of it that arrives later lists nothing. */
         ended: k.text("ended"),
         at: k.instant("at").notNull(),
         receivedAt: k.instant("received_at").notNull(),

@@ -3,8 +3,8 @@ import { listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../../test/postgres.ts";
 import type { Tx } from "../../db/db.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { listingJobs } from "../listings/jobs.ts";
-import { END_JOB } from "../listings/period.ts";
+import { activationJobs } from "../activations/jobs.ts";
+import { LISTING_END_JOB } from "../activations/listing-end.ts";
 import { changePlan } from "./plans.ts";
 
 // On SQLite one transaction follows the other: there is nothing to interleave.
@@ -83,7 +83,13 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
         change: await begin(world, (tx) => changePlan(tx, app.deps, workspaceId, "free")),
         cancel: () => world.sdk.listings.cancel("older"),
         beginEnd: async () => {
-          const outcome = await listingJobs(app.deps)[END_JOB]?.({ id: "1", kind: END_JOB, payload, attempt: 1, maxAttempts: 10 });
+          const outcome = await activationJobs(app.deps)[LISTING_END_JOB]?.({
+            id: "1",
+            kind: LISTING_END_JOB,
+            payload,
+            attempt: 1,
+            maxAttempts: 10,
+          });
           return begin(world, async (tx) => outcome?.commit?.(tx));
         },
       });

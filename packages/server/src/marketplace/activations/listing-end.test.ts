@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { agentPath, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { listingJobs } from "./jobs.ts";
+import { activationJobs } from "./jobs.ts";
 
 /** Adds activations of a listing, each of a workspace of its own, by copying one that was made the long way. */
 const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<void> => {
@@ -69,7 +69,7 @@ describe("the work goes on where it stood", () => {
     await world.sdk.listings.cancel("writer");
     await world.settle();
     const { db } = world.app.deps;
-    const job = listingJobs(world.app.deps)["agent.listing.end"];
+    const job = activationJobs(world.app.deps)["agent.listing.end"];
     // The job once more from its beginning, as after a crash between its effect and its end.
     for (let again = 0; again < 2; again += 1) {
       const payload = { workspaceId: world.workspaceId, listingId: listing.id, period: 1, after: "" };
