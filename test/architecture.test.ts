@@ -43,7 +43,7 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/db\/tables\.ts$/, /\/tables\.ts$/, "the one list of all tables"],
   [/\/db\/schema\.\w+\.ts$/, /\/tables\.ts$/, "the list again, for drizzle-kit"],
-  [/\/http\//, /\/keys\/(ring|secret)\.ts$/, "authentication looks keys up"],
+  [/\/http\//, /\/keys\/(key-cache|secret)\.ts$/, "authentication looks keys up"],
   [/\/http\/(auth|handler|mount)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
   [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
   [/\/marketplace\//, /\/webhooks\//, "the delivery engine serves agents only so far"],
@@ -53,7 +53,7 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
 ];
 
 /** Files of a feature that others may import, beside `<feature>.ts`. */
-const DOORS = /\/(emails\/transactional|keys\/(ring|secret)|lists\/members)\.ts$/;
+const DOORS = /\/(emails\/transactional|keys\/(key-cache|secret)|lists\/members)\.ts$/;
 
 /** Packages that only some zones may import, and single files beside them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [

@@ -14,7 +14,7 @@ import { mountPages } from "./http/pages.ts";
 import { mountPublic } from "./http/public-pages.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
-import { KeyRing } from "./keys/ring.ts";
+import { KeyCache } from "./keys/key-cache.ts";
 import type { BendableClock } from "./lib/bendable-clock.ts";
 import type { Clock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
@@ -85,7 +85,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
   const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
-  const keyRing = new KeyRing(db, backend.keysMaxAgeMs, clock.real.now);
+  const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressed = new SuppressedAddresses(queue.crew === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
@@ -100,7 +100,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       queue,
       mailer,
       ids,
-      keyRing,
+      keyCache,
       verified,
       suppressed,
       seal,
@@ -130,7 +130,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     });
   };
   const forget = (): void => {
-    keyRing.clear();
+    keyCache.clear();
     verified.clear();
     suppressed.clear();
     limiter.clear();

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import type { AgentTables } from "./db/agent-tables.ts";
 import type { Db, Tx } from "./db/db.ts";
-import type { KeyRing } from "./keys/ring.ts";
+import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
@@ -40,7 +40,7 @@ export interface Deps {
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
-  readonly keyRing: KeyRing;
+  readonly keyCache: KeyCache;
   readonly verified: VerifiedSenders;
   readonly suppressed: SuppressedAddresses;
   readonly seal: Seal;

@@ -1,7 +1,7 @@
 import type { AgentScope, Endpoint } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
-import type { KeyInfo } from "../keys/ring.ts";
-import { hashKey, kindOfKey } from "../keys/secret.ts";
+import type { KeyInfo } from "../keys/key-cache.ts";
+import { hashKey, parseKeyKind } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
 import type { HeaderReader } from "./exchange.ts";
@@ -16,14 +16,14 @@ export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
  * The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
  * for an agent's key.
  */
-export function authenticate(headers: HeaderReader, { keyRing, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
+export function authenticate(headers: HeaderReader, { keyCache, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
   const key = bearer(headers);
-  const hash = keyRing.hashOf(key);
-  const known = keyRing.known(hash);
+  const hash = keyCache.hash(key);
+  const known = keyCache.get(hash);
   if (known !== undefined) return live(known);
   // A key with a typing error in it costs no database read.
-  const kind = kindOfKey(key) ?? refuse(MALFORMED);
-  if (kind === "live") return keyRing.load(hash).then(live);
+  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
+  if (kind === "live") return keyCache.load(hash).then(live);
   return lookUp(hash, () =>
     wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are."),
   );
@@ -48,16 +48,16 @@ export interface Agent extends AgentKey {
  */
 export async function authenticateAgent(
   headers: HeaderReader,
-  { keyRing, db, clock }: Deps,
+  { keyCache, db, clock }: Deps,
   activationId: string,
   lookUp: LookUp,
 ): Promise<Agent> {
   const key = bearer(headers);
-  const kind = kindOfKey(key) ?? refuse(MALFORMED);
+  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
   const hash = hashKey(key);
   return lookUp(hash, async () => {
     if (kind === "live") {
-      const loaded = keyRing.load(hash).then((found) => live(found) !== null);
+      const loaded = keyCache.load(hash).then((found) => live(found) !== null);
       return wrongDoor(loaded, "This is a developer key: only the agent's own key opens this.");
     }
     const agent = (await admitAgent(db.read, hash, clock.now())) ?? refuse(UNKNOWN);

@@ -2,7 +2,7 @@ import type { AgentScope, Contract, Endpoint, HandlerInput, HandlerOutput } from
 import type { AgentTables } from "../db/agent-tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
-import type { KeyInfo } from "../keys/ring.ts";
+import type { KeyInfo } from "../keys/key-cache.ts";
 import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
 import type { check } from "./input.ts";
 import type { FileBody } from "./upload.ts";

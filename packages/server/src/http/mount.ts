@@ -4,7 +4,7 @@ import { H3, type H3Event } from "h3";
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable, Unstorable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { KeyInfo } from "../keys/ring.ts";
+import type { KeyInfo } from "../keys/key-cache.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { admitAgent } from "../marketplace/activations/agent-keys.ts";

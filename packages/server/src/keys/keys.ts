@@ -6,7 +6,7 @@ import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { KeyInfo } from "./ring.ts";
+import type { KeyInfo } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = Tables["keys"]["$inferSelect"];
@@ -35,7 +35,7 @@ export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted:
   };
   await tx.insert(tx.t.keys).values(row);
   // The ring may remember this hash as unknown.
-  tx.afterCommit(() => deps.keyRing.clear());
+  tx.afterCommit(() => deps.keyCache.clear());
   return { ...show(row), key };
 }
 
@@ -66,7 +66,7 @@ export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: str
   }
   const revokedAt = deps.clock.now();
   await tx.update(keys).set({ revokedAt }).where(mine);
-  tx.afterCommit(() => deps.keyRing.clear());
+  tx.afterCommit(() => deps.keyCache.clear());
   return show({ ...row, revokedAt });
 }
 

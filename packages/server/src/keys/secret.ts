@@ -16,14 +16,14 @@ export function makeKey(random: Random, kind: KeyKind = "live"): string {
 }
 
 /** The kind of a text that is well formed and whose checksum holds; null for any other. */
-export function kindOfKey(text: string): KeyKind | null {
+export function parseKeyKind(text: string): KeyKind | null {
   const kind = KEY_PATTERN.exec(text)?.[1];
   return kind !== undefined && text.slice(-6) === checksum(text.slice(0, -6)) ? (kind as KeyKind) : null;
 }
 
 /** True for a well-formed developer key. */
-export function isKey(text: string): boolean {
-  return kindOfKey(text) === "live";
+export function isDeveloperKey(text: string): boolean {
+  return parseKeyKind(text) === "live";
 }
 
 /** What is stored of a key. */

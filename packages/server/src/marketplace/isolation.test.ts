@@ -28,7 +28,7 @@ describe("what an agent's handlers are given", () => {
   });
 
   test("has no database beside its transaction, no mailer, no keys, and no jobs but its own", () => {
-    type Reach = "db" | "mailer" | "keyRing" | "dns" | "payments";
+    type Reach = "db" | "mailer" | "keyCache" | "dns" | "payments";
     expectTypeOf<Extract<keyof AgentDeps, Reach>>().toEqualTypeOf<never>();
     expectTypeOf<Extract<keyof Deps, Reach>>().toEqualTypeOf<Reach>();
     expectTypeOf<Parameters<AgentDeps["queue"]["enqueue"]>[1]["kind"]>().toEqualTypeOf<`agent.${string}`>();

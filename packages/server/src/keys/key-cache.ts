@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { hashKey } from "./secret.ts";
 
-/** A live key, as requests carry it around. */
+/** A developer key, as requests carry it around. */
 export interface KeyInfo {
   readonly id: string;
   readonly workspaceId: string;
@@ -12,20 +12,20 @@ export interface KeyInfo {
   readonly revokedAt: number | null;
 }
 
-// Unknown keys are remembered too, so that a flood of wrong keys does not become a flood of queries.
+// Unknown keys are cached too, so that a flood of wrong keys does not become a flood of queries.
 const MAX_ENTRIES = 20_000;
 const MAX_HASHES = 1000;
 
 /**
- * The keys seen lately, by hash, in memory: one database read for each request would cost a third of the send rate.
- * Changes made by this process show at once; those of other processes within `maxAgeMs`.
+ * Caches recently used keys by hash: one database read per request would cost a third of the send rate. A change made by
+ * this process is seen at once, a change made by another process within `maxAgeMs`.
  */
-export class KeyRing {
+export class KeyCache {
   readonly #db: Db;
   readonly #maxAgeMs: number;
   readonly #realNow: () => number;
   readonly #hashes = new Map<string, string>();
-  readonly #known = new Map<string, { key: KeyInfo | null; at: number }>();
+  readonly #keys = new Map<string, { key: KeyInfo | null; at: number }>();
 
   constructor(db: Db, maxAgeMs: number, realNow: () => number) {
     this.#db = db;
@@ -33,15 +33,15 @@ export class KeyRing {
     this.#realNow = realNow;
   }
 
-  /** The key with this hash, revoked ones included, if it was seen lately: null when there is none, undefined when not known. */
-  known(hash: string): KeyInfo | null | undefined {
-    const known = this.#known.get(hash);
-    if (!known || (this.#maxAgeMs !== Number.POSITIVE_INFINITY && this.#realNow() - known.at >= this.#maxAgeMs)) return undefined;
-    return known.key;
+  /** The cached key with this hash, revoked or not; null if no such key exists, undefined if the cache does not know. */
+  get(hash: string): KeyInfo | null | undefined {
+    const cached = this.#keys.get(hash);
+    if (!cached || (this.#maxAgeMs !== Number.POSITIVE_INFINITY && this.#realNow() - cached.at >= this.#maxAgeMs)) return undefined;
+    return cached.key;
   }
 
-  /** The hash of a key that came with a request. Remembered, since hashing takes 3 µs and the same few keys come all the time. */
-  hashOf(key: string): string {
+  /** Hashes the key of a request. Cached, because hashing takes 3 µs and the same few keys come all the time. */
+  hash(key: string): string {
     let hash = this.#hashes.get(key);
     if (hash === undefined) {
       hash = hashKey(key);
@@ -52,10 +52,10 @@ export class KeyRing {
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#keys.clear();
   }
 
-  /** Looks the key up and remembers it. */
+  /** Reads the key with this hash from the database and caches it; null if there is none. */
   async load(hash: string): Promise<KeyInfo | null> {
     const at = this.#realNow();
     const { keys } = this.#db.read.t;
@@ -63,8 +63,8 @@ export class KeyRing {
     const key = row
       ? { id: row.id, workspaceId: row.workspaceId, owner: row.owner, permissions: new Set(row.permissions), revokedAt: row.revokedAt }
       : null;
-    if (this.#known.size >= MAX_ENTRIES) this.#known.clear();
-    this.#known.set(hash, { key, at });
+    if (this.#keys.size >= MAX_ENTRIES) this.#keys.clear();
+    this.#keys.set(hash, { key, at });
     return key;
   }
 }
