@@ -24,6 +24,7 @@ import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
+import { lastAgentEventAt } from "./marketplace/agent-webhooks/list.ts";
 import { makeStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
@@ -35,8 +36,7 @@ import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
 import { SuppressedAddresses } from "./suppressions/suppressed.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
-import { makeDeliveries } from "./webhooks/deliveries.ts";
-import { lastAgentEventAt } from "./webhooks/list.ts";
+import { makeDeliveries } from "./webhooks/dispatcher.ts";
 import type { DeliveryWorker } from "./webhooks/port.ts";
 import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 

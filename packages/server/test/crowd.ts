@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
+import { emitAll } from "../src/marketplace/agent-webhooks/agent-events.ts";
 import { makeSecret, sealSecret } from "../src/marketplace/listings/webhook.ts";
 import type { TestWorld } from "../src/testing.ts";
-import { emitAll } from "../src/webhooks/emit.ts";
 import { type Hook, hook } from "./hook.ts";
 
 /** Adds listings like this one, each with activations like its own; answers the ids of the activations. */

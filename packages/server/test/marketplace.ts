@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Activation, AgentEvent, type AgentScope, type Listing } from "@mailsvc/sdk/contract";
 import { asc, eq } from "drizzle-orm";
+import { sealPlace } from "../src/marketplace/agent-webhooks/agent-events.ts";
 import type { TestWorld } from "../src/testing.ts";
-import { sealPlace } from "../src/webhooks/emit.ts";
 
 /** A builder's webhook that takes whatever comes. */
 export interface Receiver {

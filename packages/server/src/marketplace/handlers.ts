@@ -1,8 +1,8 @@
 import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { deliveryHandlers } from "../webhooks/handlers.ts";
 import { selfHandlers } from "./activations/agent-handlers.ts";
 import { activationHandlers, listingActivationHandlers } from "./activations/handlers.ts";
+import { deliveryHandlers } from "./agent-webhooks/handlers.ts";
 import { agentBrandHandlers } from "./brand/agent-handlers.ts";
 import { brandHandlers } from "./brand/handlers.ts";
 import { catalogHandlers } from "./catalog/handlers.ts";

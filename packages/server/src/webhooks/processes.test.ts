@@ -5,8 +5,8 @@ import { listAgent, turnOn } from "../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { jobsOf } from "../features.ts";
+import { emitAll } from "../marketplace/agent-webhooks/agent-events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { emitAll } from "./emit.ts";
 
 afterAll(dropDatabases);
 

@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { emit } from "../../webhooks/emit.ts";
+import { emit } from "../agent-webhooks/agent-events.ts";
 import { findListing, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import { showActivation, showToBuilder } from "./show.ts";

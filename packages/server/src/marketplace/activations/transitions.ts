@@ -3,7 +3,7 @@ import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
-import { emit, emitAll, reviveEvents } from "../../webhooks/emit.ts";
+import { emit, emitAll, reviveEvents } from "../agent-webhooks/agent-events.ts";
 import { ringHeld } from "../wakeups/ring.ts";
 import { effective } from "./store.ts";
 import { endWork } from "./work.ts";

@@ -4,9 +4,9 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { emit } from "../../webhooks/emit.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
+import { emit } from "../agent-webhooks/agent-events.ts";
 import { waitOver } from "../runs/waits.ts";
 import {
   type ApprovalRow,

@@ -3,9 +3,9 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { emit } from "../../webhooks/emit.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { findActivation, isOrphaned } from "../activations/store.ts";
+import { emit } from "../agent-webhooks/agent-events.ts";
 import { waitOver } from "../runs/waits.ts";
 
 /** Wakes an agent. */

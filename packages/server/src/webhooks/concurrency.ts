@@ -1,8 +1,8 @@
-import type { Agenda } from "./agenda.ts";
-import type { Job } from "./lanes.ts";
+import type { Receiver } from "./client.ts";
 import { AHEAD, Origins } from "./origins.ts";
-import type { Receiver } from "./receiver.ts";
-import type { Ended } from "./settle.ts";
+import type { Ended } from "./outcomes.ts";
+import type { Agenda } from "./ready-set.ts";
+import type { Job } from "./streams.ts";
 
 // Requests under way at a time, to all webhooks together.
 const MOST = 2048;

@@ -1,7 +1,7 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
-import type { Handlers } from "../http/handler.ts";
-import { findListing } from "../marketplace/listings/store.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Handlers } from "../../http/handler.ts";
+import type { Attempt } from "../../webhooks/attempt.ts";
+import { findListing } from "../listings/store.ts";
 import { findEvent, listDeliveries } from "./list.ts";
 import { noteAgain, sendAgain } from "./redeliver.ts";
 import { showDetail } from "./show.ts";

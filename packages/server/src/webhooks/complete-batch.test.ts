@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { silentLog } from "../lib/log.ts";
-import type { Job } from "./lanes.ts";
-import { type Found, round } from "./round.ts";
-import type { Ended } from "./settle.ts";
+import { type Found, round } from "./complete-batch.ts";
+import type { Ended } from "./outcomes.ts";
+import type { Job } from "./streams.ts";
 
 const outcome = (listingId: string, until: number): Ended => ({
   job: { activationId: "act", listing: { id: listingId }, event: { id: "evt" }, until } as Job,

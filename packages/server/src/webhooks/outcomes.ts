@@ -6,8 +6,8 @@ import { iso } from "../lib/clock.ts";
 import { addPauseReason } from "../marketplace/activations/transitions.ts";
 import type { ListingRow } from "../marketplace/listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import { type EventRow, type Following, followLanes, holdLane, type Job, lookAtLane, type OpenEvent } from "./lanes.ts";
-import { planAfter } from "./schedule.ts";
+import { planAfter } from "./retry-policy.ts";
+import { type EventRow, type Following, followLanes, holdLane, type Job, lookAtLane, type OpenEvent } from "./streams.ts";
 
 /** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
 export interface Ended {

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Tables } from "../db/tables.ts";
 import { isListed, type ListingRow, listingById } from "../marketplace/listings/store.ts";
-import { LIMIT_MS } from "./schedule.ts";
+import { LIMIT_MS } from "./retry-policy.ts";
 
 export type EventRow = Tables["agentEvents"]["$inferSelect"];
 

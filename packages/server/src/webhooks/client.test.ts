@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Clock } from "../lib/clock.ts";
 import type { Attempt } from "./attempt.ts";
-import { Receiver } from "./receiver.ts";
+import { Receiver } from "./client.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { ApiError, type Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
-import { hook } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
-import { createWorld, type TestWorld } from "../testing.ts";
+import { hook } from "../../../test/hook.ts";
+import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
 
 const codeOf = async (call: Promise<unknown>): Promise<string> => {
   try {

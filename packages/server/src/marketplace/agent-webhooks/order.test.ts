@@ -1,9 +1,9 @@
 import type { AgentEvent } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { hook } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
-import { createWorld, type TestWorld } from "../testing.ts";
-import { emit } from "./emit.ts";
+import { hook } from "../../../test/hook.ts";
+import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import { emit } from "./agent-events.ts";
 
 const answered = (world: TestWorld, activationId: string, messageId: string, runId = "run_one"): Promise<void> =>
   world.app.deps.db.tx((tx) =>

@@ -1,10 +1,10 @@
 import type { AgentEventState, AgentEventType, Delivery, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, lt } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
-import { notFound } from "../lib/api-error.ts";
-import type { ListingRow } from "../marketplace/listings/store.ts";
-import type { EventRow } from "./lanes.ts";
+import type { Reader, Tx } from "../../db/db.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { notFound } from "../../lib/api-error.ts";
+import type { EventRow } from "../../webhooks/streams.ts";
+import type { ListingRow } from "../listings/store.ts";
 import { showDelivery } from "./show.ts";
 
 export interface DeliveryFilter extends PageInput {

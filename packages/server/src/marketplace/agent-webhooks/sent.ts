@@ -1,9 +1,9 @@
 import type { Delivery, DeliveryDetail } from "@mailsvc/sdk/contract";
 import { desc, eq } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
-import { findEvent } from "../webhooks/list.ts";
-import { showDelivery, showDetail } from "../webhooks/show.ts";
-import { findListing } from "./listings/store.ts";
+import type { Reader } from "../../db/db.ts";
+import { findListing } from "../listings/store.ts";
+import { findEvent } from "./list.ts";
+import { showDelivery, showDetail } from "./show.ts";
 
 /** An event with the listing whose webhook it is for. */
 export type SentEvent = Delivery & { slug: string };

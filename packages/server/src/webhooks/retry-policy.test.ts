@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planAfter } from "./schedule.ts";
+import { planAfter } from "./retry-policy.ts";
 
 const failed = { httpStatus: 500, retryAfter: null };
 

@@ -1,16 +1,16 @@
 import type { DeliveryDetail } from "@mailsvc/sdk/contract";
 import { and, eq, isNull, lt } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import { ApiError } from "../lib/api-error.ts";
-import { perMinute } from "../lib/rate.ts";
-import { effective } from "../marketplace/activations/store.ts";
-import { findListing, type ListingRow } from "../marketplace/listings/store.ts";
-import type { Attempt } from "./attempt.ts";
-import { sealPlace } from "./emit.ts";
-import type { EventRow } from "./lanes.ts";
+import type { Reader, Tx } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { perMinute } from "../../lib/rate.ts";
+import type { Attempt } from "../../webhooks/attempt.ts";
+import { acknowledge, archiveLast, noteOnly } from "../../webhooks/outcomes.ts";
+import type { EventRow } from "../../webhooks/streams.ts";
+import { effective } from "../activations/store.ts";
+import { findListing, type ListingRow } from "../listings/store.ts";
+import { sealPlace } from "./agent-events.ts";
 import { findEvent } from "./list.ts";
-import { acknowledge, archiveLast, noteOnly } from "./settle.ts";
 import { showDetail } from "./show.ts";
 
 // What is sent by hand waits for no lane and no place: without a limit it would be a way to call anybody as often as one likes.

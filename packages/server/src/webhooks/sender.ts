@@ -5,11 +5,11 @@ import { checkWebhookUrl } from "../lib/guard-url.ts";
 import type { ListingRow } from "../marketplace/listings/store.ts";
 import { signingSecrets } from "../marketplace/listings/webhook.ts";
 import type { Attempt } from "./attempt.ts";
+import { Receiver } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 import type { Message } from "./port.ts";
-import { Receiver } from "./receiver.ts";
-import { LIMIT_MS } from "./schedule.ts";
-import { Signers } from "./sign.ts";
+import { LIMIT_MS } from "./retry-policy.ts";
+import { Signers } from "./signer.ts";
 
 // Connections to all webhooks together, with those that are kept: beyond it each is closed when it has carried its request.
 const MOST_OPEN = 4096;
@@ -110,7 +110,7 @@ export class Postman {
 
   /** The library is loaded with the first event: a server without agents starts without it. */
   #connectorOf(): Promise<buildConnector.connector> {
-    this.#connector ??= import("./client.ts").then(({ buildConnector }) =>
+    this.#connector ??= import("./undici.ts").then(({ buildConnector }) =>
       guardedConnector(buildConnector, this.#lookup, this.#deps.config, LIMIT_MS),
     );
     return this.#connector;

@@ -4,8 +4,8 @@ import { hook } from "../../test/hook.ts";
 import { listAgent, turnOn } from "../../test/marketplace.ts";
 import type { BendableClock } from "../lib/bendable-clock.ts";
 import { createWorld } from "../testing.ts";
-import { LEASE_MS } from "./lanes.ts";
-import { LIMIT_MS } from "./schedule.ts";
+import { LIMIT_MS } from "./retry-policy.ts";
+import { LEASE_MS } from "./streams.ts";
 
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
   await using hooks = await hook();

@@ -1,18 +1,18 @@
 import { inArray, isNotNull, min } from "drizzle-orm";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
+import { sealPlace } from "../marketplace/agent-webhooks/agent-events.ts";
 import type { ListingRow } from "../marketplace/listings/store.ts";
-import { Agenda } from "./agenda.ts";
 import type { Attempt } from "./attempt.ts";
-import { Desks } from "./desks.ts";
-import { sealPlace } from "./emit.ts";
-import { claimOf, type Job, ownerOf } from "./lanes.ts";
+import type { Receiver } from "./client.ts";
+import { type Found, round } from "./complete-batch.ts";
+import { Desks } from "./concurrency.ts";
+import type { Ended } from "./outcomes.ts";
 import type { DeliveryParts, DeliveryWorker, Message } from "./port.ts";
-import { Postman } from "./postman.ts";
-import type { Receiver } from "./receiver.ts";
-import { type Found, round } from "./round.ts";
-import { LIMIT_MS } from "./schedule.ts";
-import type { Ended } from "./settle.ts";
+import { Agenda } from "./ready-set.ts";
+import { LIMIT_MS } from "./retry-policy.ts";
+import { Postman } from "./sender.ts";
+import { claimOf, type Job, ownerOf } from "./streams.ts";
 
 // Outcomes noted, and events taken, in one transaction: a few ms of work, for which other writers wait.
 const BATCH = 256;

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
 import type { ListingRow } from "../marketplace/listings/store.ts";
-import { Agenda } from "./agenda.ts";
-import { Desks } from "./desks.ts";
-import type { Job } from "./lanes.ts";
-import type { Receiver } from "./receiver.ts";
-import type { Ended } from "./settle.ts";
+import type { Receiver } from "./client.ts";
+import { Desks } from "./concurrency.ts";
+import type { Ended } from "./outcomes.ts";
+import { Agenda } from "./ready-set.ts";
+import type { Job } from "./streams.ts";
 
 /** A webhook that answers when it is told to. */
 interface Place {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type Hook, hook } from "../../test/hook.ts";
-import { eventsOf, listAgent, turnOn } from "../../test/marketplace.ts";
-import { createWorld, type TestWorld } from "../testing.ts";
+import { type Hook, hook } from "../../../test/hook.ts";
+import { eventsOf, listAgent, turnOn } from "../../../test/marketplace.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 
@@ -142,7 +142,7 @@ test("a restart changes neither bytes nor times", async () => {
   await queue.stop();
   const times = clocked(hooks, world, () => 200);
   // What another start of the server does.
-  const { jobsOf } = await import("../features.ts");
+  const { jobsOf } = await import("../../features.ts");
   await queue.start(jobsOf(world.app.deps), 4);
   await world.clock.advance("1m");
   expect(times).toEqual([19_000]);

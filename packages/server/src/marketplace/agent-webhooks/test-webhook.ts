@@ -1,11 +1,11 @@
 import { TEST_ACTIVATION, type WebhookTest } from "@mailsvc/sdk/contract";
-import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import { ApiError } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
-import { perMinute } from "../lib/rate.ts";
-import { findListing } from "../marketplace/listings/store.ts";
-import { HINTS } from "./attempt.ts";
+import type { Reader } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { perMinute } from "../../lib/rate.ts";
+import { HINTS } from "../../webhooks/attempt.ts";
+import { findListing } from "../listings/store.ts";
 
 // A builder who could ping without limit would have a scanner of other people's ports.
 const RATE = perMinute(10);

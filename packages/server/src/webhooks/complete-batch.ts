@@ -2,9 +2,9 @@ import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { type ListingRow, listingById } from "../marketplace/listings/store.ts";
-import type { Wish } from "./desks.ts";
-import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./lanes.ts";
-import { type Ended, settle } from "./settle.ts";
+import type { Wish } from "./concurrency.ts";
+import { type Ended, settle } from "./outcomes.ts";
+import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./streams.ts";
 
 /** What a round found: for each job that ended what follows in its lane, for each wish what was taken. */
 export interface Found {

@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryAttempt, DeliveryDetail } from "@mailsvc/sdk/contract";
 import { desc, eq } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
-import { iso } from "../lib/clock.ts";
-import { HINTS } from "./attempt.ts";
-import type { EventRow } from "./lanes.ts";
+import type { Reader, Tx } from "../../db/db.ts";
+import type { Tables } from "../../db/tables.ts";
+import { iso } from "../../lib/clock.ts";
+import { HINTS } from "../../webhooks/attempt.ts";
+import type { EventRow } from "../../webhooks/streams.ts";
 
 type AttemptRow = Tables["deliveryAttempts"]["$inferSelect"];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf } from "./response-snippet.ts";
 
 const excerpt = (text: string, secrets: string[] = []) => excerptOf(Buffer.from(text), secrets);
 const KEY = "ms_agent_4eC39HqLyjWDarjtT1zdp7dcABCDEFGHIJKLMNOPQRSTUV";

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentEventType } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, sql } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../deps.ts";
-import { iso } from "../lib/clock.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { iso } from "../../lib/clock.ts";
 
 type Envelope = "id" | "type" | "activationId" | "runId" | "sequence" | "timestamp";
 
