@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXIT_MEANING } from "../packages/cli/src/exit.ts";
+import { EXIT_MEANING } from "../packages/cli/src/runtime/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
 import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";

@@ -2,7 +2,7 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
-import type { Host } from "./host.ts";
+import type { Host } from "./types.ts";
 
 const host: Host = {
   argv: process.argv.slice(2),

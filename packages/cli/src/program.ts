@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import type { Run } from "./act.ts";
 import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
 import { activateCommand } from "./commands/activate.ts";
 import { apiCommand } from "./commands/api.ts";
@@ -17,12 +16,12 @@ import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
-import { commandOf } from "./from-contract.ts";
-import { addGlobals } from "./globals.ts";
-import { formatHelp } from "./help.ts";
-import type { Host } from "./host.ts";
-import { groupOf, NOUNS, type Placed, placed } from "./places.ts";
-import type { Terminal } from "./tty.ts";
+import { getHelpGroup, listCommandSpecs, NOUNS } from "./contract/command-map.ts";
+import { buildEndpointCommand } from "./contract/endpoint-command.ts";
+import type { Run } from "./runtime/action.ts";
+import { addGlobals } from "./runtime/globals.ts";
+import { formatHelp } from "./runtime/help.ts";
+import type { CommandSpec, Host, Terminal } from "./types.ts";
 
 const EXAMPLES = `
 Examples:
@@ -41,11 +40,11 @@ Both came to the agent's webhook, with agent.activated:
 const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands"]);
 
 // Endpoints whose command is more than their fields: files, waiting, folders.
-const OWN: Readonly<Record<string, (place: Placed, run: Run) => Command>> = {
+const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => Command>> = {
   "activations.create": activateCommand,
   "agent.runs.log": runLogCommand,
   "plans.change": planCommand,
-  "emails.send": (place, run) => sendCommand(place.words, run),
+  "emails.send": (spec, run) => sendCommand(spec.words, run),
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,
@@ -63,7 +62,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
   const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
   for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
   program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
-  fromContract(program, run, askedBy(host.argv));
+  addContractCommands(program, run, isNounRequested(host.argv));
   for (const command of [
     loginCommand(run),
     logoutCommand(run),
@@ -78,7 +77,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
   program.addCommand(completeCommand(run, program), { hidden: true });
   addGlobals(program, "write");
   program.addHelpText("after", EXAMPLES);
-  settle(program, host, term, write);
+  configureCommand(program, host, term, write);
   return program;
 }
 
@@ -86,7 +85,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
  * The commands of the contract. Of nouns only those are filled that `isAsked` says yes to: to make all commands takes as long as
  * all else of a start.
  */
-function fromContract(program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void {
+function addContractCommands(program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void {
   const nouns = new Map<string, Command>();
   /** The command of a noun, `emails` or `agent runs`, made with those above it when first asked for. */
   const nounOf = (words: readonly string[]): Command => {
@@ -97,15 +96,15 @@ function fromContract(program: Command, run: Run, isAsked: (noun: readonly strin
     const above = words.length > 1 ? nounOf(words.slice(0, -1)) : program;
     const made = new Command(last).description(NOUNS[name]?.summary ?? NOUNS[last]?.summary ?? last);
     nouns.set(name, made);
-    above.addCommand(words.length > 1 ? made : made.helpGroup(groupOf(name)));
+    above.addCommand(words.length > 1 ? made : made.helpGroup(getHelpGroup(name)));
     return made;
   };
-  for (const place of placed()) {
-    const noun = place.words.slice(0, -1);
+  for (const spec of listCommandSpecs()) {
+    const noun = spec.words.slice(0, -1);
     const above = noun.length === 0 ? program : nounOf(noun);
     if (!isAsked(noun)) continue;
-    const command = (OWN[place.id] ?? commandOf)(place, run);
-    above.addCommand(noun.length === 0 ? command.helpGroup(groupOf(command.name())) : command);
+    const command = (CUSTOM_COMMANDS[spec.id] ?? buildEndpointCommand)(spec, run);
+    above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command);
   }
   if (isAsked(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
   const beside = { templates: templateCommands, approvals: approvalCommands };
@@ -114,7 +113,7 @@ function fromContract(program: Command, run: Run, isAsked: (noun: readonly strin
 }
 
 // What commander asks of every command: errors thrown instead of exits, our streams, our colours.
-function settle(command: Command, host: Host, term: Terminal, write: (text: string) => void): void {
+function configureCommand(command: Command, host: Host, term: Terminal, write: (text: string) => void): void {
   command.exitOverride().helpCommand(false).helpOption("-h, --help", "Help for this command").showSuggestionAfterError(true);
   if (command.commands.length > 0) command.enablePositionalOptions();
   command.configureOutput({
@@ -141,11 +140,11 @@ function settle(command: Command, host: Host, term: Terminal, write: (text: stri
   for (const child of command.commands) {
     // A noun takes the global flags too: `mailsvc emails --json list`.
     if (child.commands.length > 0) addGlobals(child, "write", true);
-    settle(child, host, term, write);
+    configureCommand(child, host, term, write);
   }
 }
 
 // Whoever lists all commands needs them all; a command that is called, helped with or completed has its noun among the words.
-function askedBy(argv: readonly string[]) {
+function isNounRequested(argv: readonly string[]) {
   return (noun: readonly string[]): boolean => argv.includes("commands") || noun.every((word) => argv.includes(word));
 }

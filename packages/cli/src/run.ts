@@ -1,26 +1,26 @@
 import { type Command, CommanderError } from "commander";
-import type { Run } from "./act.ts";
-import { advise } from "./advice.ts";
-import { cancelled, type Failure, failureOf, usageError } from "./errors.ts";
-import { EXIT, type Exit } from "./exit.ts";
-import type { Host } from "./host.ts";
-import { outputOf, ReaderGone } from "./output.ts";
+import { advise } from "./contract/advice.ts";
 import { createProgram } from "./program.ts";
-import { type Session, sessionOf } from "./session.ts";
-import { terminalOf } from "./tty.ts";
+import type { Run } from "./runtime/action.ts";
+import { cancelledError, toFailure, usageError } from "./runtime/errors.ts";
+import { EXIT, type Exit } from "./runtime/exit.ts";
+import { createOutput, OutputClosed } from "./runtime/output.ts";
+import { createSession } from "./runtime/session.ts";
+import { detectTerminal } from "./runtime/tty.ts";
+import type { Failure, Host, Session } from "./types.ts";
 
 /**
  * Runs one command line and answers its exit code. Never ends the process and never throws: what goes wrong is
  * explained on stderr. When the reader of stdout is gone the program just stops.
  */
 export async function run(host: Host): Promise<Exit> {
-  const term = terminalOf(host);
+  const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;
   const state: Run = {
     exit: EXIT.ok,
     open: (globals) => {
-      session = sessionOf(host, globals, stop.signal);
+      session = createSession(host, globals, stop.signal);
       return session;
     },
   };
@@ -30,7 +30,7 @@ export async function run(host: Host): Promise<Exit> {
   const unlisten = host.onSignal(() => stop.abort());
   let written = "";
   const asJson = host.argv.includes("--json");
-  const plain = outputOf(host, term, { json: asJson, quiet: false });
+  const plain = createOutput(host, term, { json: asJson, quiet: false });
   let program: Command | undefined;
   try {
     program = await createProgram(host, term, state, (text) => {
@@ -44,7 +44,7 @@ export async function run(host: Host): Promise<Exit> {
     await program.parseAsync([...host.argv], { from: "user" });
     return state.exit;
   } catch (error) {
-    if (error instanceof ReaderGone) return EXIT.ok;
+    if (error instanceof OutputClosed) return EXIT.ok;
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) {
         await plain.text(written).catch(ignore);
@@ -52,11 +52,11 @@ export async function run(host: Host): Promise<Exit> {
       }
       // A noun without a verb: commander has shown its help on stderr already.
       if (error.code === "commander.help") return EXIT.usage;
-      plain.fail(advised(error, host.argv, program), asJson);
+      plain.fail(adviseUsage(error, host.argv, program), asJson);
       return EXIT.usage;
     }
-    const plainly = stop.signal.aborted ? cancelled().failure : failureOf(error, session?.flagOf, urlOf(session));
-    const failure = advise(plainly, session?.place, session?.lastCall);
+    const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, getServerUrl(session));
+    const failure = advise(plainly, session?.spec, session?.lastCall);
     (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
     return failure.exit;
@@ -68,7 +68,7 @@ export async function run(host: Host): Promise<Exit> {
 }
 
 // Commander writes "error: unknown option '--foo'\n(Did you mean --for?)".
-function usageOf(error: CommanderError): Failure {
+function toUsageFailure(error: CommanderError): Failure {
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
   const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.!?]$/.test(first) ? "" : "."}`;
   const hint = rest.join(" ").replace(/^\(|\)$/g, "");
@@ -76,7 +76,7 @@ function usageOf(error: CommanderError): Failure {
 }
 
 /** The command that was meant, as far as the words lead, and those words. */
-function meant(argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } {
+function findCommand(argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } {
   const words = ["mailsvc"];
   let command = program;
   for (const word of argv) {
@@ -90,16 +90,16 @@ function meant(argv: readonly string[], program: Command | undefined): { words: 
 }
 
 // The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
-function advised(error: CommanderError, argv: readonly string[], program: Command | undefined): Failure {
-  const failure = usageOf(error);
-  const { words, command } = meant(argv, program);
+function adviseUsage(error: CommanderError, argv: readonly string[], program: Command | undefined): Failure {
+  const failure = toUsageFailure(error);
+  const { words, command } = findCommand(argv, program);
   const next = `${words} --help`;
   if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
   const isActivation = error.message.includes("'activationId'");
   return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
 }
 
-function urlOf(session: Session | undefined): string | undefined {
+function getServerUrl(session: Session | undefined): string | undefined {
   try {
     return session?.settings().url;
   } catch {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
-import { FALLBACK_URL } from "../src/settings.ts";
+import { FALLBACK_URL } from "../src/runtime/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 

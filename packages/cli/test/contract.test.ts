@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { agentContract, type Contract, contract } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { sendFields } from "../src/commands/send.ts";
-import { commandLine } from "../src/examples.ts";
-import { fieldsOf } from "../src/fields.ts";
-import { placed } from "../src/places.ts";
-import type { CommandNode } from "../src/tree.ts";
+import { listSendFields } from "../src/commands/send.ts";
+import { listCommandSpecs } from "../src/contract/command-map.ts";
+import type { CommandNode } from "../src/contract/command-tree.ts";
+import { formatCommandLine } from "../src/contract/examples.ts";
+import { listFields } from "../src/contract/fields.ts";
 import { cli, folder } from "./harness.ts";
 
 const ENV = {
@@ -34,23 +34,23 @@ const shellWords = (line: string): string[] =>
 describe("every endpoint of the contract", () => {
   test("has a command of its own with a flag for each of its fields", async () => {
     const tree: CommandNode = (await cli(["commands"])).json;
-    expect(placed().map((p) => p.id)).toEqual([...idsOf(contract, ""), ...idsOf(agentContract, "agent.")]);
-    for (const place of placed()) {
+    expect(listCommandSpecs().map((p) => p.id)).toEqual([...idsOf(contract, ""), ...idsOf(agentContract, "agent.")]);
+    for (const place of listCommandSpecs()) {
       const node = find(tree, place.words);
       expect(node?.endpoint, place.id).toMatchObject({ id: place.id, path: place.endpoint.path });
       const flags = new Set(node?.options.map((o) => o.flag));
-      const fields = place.id === "emails.send" ? sendFields() : fieldsOf(place.endpoint);
+      const fields = place.id === "emails.send" ? listSendFields() : listFields(place.endpoint);
       for (const field of fields)
         if (FROM_FILES[place.id] === field.name) expect(node?.arguments.map((a) => a.name)).toEqual(["file"]);
         else expect(flags, `${place.id} ${field.name}`).toContain(`--${field.flag}`);
     }
   });
 
-  const sent = placed().filter((place) => FROM_FILES[place.id] === undefined);
+  const sent = listCommandSpecs().filter((place) => FROM_FILES[place.id] === undefined);
   const examples = sent.flatMap((place) =>
     (place.endpoint.examples ?? []).map((example) => {
-      const fields = place.id === "emails.send" ? sendFields().filter((f) => f.name !== "attachments") : fieldsOf(place.endpoint);
-      return { line: commandLine(place, fields, example), place, example };
+      const fields = place.id === "emails.send" ? listSendFields().filter((f) => f.name !== "attachments") : listFields(place.endpoint);
+      return { line: formatCommandLine(place, fields, example), place, example };
     }),
   );
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
-import type { Host, In, Out } from "../src/host.ts";
 import { run } from "../src/run.ts";
+import type { Host, In, Out } from "../src/types.ts";
 
 /** How a command line is run in a test; everything unsaid is a quiet pipe on Linux. */
 export interface Setup {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
 import { listAgent, turnOn } from "../../server/test/marketplace.ts";
-import { widthOf } from "../src/tty.ts";
+import { measureWidth } from "../src/runtime/tty.ts";
 import { cli, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -38,7 +38,7 @@ test("instants say that they are UTC, and no line of a list is wider than the te
   ]) {
     const { stdout } = await mailsvc(argv, tty);
     expect(stdout.split("\n").length).toBeGreaterThan(2);
-    for (const line of stdout.split("\n")) expect(widthOf(line), line).toBeLessThanOrEqual(80);
+    for (const line of stdout.split("\n")) expect(measureWidth(line), line).toBeLessThanOrEqual(80);
   }
 });
 

@@ -1,15 +1,15 @@
 import { contract } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
-import { act, type Run } from "../act.ts";
-import { profileName, readConfigFile, writeConfigFile } from "../config.ts";
-import { CliError, usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import { ask } from "../prompts.ts";
-import { callOf, maskKey } from "../request.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { resolveSettings } from "../settings.ts";
-import { details } from "../views/table.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { parseProfileName, readConfigFile, writeConfigFile } from "../runtime/config-file.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { ask } from "../runtime/prompts.ts";
+import { buildCall, maskKey } from "../runtime/request.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import { resolveSettings } from "../runtime/settings.ts";
+import type { Session } from "../types.ts";
+import { renderDetails } from "../views/table.ts";
 
 interface MeLike {
   workspace: { id: string; name: string };
@@ -25,13 +25,13 @@ export function loginCommand(run: Run): Command {
       "after",
       "\nExamples:\n  mailsvc login\n  mailsvc login --profile staging --url https://mail.example.com --with-key < key.txt",
     );
-  return act(command, run, "connect", async (session, _args, flags) => {
+  return runAction(command, run, "connect", async (session, _args, flags) => {
     const settings = resolveSettings(session.host, session.settingFlags(), true);
-    const profile = profileName(settings.profile);
+    const profile = parseProfileName(settings.profile);
     const apiKey = await readKey(session, flags["withKey"] === true);
     session.use({ ...resolveSettings(session.host, { ...session.settingFlags(), "api-key": apiKey }, true), profile });
     const progress = session.progress("Checking the key");
-    const answer = await session.send(callOf(contract.me.get, [], {}, undefined)).finally(() => progress.stop());
+    const answer = await session.send(buildCall(contract.me.get, [], {}, undefined)).finally(() => progress.stop());
     const me = answer.data as MeLike;
     const file = readConfigFile(settings.path);
     const stored = { ...file.profiles[profile], url: settings.url, "api-key": apiKey };
@@ -58,7 +58,7 @@ export function loginCommand(run: Run): Command {
 export function logoutCommand(run: Run): Command {
   const command = new Command("logout").description("Forget the key of a profile (it stays valid: see keys revoke)");
   command.option("--profile <name>", "The profile (the one in use unless said)").option("--all", "Every profile");
-  return act(command, run, "local", async (session, _args, flags) => {
+  return runAction(command, run, "local", async (session, _args, flags) => {
     const named = flags["profile"] as string | undefined;
     const { path, file, profile } = resolveSettings(session.host, named === undefined ? {} : { profile: named }, true);
     const gone = flags["all"] === true ? Object.keys(file.profiles) : [profile];
@@ -81,7 +81,7 @@ export function logoutCommand(run: Run): Command {
 
 /** `mailsvc profiles`: what is stored, keys by their ends only. */
 export function profilesCommand(run: Run): Command {
-  return act(
+  return runAction(
     new Command("profiles").description("List stored profiles; switch with: config set profile <name>"),
     run,
     "local",
@@ -95,7 +95,7 @@ export function profilesCommand(run: Run): Command {
       }));
       const { out } = session.term;
       await session.out.data({ data: list, path }, () =>
-        details(
+        renderDetails(
           list.map((p) => [`${p.current ? "* " : "  "}${p.name}`, [p.url, p.key].filter(Boolean).join("  ")]),
           out,
         ),

@@ -1,15 +1,14 @@
 import { Argument, Command, Option } from "commander";
-import { noteChoices } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import { collect } from "../flags.ts";
-import { withIdempotency } from "../perform.ts";
-import { type Call, isWrite } from "../request.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { Answer } from "../transport.ts";
-import { isRow } from "../views/generic.ts";
+import { withIdempotency } from "../contract/execute.ts";
+import { collect } from "../contract/flags.ts";
+import { setArgumentChoices } from "../contract/metadata.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { isWrite } from "../runtime/request.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Answer, Call, Session } from "../types.ts";
+import { isRecord } from "../views/generic.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -17,7 +16,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 export function apiCommand(run: Run): Command {
   const command = new Command("api")
     .description("Send any request and print the answer")
-    .addArgument(noteChoices(new Argument("<method>", METHODS.join(", ")), METHODS))
+    .addArgument(setArgumentChoices(new Argument("<method>", METHODS.join(", ")), METHODS))
     .argument("<path>", "Path of the API, e.g. /api/v1/emails")
     .addOption(new Option("-d, --data <json>", "Body: JSON, @file or - for stdin"))
     .addOption(new Option("-H, --header <header>", '"Name: value" (repeatable)').argParser(collect))
@@ -28,7 +27,7 @@ export function apiCommand(run: Run): Command {
       "after",
       '\nExamples:\n  mailsvc api GET /api/v1/emails --query status=bounced --paginate\n  mailsvc api POST /api/v1/senders -d \'{"domain":"acme.example"}\'',
     );
-  return act(command, run, "write", async (session, [verb = "", path = ""], flags) => {
+  return runAction(command, run, "write", async (session, [verb = "", path = ""], flags) => {
     const method = verb.toUpperCase();
     if (!METHODS.includes(method))
       throw usageError(
@@ -37,7 +36,7 @@ export function apiCommand(run: Run): Command {
       );
     if (!path.startsWith("/")) throw usageError(`"${path}" is no path; it begins with /, the server comes from --url.`);
     if (flags["paginate"] === true && isWrite(method)) throw usageError("--paginate is for GET only.");
-    const call = await callFrom(session, method, path, flags);
+    const call = await buildRawCall(session, method, path, flags);
     if (session.globals.dryRun) {
       await session.printDryRun(call);
       return EXIT.ok;
@@ -48,20 +47,20 @@ export function apiCommand(run: Run): Command {
   });
 }
 
-function split(text: string, at: number, flag: string, example: string): [string, string] {
+function splitPair(text: string, at: number, flag: string, example: string): [string, string] {
   if (at < 1) throw usageError(`${flag}: "${text}" has no name and value. Write: ${flag} ${example}`);
   return [text.slice(0, at).trim(), text.slice(at + 1)];
 }
 
-async function callFrom(session: Session, method: string, path: string, flags: Flags): Promise<Call> {
+async function buildRawCall(session: Session, method: string, path: string, flags: Flags): Promise<Call> {
   const query: Record<string, string> = {};
   for (const text of (flags["query"] as string[] | undefined) ?? []) {
-    const [name, value] = split(text, text.indexOf("="), "--query", "status=queued");
+    const [name, value] = splitPair(text, text.indexOf("="), "--query", "status=queued");
     query[name] = value;
   }
   const headers: Record<string, string> = {};
   for (const text of (flags["header"] as string[] | undefined) ?? []) {
-    const [name, value] = split(text, text.indexOf(":"), "--header", '"Accept: application/json"');
+    const [name, value] = splitPair(text, text.indexOf(":"), "--header", '"Accept: application/json"');
     headers[name] = value.trim();
   }
   const data = flags["data"] === undefined ? undefined : await session.input.json(String(flags["data"]), "--data");
@@ -75,7 +74,7 @@ async function callFrom(session: Session, method: string, path: string, flags: F
   });
 }
 
-async function head(answer: Answer): Promise<string> {
+async function formatHead(answer: Answer): Promise<string> {
   // All of HTTP, for a few words: loaded when they are asked for.
   const { default: http } = await import("node:http");
   return [
@@ -87,7 +86,7 @@ async function head(answer: Answer): Promise<string> {
 }
 
 async function print(session: Session, answer: Answer, include: boolean): Promise<void> {
-  if (include) await session.out.text(await head(answer));
+  if (include) await session.out.text(await formatHead(answer));
   if (typeof answer.data === "string") return session.out.text(answer.data);
   if (answer.data !== undefined) await session.out.document(answer.data);
 }
@@ -96,7 +95,7 @@ async function paginate(session: Session, first: Call): Promise<void> {
   const seen = new Set<string>();
   for (let call = first; ; ) {
     const { data } = await session.send(call);
-    if (!isRow(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
+    if (!isRecord(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
     for (const row of data["data"]) await session.out.line(row);
     const { nextCursor } = (data["pagination"] ?? {}) as { nextCursor?: string | null };
     if (!nextCursor || seen.has(nextCursor)) return;

@@ -1,20 +1,20 @@
 import { Command } from "commander";
-import { act, type Run } from "../act.ts";
-import { EXIT, EXIT_MEANING } from "../exit.ts";
-import { type CommandNode, treeOf } from "../tree.ts";
-import { table } from "../views/table.ts";
+import { buildTree, type CommandNode } from "../contract/command-tree.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { EXIT, EXIT_MEANING } from "../runtime/exit.ts";
+import { renderTable } from "../views/table.ts";
 
 /** `mailsvc commands`: every command; with --json the whole tree with flags, types and endpoints. */
 export function commandsCommand(run: Run, root: Command): Command {
-  return act(
+  return runAction(
     new Command("commands").description("List every command; with --json their flags, types and endpoints too"),
     run,
     "local",
     async (session) => {
-      const tree = treeOf(root);
+      const tree = buildTree(root);
       await session.out.data({ ...tree, version: session.host.version, exitCodes: EXIT_MEANING }, () =>
-        table(
-          leaves(tree),
+        renderTable(
+          listLeaves(tree),
           [
             {
               title: "command",
@@ -31,6 +31,6 @@ export function commandsCommand(run: Run, root: Command): Command {
   );
 }
 
-function leaves(node: CommandNode): CommandNode[] {
-  return node.commands.length === 0 ? [node] : node.commands.flatMap(leaves);
+function listLeaves(node: CommandNode): CommandNode[] {
+  return node.commands.length === 0 ? [node] : node.commands.flatMap(listLeaves);
 }

@@ -1,12 +1,12 @@
 import { Argument, Command } from "commander";
-import { noteChoices } from "../about.ts";
-import { act, type Run } from "../act.ts";
-import { complete } from "../complete.ts";
-import { configPath, readConfigFile } from "../config.ts";
-import { usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import type { Host } from "../host.ts";
-import { treeOf } from "../tree.ts";
+import { buildTree } from "../contract/command-tree.ts";
+import { setArgumentChoices } from "../contract/metadata.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { getConfigPath, readConfigFile } from "../runtime/config-file.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import type { Host } from "../types.ts";
+import { complete } from "./complete.ts";
 import { CONFIG_KEYS } from "./config.ts";
 
 // Each script asks the program itself, so what it offers is what the installed version has. The program answers one
@@ -89,9 +89,9 @@ export function completionCommand(run: Run): Command {
   const help = SHELLS.map((shell) => `  ${shell.padEnd(5)} ${INSTALL[shell]}`).join("\n");
   const command = new Command("completion")
     .description("Print a completion script")
-    .addArgument(noteChoices(new Argument("<shell>", SHELLS.join(", ")), SHELLS))
+    .addArgument(setArgumentChoices(new Argument("<shell>", SHELLS.join(", ")), SHELLS))
     .addHelpText("after", `\nInstall:\n${help}`);
-  return act(command, run, "local", async (session, [shell = ""]) => {
+  return runAction(command, run, "local", async (session, [shell = ""]) => {
     if (!(SHELLS as string[]).includes(shell)) throw usageError(`"${shell}" is no shell known here: ${SHELLS.join(", ")}.`);
     await session.out.text(SCRIPTS[shell as keyof typeof SCRIPTS]);
     return EXIT.ok;
@@ -101,9 +101,9 @@ export function completionCommand(run: Run): Command {
 /** `mailsvc __complete -- words…`: what the scripts ask. Hidden. */
 export function completeCommand(run: Run, root: Command): Command {
   const command = new Command("__complete").argument("[words...]").allowUnknownOption();
-  return act(command, run, "local", async (session) => {
+  return runAction(command, run, "local", async (session) => {
     const words = session.host.argv.slice(session.host.argv.indexOf("--") + 1);
-    const result = complete(treeOf(root), words, { profiles: () => profilesIn(session.host), configKeys: CONFIG_KEYS });
+    const result = complete(buildTree(root), words, { profiles: () => listProfiles(session.host), configKeys: CONFIG_KEYS });
     const lines = result.files
       ? [":files"]
       : result.suggestions.map((s) => (s.about === "" ? s.value : `${s.value}\t${s.about.replace(/\s+/g, " ")}`));
@@ -112,9 +112,9 @@ export function completeCommand(run: Run, root: Command): Command {
   });
 }
 
-function profilesIn(host: Host): string[] {
+function listProfiles(host: Host): string[] {
   try {
-    return Object.keys(readConfigFile(configPath(host)).profiles);
+    return Object.keys(readConfigFile(getConfigPath(host)).profiles);
   } catch {
     return [];
   }

@@ -1,13 +1,13 @@
 import { Command } from "commander";
-import { act, type Run } from "../act.ts";
-import { type ConfigFile, configPath, profileName, readConfigFile, SETTING_KEYS, type SettingKey, writeConfigFile } from "../config.ts";
-import { CliError, usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import { maskKey } from "../request.ts";
-import type { Session } from "../session.ts";
-import { type Origin, originsOf, readDuration, resolveSettings, serverUrl } from "../settings.ts";
-import { checkChoice } from "../values.ts";
-import { details, table } from "../views/table.ts";
+import { assertChoice } from "../contract/values.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { getConfigPath, parseProfileName, readConfigFile, writeConfigFile } from "../runtime/config-file.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { maskKey } from "../runtime/request.ts";
+import { listOrigins, type Origin, parseDuration, parseServerUrl, resolveSettings } from "../runtime/settings.ts";
+import { type ConfigFile, SETTING_KEYS, type Session, type SettingKey } from "../types.ts";
+import { renderDetails, renderTable } from "../views/table.ts";
 
 type Key = SettingKey | "profile";
 export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];
@@ -15,34 +15,34 @@ export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];
 /** `mailsvc config …` */
 export function configCommand(run: Run): Command {
   const command = new Command("config").description("Settings: flag > environment > profile > default");
-  for (const make of [get, set, unset, list, explain, path]) command.addCommand(make(run));
+  for (const make of [getCommand, setCommand, unsetCommand, listCommand, explainCommand, pathCommand]) command.addCommand(make(run));
   return command;
 }
 
-function keyOf(text: string | undefined): Key {
+function parseSettingKey(text: string | undefined): Key {
   if (text === undefined || !(CONFIG_KEYS as readonly string[]).includes(text))
     throw usageError(`"${text ?? ""}" is no setting. There are: ${CONFIG_KEYS.join(", ")}.`);
   return text as Key;
 }
 
-function shown(key: Key, value: string): string {
+function maskValue(key: Key, value: string): string {
   return key === "api-key" ? maskKey(value) : value;
 }
 
-function where(origin: Origin): string {
+function describeOrigin(origin: Origin): string {
   return { flag: origin.name, env: `environment, ${origin.name}`, profile: origin.name, default: "default" }[origin.source];
 }
 
-function checked(key: Key, value: string, file: ConfigFile): string {
-  if (key === "url") return serverUrl(value, "url");
-  if (key === "timeout") readDuration(value, "timeout");
-  if (key === "profile") checkChoice("profile", profileName(value), Object.keys(file.profiles));
+function parseSettingValue(key: Key, value: string, file: ConfigFile): string {
+  if (key === "url") return parseServerUrl(value, "url");
+  if (key === "timeout") parseDuration(value, "timeout");
+  if (key === "profile") assertChoice("profile", parseProfileName(value), Object.keys(file.profiles));
   if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is no API key.");
   return value;
 }
 
-function get(run: Run): Command {
-  return act(
+function getCommand(run: Run): Command {
+  return runAction(
     new Command("get")
       .description("Show one setting as it holds now")
       .argument("<key>", CONFIG_KEYS.join(", "))
@@ -50,8 +50,8 @@ function get(run: Run): Command {
     run,
     "connect",
     async (session, [word], flags) => {
-      const key = keyOf(word);
-      const origin = originsOf(key, session.host, session.settingFlags())[0];
+      const key = parseSettingKey(word);
+      const origin = listOrigins(key, session.host, session.settingFlags())[0];
       if (!origin)
         throw new CliError({
           code: "not_found",
@@ -59,15 +59,15 @@ function get(run: Run): Command {
           exit: EXIT.notFound,
           next: key === "api-key" ? "mailsvc login" : `mailsvc config set ${key} …`,
         });
-      const value = flags["showKey"] === true ? origin.value : shown(key, origin.value);
+      const value = flags["showKey"] === true ? origin.value : maskValue(key, origin.value);
       await session.out.data({ key, value }, () => value);
       return EXIT.ok;
     },
   );
 }
 
-function set(run: Run): Command {
-  return act(
+function setCommand(run: Run): Command {
+  return runAction(
     new Command("set")
       .description("Store a setting in the profile in use")
       .argument("<key>", CONFIG_KEYS.join(", "))
@@ -79,27 +79,30 @@ function set(run: Run): Command {
     run,
     "connect",
     async (session, [word, given = ""]) => {
-      const key = keyOf(word);
+      const key = parseSettingKey(word);
       const { path, file, profile } = resolveSettings(session.host, session.settingFlags(), true);
-      const value = checked(key, given === "-" ? (await session.input.text("-", "<value>")).trim() : given, file);
+      const value = parseSettingValue(key, given === "-" ? (await session.input.text("-", "<value>")).trim() : given, file);
       const stored: ConfigFile =
         key === "profile"
           ? { ...file, profile: value }
           : { ...file, profiles: { ...file.profiles, [profile]: { ...file.profiles[profile], [key]: value } } };
       writeConfigFile(path, stored);
-      await session.out.data({ key, value: shown(key, value), profile: stored.profile, path }, () => `${key} = ${shown(key, value)}`);
+      await session.out.data(
+        { key, value: maskValue(key, value), profile: stored.profile, path },
+        () => `${key} = ${maskValue(key, value)}`,
+      );
       return EXIT.ok;
     },
   );
 }
 
-function unset(run: Run): Command {
-  return act(
+function unsetCommand(run: Run): Command {
+  return runAction(
     new Command("unset").description("Remove a setting from the profile in use").argument("<key>", SETTING_KEYS.join(", ")),
     run,
     "connect",
     async (session, [word]) => {
-      const key = keyOf(word);
+      const key = parseSettingKey(word);
       if (key === "profile") throw usageError("profile cannot be unset. To switch: mailsvc config set profile default");
       const { path, file, profile } = resolveSettings(session.host, session.settingFlags());
       const { [key]: gone, ...rest } = file.profiles[profile] ?? {};
@@ -118,17 +121,17 @@ function unset(run: Run): Command {
 }
 
 function originsFor(session: Session, key: Key): Origin[] {
-  return originsOf(key, session.host, session.settingFlags());
+  return listOrigins(key, session.host, session.settingFlags());
 }
 
-function list(run: Run): Command {
-  return act(new Command("list").description("Show every setting and where it comes from"), run, "connect", async (session) => {
+function listCommand(run: Run): Command {
+  return runAction(new Command("list").description("Show every setting and where it comes from"), run, "connect", async (session) => {
     const rows = CONFIG_KEYS.map((key) => {
       const origin = originsFor(session, key)[0];
-      return { key, value: origin ? shown(key, origin.value) : null, from: origin ? where(origin) : null };
+      return { key, value: origin ? maskValue(key, origin.value) : null, from: origin ? describeOrigin(origin) : null };
     });
     await session.out.data({ data: rows }, () =>
-      table(
+      renderTable(
         rows,
         [
           { title: "setting", value: (r) => r.key },
@@ -143,23 +146,23 @@ function list(run: Run): Command {
   });
 }
 
-function explain(run: Run): Command {
-  return act(
+function explainCommand(run: Run): Command {
+  return runAction(
     new Command("explain").description("Say where a setting comes from, and what it overrides").argument("<key>", CONFIG_KEYS.join(", ")),
     run,
     "connect",
     async (session, [word]) => {
-      const key = keyOf(word);
+      const key = parseSettingKey(word);
       const origins = originsFor(session, key).map((o, i) => ({
-        value: shown(key, o.value),
+        value: maskValue(key, o.value),
         source: o.source,
-        from: where(o),
+        from: describeOrigin(o),
         used: i === 0,
       }));
       await session.out.data({ key, origins }, () =>
         origins.length === 0
           ? `${key} is not set: no flag, no environment variable, no profile.`
-          : details(
+          : renderDetails(
               origins.map((o) => [o.used ? "used" : "overridden", `${o.value}  (${o.from})`]),
               session.term.out,
             ),
@@ -169,9 +172,9 @@ function explain(run: Run): Command {
   );
 }
 
-function path(run: Run): Command {
-  return act(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
-    const file = configPath(session.host);
+function pathCommand(run: Run): Command {
+  return runAction(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
+    const file = getConfigPath(session.host);
     await session.out.data({ path: file, profiles: Object.keys(readConfigFile(file).profiles) }, () => file);
     return EXIT.ok;
   });

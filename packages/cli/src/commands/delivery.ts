@@ -1,17 +1,17 @@
 import { contract, type EmailStatus } from "@mailsvc/sdk/contract";
-import { cancelled, type Failure } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { callOf } from "../request.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { statusColor } from "../views/status.ts";
+import { cancelledError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Failure, Session } from "../types.ts";
+import { paintStatus } from "../views/status.ts";
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
 const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
-const LOST: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
+const FAILED: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
 
-interface Watched {
+interface TrackedEmail {
   id: string;
   status: string;
   to: string;
@@ -20,10 +20,10 @@ interface Watched {
 
 /** Waits until the emails of a send answer are delivered or lost, and prints how each ended; exit 11 when one is lost, 10 when the time is over. */
 export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
-  const emails = await settle(session, idsOf(data), limitMs);
-  await session.out.data({ ...(data as object), emails }, () => report(session, emails));
+  const emails = await pollUntilFinal(session, listIds(data), limitMs);
+  await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
   const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
-  if (open.length === 0) return exitOf(emails);
+  if (open.length === 0) return getExit(emails);
   const late: Failure = {
     code: "timeout",
     message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
@@ -34,27 +34,27 @@ export async function waitAndShow(session: Session, data: unknown, limitMs: numb
   return EXIT.network;
 }
 
-function idsOf(data: unknown): string[] {
+function listIds(data: unknown): string[] {
   const answer = data as { id?: string; ids?: string[] };
   return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
 }
 
 /** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
-async function settle(session: Session, ids: readonly string[], limitMs: number): Promise<Watched[]> {
+async function pollUntilFinal(session: Session, ids: readonly string[], limitMs: number): Promise<TrackedEmail[]> {
   const { host, signal } = session;
   const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
   const until = host.now() + limitMs;
-  const seen = new Map<string, Watched>();
+  const seen = new Map<string, TrackedEmail>();
   const open = (): string[] => ids.filter((id) => WAITING.has((seen.get(id)?.status ?? "queued") as EmailStatus));
   try {
     for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, SLOWEST_POLL_MS)) {
       for (const id of open()) {
-        const { data } = await session.send(callOf(contract.emails.get, [id], {}, undefined));
-        const { status, to, lastError } = data as Watched;
+        const { data } = await session.send(buildCall(contract.emails.get, [id], {}, undefined));
+        const { status, to, lastError } = data as TrackedEmail;
         seen.set(id, { id, status, to, lastError });
       }
       if (open().length === 0 || host.now() >= until) return [...seen.values()];
-      if (signal.aborted) throw cancelled();
+      if (signal.aborted) throw cancelledError();
       await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
     }
   } finally {
@@ -62,15 +62,15 @@ async function settle(session: Session, ids: readonly string[], limitMs: number)
   }
 }
 
-function report(session: Session, emails: readonly Watched[]): string {
+function formatReport(session: Session, emails: readonly TrackedEmail[]): string {
   return emails
     .map(
       (e) =>
-        `${statusColor(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
+        `${paintStatus(session.term.out, e.status)} ${safeText(e.to)}  ${safeText(e.id)}${e.lastError ? `\n  ${safeText(e.lastError.message)}` : ""}`,
     )
     .join("\n");
 }
 
-function exitOf(emails: readonly Watched[]): Exit {
-  return emails.some((e) => LOST.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok;
+function getExit(emails: readonly TrackedEmail[]): Exit {
+  return emails.some((e) => FAILED.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok;
 }

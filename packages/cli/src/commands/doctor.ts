@@ -1,13 +1,13 @@
 import { contract } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
-import { act, type Run } from "../act.ts";
-import { configPath, isExposed, readConfigFile } from "../config.ts";
-import { type Failure, failureOf } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { callOf } from "../request.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { statusColor } from "../views/status.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";
+import { toFailure } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Failure, Session } from "../types.ts";
+import { paintStatus } from "../views/status.ts";
 
 /** What was looked at, and what was found. */
 interface Check {
@@ -22,7 +22,7 @@ interface Finding {
   exit: Exit;
 }
 
-const WANTED = [22, 19] as const;
+const MINIMUM_NODE = [22, 19] as const;
 
 interface MeLike {
   workspace: { name: string };
@@ -32,7 +32,7 @@ interface MeLike {
 
 /** `mailsvc doctor`: is everything in place? The exit code is that of the first failure. */
 export function doctorCommand(run: Run): Command {
-  return act(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
+  return runAction(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
     const progress = session.progress("Looking");
     const findings = await diagnose(session).finally(() => progress.stop());
     const checks = findings.map((f) => f.check);
@@ -42,7 +42,7 @@ export function doctorCommand(run: Run): Command {
   });
 }
 
-function good(name: string, detail: string): Finding {
+function passed(name: string, detail: string): Finding {
   return { check: { name, status: "ok", detail }, exit: EXIT.ok };
 }
 
@@ -61,77 +61,80 @@ function failed(name: string, f: Failure): Finding {
   };
 }
 
-function node({ host }: Session): Finding {
+function checkNode({ host }: Session): Finding {
   const [major = 0, minor = 0] = host.nodeVersion.replace(/^v/, "").split(".").map(Number);
-  const enough = major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1]);
+  const enough = major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1]);
   return enough
-    ? good("node", host.nodeVersion)
+    ? passed("node", host.nodeVersion)
     : failed("node", {
         code: "node_too_old",
         message: `${host.nodeVersion} is too old.`,
         exit: EXIT.usage,
-        hint: `Node ${WANTED.join(".")} or newer is needed.`,
+        hint: `Node ${MINIMUM_NODE.join(".")} or newer is needed.`,
       });
 }
 
-function config(session: Session): Finding {
-  const path = configPath(session.host);
+function checkConfig(session: Session): Finding {
+  const path = getConfigPath(session.host);
   try {
     const { profiles } = readConfigFile(path);
     const settings = session.settings();
     if (isExposed(path, session.host.platform))
       return warning("config", `${path} may be read by others on this machine.`, `chmod 600 ${path}`);
     const count = Object.keys(profiles).length;
-    return good("config", count === 0 ? `no profile stored (${path})` : `profile ${settings.profile} in ${path}`);
+    return passed("config", count === 0 ? `no profile stored (${path})` : `profile ${settings.profile} in ${path}`);
   } catch (error) {
-    return failed("config", failureOf(error));
+    return failed("config", toFailure(error));
   }
 }
 
-async function server(session: Session): Promise<Finding> {
+async function checkServer(session: Session): Promise<Finding> {
   const { url } = session.settings();
   try {
     const from = session.host.now();
-    const { data } = await session.send(callOf(contract.health.live, [], {}, undefined));
+    const { data } = await session.send(buildCall(contract.health.live, [], {}, undefined));
     const version = (data as { version?: unknown }).version;
-    return good("server", `${url} answered in ${session.host.now() - from} ms${typeof version === "string" ? `, version ${version}` : ""}`);
+    return passed(
+      "server",
+      `${url} answered in ${session.host.now() - from} ms${typeof version === "string" ? `, version ${version}` : ""}`,
+    );
   } catch (error) {
-    return failed("server", failureOf(error, undefined, url));
+    return failed("server", toFailure(error, undefined, url));
   }
 }
 
-async function account(session: Session): Promise<Finding[]> {
+async function checkAccount(session: Session): Promise<Finding[]> {
   try {
-    const { workspace, key, server: about } = (await session.send(callOf(contract.me.get, [], {}, undefined))).data as MeLike;
+    const { workspace, key, server: about } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as MeLike;
     const same = about.version === session.host.version;
     return [
-      good("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
+      passed("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
       same
-        ? good("version", about.version)
+        ? passed("version", about.version)
         : warning("version", `the server is ${about.version}, this program ${session.host.version}`, "Use the same version of both."),
       about.mailer === "capture" && !about.dev
         ? warning("mailer", "capture: mail is kept, and sent to nobody", "Start the server with --smtp-url to send for real.")
-        : good("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
+        : passed("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
     ];
   } catch (error) {
-    return [failed("key", failureOf(error)), skipped("mailer", "needs a valid key")];
+    return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
   }
 }
 
 async function diagnose(session: Session): Promise<Finding[]> {
-  const first = [node(session), config(session)];
+  const first = [checkNode(session), checkConfig(session)];
   if (first[1]?.check.status === "fail")
     return [...first, skipped("server", "needs a readable config"), skipped("key", "needs a readable config")];
-  const reached = await server(session);
+  const reached = await checkServer(session);
   if (reached.check.status === "fail") return [...first, reached, skipped("key", "needs a server"), skipped("mailer", "needs a server")];
-  return [...first, reached, ...(await account(session))];
+  return [...first, reached, ...(await checkAccount(session))];
 }
 
 function render(checks: readonly Check[], { term: { out } }: Session): string {
   return checks
     .map(
       (c) =>
-        `${statusColor(out, c.status.padEnd(7)).replace(c.status.padEnd(7), statusColor(out, c.status) + " ".repeat(7 - c.status.length))} ${out.bold(c.name.padEnd(8))} ${safeText(c.detail)}${c.hint && c.status !== "ok" ? `\n${" ".repeat(17)}${out.dim(safeText(c.hint))}` : ""}`,
+        `${paintStatus(out, c.status.padEnd(7)).replace(c.status.padEnd(7), paintStatus(out, c.status) + " ".repeat(7 - c.status.length))} ${out.bold(c.name.padEnd(8))} ${safeText(c.detail)}${c.hint && c.status !== "ok" ? `\n${" ".repeat(17)}${out.dim(safeText(c.hint))}` : ""}`,
     )
     .join("\n");
 }

@@ -1,23 +1,22 @@
 import { extname, resolve } from "node:path";
 import { type Contact, contract, type Pagination } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
-import { noteCommand, noteOption } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { checkInput, flagOfFields } from "../check.ts";
-import { CliError, usageError } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { type CsvFlags, csvColumns, csvHead, csvOf } from "../export/rows.ts";
-import { openSpool } from "../export/spool.ts";
-import { type Target, toFile, toStdout } from "../export/target.ts";
-import { fieldsOf } from "../fields.ts";
-import { addField } from "../flags.ts";
-import { gather } from "../gather.ts";
-import { choice, separatorFlag } from "../import/flags.ts";
-import { number } from "../import/summary.ts";
+import { listFields } from "../contract/fields.ts";
+import { addField } from "../contract/flags.ts";
+import { readInput } from "../contract/input.ts";
+import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
+import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
+import { openBuffer } from "../export/buffer.ts";
+import { type CsvFlags, formatContact, formatHeader, listColumns } from "../export/rows.ts";
+import { openFile, openStdout, type Target } from "../export/target.ts";
+import { buildChoiceOption, parseSeparator } from "../import/flags.ts";
+import { formatNumber } from "../import/summary.ts";
 import { FORMATS, type Format } from "../import/table.ts";
-import type { Placed } from "../places.ts";
-import { type Call, callOf } from "../request.ts";
-import type { Session } from "../session.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import type { Call, CommandSpec, Session } from "../types.ts";
 
 const { export: endpoint } = contract.contacts;
 
@@ -29,7 +28,7 @@ interface Shape extends Omit<CsvFlags, "keys"> {
   bom: boolean;
 }
 
-const LINES = 1000;
+const LINES_PER_WRITE = 1000;
 
 const EXAMPLES = `
 Examples:
@@ -40,9 +39,9 @@ Examples:
 A cell that a spreadsheet would run as a formula begins with '; the import takes it away again. docs/importing.md says more.`;
 
 /** `mailsvc contacts export`: all contacts, or those that filters leave, as CSV or NDJSON. */
-export function exportCommand(place: Placed, run: Run): Command {
-  const fields = fieldsOf(endpoint);
-  const command = noteCommand(new Command(place.words.at(-1)), place)
+export function exportCommand(spec: CommandSpec, run: Run): Command {
+  const fields = listFields(endpoint);
+  const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary("Write all contacts to a file, as CSV or NDJSON")
     .description(
       "Write all contacts, or those that filters leave, to a file or stdout. What is exported can be imported again, and comes out the same.",
@@ -50,20 +49,27 @@ export function exportCommand(place: Placed, run: Run): Command {
     .addHelpText("after", EXAMPLES);
   for (const field of fields) addField(command, field);
   command
-    .addOption(noteOption(new Option("--output <file>", "The file; it appears when it is whole. stdout otherwise"), { type: "file" }))
-    .addOption(choice("--format <format>", "By the file's name unless said, else csv", FORMATS))
     .addOption(
-      choice("--custom-fields <how>", "In CSV: all in one column as JSON, which is exact, or a column each", ["json", "columns"], "json"),
+      setOptionMetadata(new Option("--output <file>", "The file; it appears when it is whole. stdout otherwise"), { type: "file" }),
     )
-    .addOption(noteOption(new Option("--separator <character>", "Between cells: , ; | or tab (default ,)"), { type: "text" }))
-    .addOption(noteOption(new Option("--bom", "Begin with the mark by which Excel knows UTF-8"), { type: "boolean" }))
-    .addOption(noteOption(new Option("--no-guard", "Write cells that begin with = + - @ as they are"), { type: "boolean" }));
-  return act(command, run, "read", async (session, _args, flags) => {
-    session.flagOf = flagOfFields(fields);
-    session.place = place;
-    const { query } = await gather(session, endpoint, fields, flags);
+    .addOption(buildChoiceOption("--format <format>", "By the file's name unless said, else csv", FORMATS))
+    .addOption(
+      buildChoiceOption(
+        "--custom-fields <how>",
+        "In CSV: all in one column as JSON, which is exact, or a column each",
+        ["json", "columns"],
+        "json",
+      ),
+    )
+    .addOption(setOptionMetadata(new Option("--separator <character>", "Between cells: , ; | or tab (default ,)"), { type: "text" }))
+    .addOption(setOptionMetadata(new Option("--bom", "Begin with the mark by which Excel knows UTF-8"), { type: "boolean" }))
+    .addOption(setOptionMetadata(new Option("--no-guard", "Write cells that begin with = + - @ as they are"), { type: "boolean" }));
+  return runAction(command, run, "read", async (session, _args, flags) => {
+    session.flagOf = mapPathsToFlags(fields);
+    session.spec = spec;
+    const { query } = await readInput(session, endpoint, fields, flags);
     checkInput(endpoint, query, undefined, session.flagOf);
-    const call = callOf(endpoint, [], query, undefined);
+    const call = buildCall(endpoint, [], query, undefined);
     if (!session.globals.dryRun) return exportContacts(session, call, flags);
     await session.printDryRun(call);
     return EXIT.ok;
@@ -71,7 +77,7 @@ export function exportCommand(place: Placed, run: Run): Command {
 }
 
 /** Every page, by its cursor. Throws CliError when the list leads round in circles. */
-async function* pagesOf(session: Session, call: Call): AsyncGenerator<Contact[]> {
+async function* fetchPages(session: Session, call: Call): AsyncGenerator<Contact[]> {
   const progress = session.progress("Exporting");
   const seen = new Set<string>();
   let done = 0;
@@ -79,7 +85,7 @@ async function* pagesOf(session: Session, call: Call): AsyncGenerator<Contact[]>
     for (let query = call.query; ; ) {
       const { data, pagination } = (await session.send({ ...call, query })).data as Page;
       done += data.length;
-      progress.say(`Exporting, ${number(done)} of ${number(Math.max(done, pagination.total))} contacts`);
+      progress.update(`Exporting, ${formatNumber(done)} of ${formatNumber(Math.max(done, pagination.total))} contacts`);
       yield data;
       const cursor = pagination.nextCursor;
       if (!cursor) return;
@@ -92,7 +98,7 @@ async function* pagesOf(session: Session, call: Call): AsyncGenerator<Contact[]>
   }
 }
 
-function shapeOf(session: Session, flags: Flags): Shape {
+function readShape(session: Session, flags: Flags): Shape {
   const output = flags["output"] === undefined ? "" : extname(String(flags["output"]));
   const named: Format | undefined = /^\.(?:ndjson|jsonl)$/i.test(output) ? "ndjson" : output === "" ? undefined : "csv";
   const format = (flags["format"] as Format | undefined) ?? named ?? (session.globals.json ? "ndjson" : "csv");
@@ -101,7 +107,7 @@ function shapeOf(session: Session, flags: Flags): Shape {
   return {
     format,
     columns,
-    separator: separatorFlag(flags["separator"]) ?? (/^\.tsv$/i.test(output) ? "\t" : ","),
+    separator: parseSeparator(flags["separator"]) ?? (/^\.tsv$/i.test(output) ? "\t" : ","),
     guarded: flags["guard"] !== false,
     bom: flags["bom"] === true,
   };
@@ -109,21 +115,21 @@ function shapeOf(session: Session, flags: Flags): Shape {
 
 /** Writes CSV whose custom fields have columns of their own: all contacts are seen before the first line is written. */
 async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> {
-  const spool = openSpool();
+  const spool = openBuffer();
   try {
     for await (const contacts of pages) spool.add(contacts);
     const flags: CsvFlags = { ...shape, keys: spool.keys() };
-    let lines = [`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`];
+    let lines = [`${shape.bom ? "\ufeff" : ""}${formatHeader(flags)}`];
     let count = 0;
     for await (const contact of spool.contacts()) {
-      lines.push(csvOf(contact, flags));
+      lines.push(formatContact(contact, flags));
       count += 1;
-      if (lines.length < LINES) continue;
+      if (lines.length < LINES_PER_WRITE) continue;
       await target.write(lines.join(""));
       lines = [];
     }
     await target.write(lines.join(""));
-    return [count, csvColumns(flags.keys)];
+    return [count, listColumns(flags.keys)];
   } finally {
     spool.remove();
   }
@@ -134,34 +140,34 @@ async function writeAll(pages: AsyncIterable<Contact[]>, shape: Shape, target: T
   if (shape.columns) return writeColumns(pages, shape, target);
   const flags: CsvFlags = { ...shape, keys: null };
   const csv = shape.format === "csv";
-  if (csv) await target.write(`${shape.bom ? "\ufeff" : ""}${csvHead(flags)}`);
+  if (csv) await target.write(`${shape.bom ? "\ufeff" : ""}${formatHeader(flags)}`);
   let count = 0;
   for await (const contacts of pages) {
     count += contacts.length;
-    await target.write(contacts.map((c) => (csv ? csvOf(c, flags) : `${JSON.stringify(c)}\n`)).join(""));
+    await target.write(contacts.map((c) => (csv ? formatContact(c, flags) : `${JSON.stringify(c)}\n`)).join(""));
   }
-  return [count, csv ? csvColumns(null) : null];
+  return [count, csv ? listColumns(null) : null];
 }
 
 async function exportContacts(session: Session, call: Call, flags: Flags): Promise<Exit> {
   const { out, term, host } = session;
-  const shape = shapeOf(session, flags);
+  const shape = readShape(session, flags);
   const given = flags["output"] as string | undefined;
   const path = given === undefined || given === "-" ? null : resolve(host.cwd, given);
-  const target = path === null ? toStdout(session) : toFile(path, given ?? "");
+  const target = path === null ? openStdout(session) : openFile(path, given ?? "");
   let written: [number, string[] | null];
   try {
-    written = await writeAll(pagesOf(session, call), shape, target);
+    written = await writeAll(fetchPages(session, call), shape, target);
   } catch (error) {
-    target.drop();
+    target.discard();
     throw error;
   }
-  target.keep();
+  target.commit();
   const [contacts, columns] = written;
   if (path !== null)
     await out.data(
       { file: path, format: shape.format, contacts, columns },
-      () => `${term.out.green("Exported")} ${number(contacts)} contacts to ${path}`,
+      () => `${term.out.green("Exported")} ${formatNumber(contacts)} contacts to ${path}`,
     );
   return EXIT.ok;
 }

@@ -1,21 +1,28 @@
 import { Command } from "commander";
-import { noteCommand } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { CliError, failureOf, invalidInput } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { addOptions } from "../import/flags.ts";
-import type { Ending, Standing } from "../import/importer.ts";
-import { CONTACTS, type Kind, SUPPRESSIONS } from "../import/kind.ts";
-import { type Plan, planOf } from "../import/plan.ts";
-import { rejectsFile } from "../import/rejects.ts";
-import { asJson, asText, columnsIn, number, type ShownFault, type Summary, shownFaults } from "../import/summary.ts";
-import { watchImport } from "../import/watch.ts";
-import type { Placed } from "../places.ts";
-import type { Session } from "../session.ts";
+import { setCommandMetadata } from "../contract/metadata.ts";
+import { addImportOptions } from "../import/flags.ts";
+import type { ImportResult, ImportState } from "../import/importer.ts";
+import { CONTACTS, type ImportKind, SUPPRESSIONS } from "../import/kind.ts";
+import { type ImportPlan, planImport } from "../import/plan.ts";
+import { showProgress } from "../import/progress.ts";
+import { openRejectsFile } from "../import/rejects.ts";
+import {
+  describeColumns,
+  formatNumber,
+  formatSummary,
+  listShownFaults,
+  type ShownFault,
+  type Summary,
+  summaryToJson,
+} from "../import/summary.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { CliError, invalidInput, toFailure } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import type { CommandSpec, Session } from "../types.ts";
 
-const KEPT_ERRORS = 100;
+const MAX_ERRORS = 100;
 
-const AGAIN = "The same command goes on where it stopped; --restart begins anew.";
+const RESUME_HINT = "The same command goes on where it stopped; --restart begins anew.";
 
 const EXAMPLES = {
   contacts: `
@@ -35,47 +42,47 @@ Examples:
 Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used.`,
 };
 
-/** `mailsvc contacts import` and `mailsvc suppressions import`: a file of any length in place of the rows of one request. */
-export function importCommand(place: Placed, run: Run): Command {
-  const kind = place.id === "suppressions.import" ? SUPPRESSIONS : CONTACTS;
+/** `mailsvc contacts import` and `mailsvc suppressions import`: a file of any length in target of the rows of one request. */
+export function importCommand(spec: CommandSpec, run: Run): Command {
+  const kind = spec.id === "suppressions.import" ? SUPPRESSIONS : CONTACTS;
   const what = kind === CONTACTS ? "Create or update contacts from a CSV or NDJSON file" : "Suppress the addresses of a CSV or NDJSON file";
-  const command = noteCommand(new Command(place.words.at(-1)), place)
+  const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(what)
     .description(
       `${what}, however large it is. Separator, encoding and columns are found out; each row that cannot be taken is named with its line, and spoils no other one.`,
     )
     .argument("<file>", "The file, or - for stdin")
     .addHelpText("after", EXAMPLES[kind.noun]);
-  addOptions(command, kind);
-  return act(command, run, "connect", (session, [given = "-"], flags) => importFile(session, kind, given, flags));
+  addImportOptions(command, kind);
+  return runAction(command, run, "connect", (session, [given = "-"], flags) => importFile(session, kind, given, flags));
 }
 
-function exitOf({ why }: Ending, { rows, failed }: Standing): Exit {
+function getExit({ why }: ImportResult, { rows, failed }: ImportState): Exit {
   if (why === "cancelled") return EXIT.cancelled;
   if (failed === 0) return EXIT.ok;
   return failed === rows ? EXIT.validation : EXIT.partial;
 }
 
 /** Explains why an import ended before the end of its file. */
-function explain(session: Session, plan: Plan, ending: Ending, done: number): void {
-  const again = plan.checkpoint ? AGAIN : undefined;
-  if (ending.why === "too_many_errors")
+function explainResult(session: Session, plan: ImportPlan, result: ImportResult, done: number): void {
+  const again = plan.checkpoint ? RESUME_HINT : undefined;
+  if (result.why === "too_many_errors")
     session.out.fail(
-      { code: "too_many_errors", message: `More than ${number(plan.maxErrors)} rows failed.`, exit: EXIT.partial, hint: again },
+      { code: "too_many_errors", message: `More than ${formatNumber(plan.maxErrors)} rows failed.`, exit: EXIT.partial, hint: again },
       session.globals.json,
     );
-  if (ending.why === "cancelled" && done > 0) session.out.note(again ?? "Nothing is noted of how far it came.");
-  if (ending.why !== "failed") return;
-  const failure = failureOf(ending.error, undefined, session.settings().url);
+  if (result.why === "cancelled" && done > 0) session.out.note(again ?? "Nothing is noted of how far it came.");
+  if (result.why !== "failed") return;
+  const failure = toFailure(result.error, undefined, session.settings().url);
   throw new CliError({ ...failure, hint: [failure.hint, again].filter(Boolean).join(" ") });
 }
 
-async function importFile(session: Session, kind: Kind, given: string, flags: Flags): Promise<Exit> {
+async function importFile(session: Session, kind: ImportKind, given: string, flags: Flags): Promise<Exit> {
   const { host, out, term } = session;
-  const plan = await planOf(session, kind, given, flags);
+  const plan = await planImport(session, kind, given, flags);
   const { source, table, from, checkpoint } = plan;
   const began = host.now();
-  const standing: Standing = {
+  const state: ImportState = {
     rows: from.rows,
     failed: from.failed,
     counts: from.counts,
@@ -84,44 +91,44 @@ async function importFile(session: Session, kind: Kind, given: string, flags: Fl
     resumedBytes: 0,
     stopping: false,
   };
-  if (from.rows > 0) out.note(`Going on after row ${number(from.rows)}; ${checkpoint?.path} says how far it was.`);
-  const rejects = plan.errorsFile === null ? null : rejectsFile(plan.errorsFile, table, from.errorsBytes);
-  const watch = await watchImport(session, kind, source, standing, plan.flags.dryRun);
+  if (from.rows > 0) out.note(`Going on after row ${formatNumber(from.rows)}; ${checkpoint?.path} says how far it was.`);
+  const rejects = plan.errorsFile === null ? null : openRejectsFile(plan.errorsFile, table, from.errorsBytes);
+  const view = await showProgress(session, kind, source, state, plan.flags.dryRun);
   const errors: ShownFault[] = [];
   const { runImport } = await import("../import/importer.ts");
-  const ending = await runImport({
+  const result = await runImport({
     ...plan,
     session,
     rejects,
-    standing,
+    state,
     onRejects: (some) => {
-      watch.rejects(some);
-      for (const reject of some) if (errors.length < KEPT_ERRORS) errors.push(...shownFaults(reject));
+      view.rejects(some);
+      for (const reject of some) if (errors.length < MAX_ERRORS) errors.push(...listShownFaults(reject));
     },
   }).finally(async () => {
     rejects?.close();
-    await watch.end();
+    await view.end();
   });
-  const complete = ending.why === "done";
+  const complete = result.why === "done";
   if (complete) checkpoint?.remove();
-  if (complete && standing.rows === 0)
+  if (complete && state.rows === 0)
     throw invalidInput(`${source.name} has no rows.`, [], { code: "empty_file", hint: "Below the line with the names there is nothing." });
   const summary: Summary = {
     file: source.name,
     dryRun: plan.flags.dryRun,
     complete,
-    rows: standing.rows,
-    counts: standing.counts,
-    failed: standing.failed,
-    resumedAt: standing.resumedAt,
-    columns: columnsIn(table.names, table.places),
+    rows: state.rows,
+    counts: state.counts,
+    failed: state.failed,
+    resumedAt: state.resumedAt,
+    columns: describeColumns(table.names, table.targets),
     errors,
     errorsFile: plan.errorsFile,
     resumeFile: complete ? null : (checkpoint?.path ?? null),
   };
   const seconds = (host.now() - began) / 1000;
-  if (ending.why !== "failed" || standing.rows > 0)
-    await out.data(asJson(summary, kind), () => asText(summary, kind, ending, seconds, term.out));
-  explain(session, plan, ending, standing.rows);
-  return ending.why === "too_many_errors" ? EXIT.partial : exitOf(ending, standing);
+  if (result.why !== "failed" || state.rows > 0)
+    await out.data(summaryToJson(summary, kind), () => formatSummary(summary, kind, result, seconds, term.out));
+  explainResult(session, plan, result, state.rows);
+  return result.why === "too_many_errors" ? EXIT.partial : getExit(result, state);
 }

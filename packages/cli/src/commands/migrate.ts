@@ -1,11 +1,11 @@
 import type { MoveProgress, MoveReport } from "@mailsvc/server";
 import { Command, Option } from "commander";
-import { noteOption } from "../about.ts";
-import { act, type Run } from "../act.ts";
-import { CliError, cancelled, usageError } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { startProgress } from "../progress.ts";
-import { table } from "../views/table.ts";
+import { setOptionMetadata } from "../contract/metadata.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { startProgress } from "../runtime/progress.ts";
+import { renderTable } from "../views/table.ts";
 
 const WIDTH = 24;
 
@@ -14,8 +14,8 @@ export function migrateCommand(run: Run): Command {
   const command = new Command("migrate").description("Move an installation from a folder to a Postgres database");
   const from = new Option("--from <dir>", "Folder of the SQLite database; no server may use it").makeOptionMandatory();
   const to = new Option("--to <url>", "postgres://… of an empty database").makeOptionMandatory();
-  command.addOption(noteOption(from, { type: "file" })).addOption(noteOption(to, { type: "text" }));
-  return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
+  command.addOption(setOptionMetadata(from, { type: "file" })).addOption(setOptionMetadata(to, { type: "text" }));
+  return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { host, term, globals, out } = session;
     const target = String(flags["to"]);
     if (!/^postgres(?:ql)?:\/\//.test(target)) throw usageError("--to must begin with postgres://");
@@ -28,17 +28,17 @@ export function migrateCommand(run: Run): Command {
         to: target,
         onProgress: (at) => {
           // Between two chunks nothing is half done.
-          if (session.signal.aborted) throw cancelled();
-          progress.say(bar(at));
+          if (session.signal.aborted) throw cancelledError();
+          progress.update(formatBar(at));
         },
       });
     } catch (error) {
-      throw explained(error);
+      throw explainError(error);
     } finally {
       progress.stop();
     }
     await out.data(report, () => {
-      const rows = table(
+      const rows = renderTable(
         report.tables,
         [
           { title: "table", value: (t) => t.table },
@@ -56,14 +56,14 @@ export function migrateCommand(run: Run): Command {
 }
 
 /** `copying emails ████████░░░░░░░░ 52 %  5,200 of 10,000 rows` */
-function bar({ phase, table: name, done, total }: MoveProgress): string {
+function formatBar({ phase, table: name, done, total }: MoveProgress): string {
   const part = total === 0 ? 1 : done / total;
   const full = Math.round(part * WIDTH);
   const count = (n: number): string => n.toLocaleString("en-US");
   return `${phase === "copy" ? "copying" : "checking"} ${name} ${"█".repeat(full)}${"░".repeat(WIDTH - full)} ${Math.floor(part * 100)} %  ${count(done)} of ${count(total)} rows`;
 }
 
-function explained(error: unknown): unknown {
+function explainError(error: unknown): unknown {
   const { name, message } = error as Error;
   if (name === "MoveRefused") return usageError(message, { code: "move_refused" });
   if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });

@@ -1,29 +1,28 @@
 import { basename } from "node:path";
 import { contract } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
-import { noteCommand, noteOption } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { checkInput, flagOfFields } from "../check.ts";
-import { addContentFile, readContentFiles } from "../content-files.ts";
-import { usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import { type Field, fieldsOf } from "../fields.ts";
-import { collect, optionOf } from "../flags.ts";
-import { fillMissing, gather } from "../gather.ts";
-import { partialExit, withIdempotency } from "../perform.ts";
-import type { Placed } from "../places.ts";
-import { callOf } from "../request.ts";
-import type { Session } from "../session.ts";
-import { readDuration } from "../settings.ts";
-import { show } from "../views/show.ts";
+import { reportPartialFailure, withIdempotency } from "../contract/execute.ts";
+import { type Field, listFields } from "../contract/fields.ts";
+import { addContentFile, readContentFiles } from "../contract/files.ts";
+import { buildOption, collect } from "../contract/flags.ts";
+import { promptForMissing, readInput } from "../contract/input.ts";
+import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
+import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import { parseDuration } from "../runtime/settings.ts";
+import type { CommandSpec, Session } from "../types.ts";
+import { printResult } from "../views/show.ts";
 import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
 
 // What the contract calls scheduledAt and attachments is shorter to type here, and a file is named instead of encoded.
-const SHORT: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
+const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
 
-const ABOUT: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   to: "Recipient; with up to 50 of them each gets an email of its own",
   from: "Sender: an address, or Name <address>",
   scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
@@ -33,8 +32,8 @@ const ABOUT: Readonly<Record<string, string>> = {
 const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
 
 /** The fields of a send, under the names this command gives them. */
-export function sendFields(): Field[] {
-  return fieldsOf(send).map((f) => ({ ...f, flag: SHORT[f.name] ?? f.flag, description: ABOUT[f.name] ?? f.description }));
+export function listSendFields(): Field[] {
+  return listFields(send).map((f) => ({ ...f, flag: FLAG_NAMES[f.name] ?? f.flag, description: DESCRIPTIONS[f.name] ?? f.description }));
 }
 
 interface FileSpec {
@@ -67,39 +66,39 @@ With several --to each address gets an email of its own; when some cannot be que
 
 /** `mailsvc send`, which is `mailsvc emails send`: every field of the contract, with files in place of encoded content. */
 export function sendCommand(words: readonly string[], run: Run): Command {
-  const fields = sendFields();
+  const fields = listSendFields();
   const plain = fields.filter((f) => f.name !== "attachments");
-  const command = noteCommand(new Command(words.at(-1)), place(words))
+  const command = setCommandMetadata(new Command(words.at(-1)), buildSpec(words))
     .summary(send.summary)
     .description(`${send.summary}.\n\n${send.description}`)
     .addHelpText("after", EXAMPLES);
   for (const field of plain) {
-    command.addOption(optionOf(field));
+    command.addOption(buildOption(field));
     addContentFile(command, field, plain);
   }
   command
     .addOption(
-      noteOption(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
+      setOptionMetadata(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
         type: "file",
         repeatable: true,
       }).argParser(collect),
     )
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
     .option("--wait [time]", "Wait until it is delivered or has failed (30s unless said)");
-  return act(command, run, "write", async (session, _args, flags) => {
-    session.flagOf = flagOfFields(fields);
-    session.place = place(words);
-    const limitMs = waitLimit(flags["wait"]);
-    const gathered = await gather(session, send, plain, flags);
+  return runAction(command, run, "write", async (session, _args, flags) => {
+    session.flagOf = mapPathsToFlags(fields);
+    session.spec = buildSpec(words);
+    const limitMs = parseWait(flags["wait"]);
+    const gathered = await readInput(session, send, plain, flags);
     await readBody(session, plain, flags, gathered.body ?? {});
     const body = gathered.body ?? {};
     if (limitMs !== undefined && body["scheduledAt"] !== undefined)
       throw usageError("--wait cannot be used with --schedule: the email would wait on purpose.");
     const empty = body["html"] === undefined && body["text"] === undefined;
     const asked = fields.map((f) => (f.name === "text" && empty ? { ...f, required: true, description: CONTENT } : f));
-    await fillMissing(session, send, asked, gathered);
+    await promptForMissing(session, send, asked, gathered);
     checkInput(send, gathered.query, gathered.body, session.flagOf);
-    const call = withIdempotency(session, callOf(send, [], gathered.query, gathered.body));
+    const call = withIdempotency(session, buildCall(send, [], gathered.query, gathered.body));
     if (session.globals.dryRun) {
       await session.printDryRun(call);
       return EXIT.ok;
@@ -107,19 +106,19 @@ export function sendCommand(words: readonly string[], run: Run): Command {
     const progress = session.progress("Sending");
     const { data } = await session.send(call).finally(() => progress.stop());
     if (limitMs === undefined) {
-      await show(session, place(words), data);
-      return partialExit(session, data);
+      await printResult(session, buildSpec(words), data);
+      return reportPartialFailure(session, data);
     }
     const waited = await waitAndShow(session, data, limitMs);
-    return partialExit(session, data) === EXIT.ok ? waited : EXIT.partial;
+    return reportPartialFailure(session, data) === EXIT.ok ? waited : EXIT.partial;
   });
 }
 
-function place(words: readonly string[]): Placed {
+function buildSpec(words: readonly string[]): CommandSpec {
   return { id: "emails.send", endpoint: send, words, positional: [] };
 }
 
-async function attach(session: Session, text: string): Promise<Record<string, string>> {
+async function readAttachment(session: Session, text: string): Promise<Record<string, string>> {
   const spec = readFileSpec(text);
   if (spec.path === "-" && !spec.name) throw usageError("--attach -: a file from stdin needs a name: --attach '-;name=report.pdf'");
   const content = await session.input.bytes(spec.path, "--attach");
@@ -136,10 +135,10 @@ async function readBody(session: Session, fields: readonly Field[], flags: Flags
   const files = flags["attach"] as readonly string[] | undefined;
   if (!files) return;
   const attachments: Record<string, string>[] = [];
-  for (const file of files) attachments.push(await attach(session, file));
+  for (const file of files) attachments.push(await readAttachment(session, file));
   body["attachments"] = attachments;
 }
 
-function waitLimit(flag: unknown): number | undefined {
-  return flag === undefined ? undefined : readDuration(flag === true ? "30s" : String(flag), "--wait");
+function parseWait(flag: unknown): number | undefined {
+  return flag === undefined ? undefined : parseDuration(flag === true ? "30s" : String(flag), "--wait");
 }

@@ -1,18 +1,18 @@
 import type { Log, RunningServer, ServeFlag } from "@mailsvc/server";
 import { Command, Option } from "commander";
-import { noteOption } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { CliError, usageError } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { resolveSettings } from "../settings.ts";
+import { setOptionMetadata } from "../contract/metadata.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import { resolveSettings } from "../runtime/settings.ts";
+import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;
 
 // Errors whose message already says what the person who started the server can do about it.
-const EXPLAINED: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
-type ServeLog = ReturnType<typeof logOf>;
+const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
+type ServeLog = ReturnType<typeof createLog>;
 
 /** Says where the server is. A key that was just made is shown once: on stderr for people, in the JSON for programs. */
 export async function announce(
@@ -46,36 +46,36 @@ const EXAMPLES = {
 export async function serveCommands(run: Run, withFlags: boolean): Promise<Command[]> {
   const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
   return [
-    serveOrDev("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
-    serveOrDev("serve", "Run the server", run, table),
+    buildServeCommand("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
+    buildServeCommand("serve", "Run the server", run, table),
   ];
 }
 
 // "port to listen on" begins large as everywhere in help; "smtp://…" stays as it is.
-function sentence(text: string): string {
+function capitalize(text: string): string {
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
 
-function attributeOf(flag: ServeFlag): string {
+function getAttributeName(flag: ServeFlag): string {
   return new Option(`--${flag.name}`).attributeName();
 }
 
-function valuesOf(table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> {
-  return Object.fromEntries(table.map((flag) => [flag.name, flags[attributeOf(flag)] as string | boolean | undefined]));
+function readFlags(table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> {
+  return Object.fromEntries(table.map((flag) => [flag.name, flags[getAttributeName(flag)] as string | boolean | undefined]));
 }
 
-function startFailed(error: unknown): CliError {
+function startError(error: unknown): CliError {
   const { name, message } = error as Error;
   if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
   return new CliError({
     code: "serve_failed",
     message: `The server did not start: ${message}`,
-    exit: EXPLAINED.has(name) ? EXIT.usage : EXIT.server,
+    exit: USER_ERRORS.has(name) ? EXIT.usage : EXIT.server,
   });
 }
 
 /** The server's log on stderr: sentences for people, JSON lines for programs; the last lines kept for the screen. */
-function logOf(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) {
+function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) {
   const { host, term, globals, out } = session;
   const kept: string[] = [];
   let onScreen = false;
@@ -106,15 +106,15 @@ async function start(
 ): Promise<{ server: RunningServer; log: ServeLog }> {
   try {
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
-    const config = readConfig({ flags: valuesOf(table, flags), env: session.host.env, dev });
-    const log = logOf(session, jsonLog);
+    const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev });
+    const log = createLog(session, jsonLog);
     return { server: await serve(config, log.log), log };
   } catch (error) {
-    throw startFailed(error);
+    throw startError(error);
   }
 }
 
-function stopped(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) return done();
     signal.addEventListener("abort", () => done(), { once: true });
@@ -127,7 +127,7 @@ function wantsScreen({ host, out, globals }: Session): boolean {
   );
 }
 
-async function screen(session: Session, server: RunningServer, log: ServeLog): Promise<boolean> {
+async function showScreen(session: Session, server: RunningServer, log: ServeLog): Promise<boolean> {
   const load = () => import("../ui/screen.tsx");
   let ui: Awaited<ReturnType<typeof load>>;
   try {
@@ -139,35 +139,35 @@ async function screen(session: Session, server: RunningServer, log: ServeLog): P
   session.use({ ...resolveSettings(session.host, {}, true), url: server.url, apiKey: server.apiKey ?? undefined });
   log.toScreen(true);
   try {
-    await ui.showScreen(session, server, log);
+    await ui.renderDevScreen(session, server, log);
   } finally {
     log.toScreen(false);
   }
   return true;
 }
 
-async function untilEnd(session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> {
-  if (live && wantsScreen(session) && (await screen(session, server, log))) return;
+async function runUntilStopped(session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> {
+  if (live && wantsScreen(session) && (await showScreen(session, server, log))) return;
   await announce(session, server, dev);
-  await stopped(session.signal);
+  await waitForAbort(session.signal);
 }
 
-function serveOrDev(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
+function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
   const dev = name === "dev";
   const command = new Command(name).description(summary);
   for (const flag of table) {
     const option = new Option(
       `--${flag.name}${flag.value === null ? "" : ` <${flag.value.toLowerCase()}>`}`,
-      `${sentence(flag.summary)} (${flag.env})`,
+      `${capitalize(flag.summary)} (${flag.env})`,
     );
-    command.addOption(noteOption(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
+    command.addOption(setOptionMetadata(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
   command.addHelpText("after", `\nExamples:\n${EXAMPLES[name].map((line) => `  ${line}`).join("\n")}`);
   if (dev) command.option("--plain", "Plain lines instead of the live screen");
-  return act(command, run, "local", async (session, _args, flags): Promise<Exit> => {
+  return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { server, log } = await start(session, table, flags, dev);
     try {
-      await untilEnd(session, server, log, dev && flags["plain"] !== true, dev);
+      await runUntilStopped(session, server, log, dev && flags["plain"] !== true, dev);
     } finally {
       session.out.note(session.term.err.dim("Stopping."));
       await server.close();

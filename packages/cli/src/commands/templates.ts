@@ -2,33 +2,32 @@ import { writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { contract, type TemplateDetail } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
-import { noteCommand, noteOption } from "../about.ts";
-import { act, type Flags, type Run } from "../act.ts";
-import { checkInput, flagOfFields } from "../check.ts";
-import { usageError } from "../errors.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { fieldsOf } from "../fields.ts";
-import { addField } from "../flags.ts";
-import { gather } from "../gather.ts";
-import { assertSure } from "../perform.ts";
-import type { Placed } from "../places.ts";
-import { callOf } from "../request.ts";
-import { safeLines, safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { changesOf, differing, usesOf } from "../templates/changes.ts";
+import { confirmDestructive } from "../contract/execute.ts";
+import { listFields } from "../contract/fields.ts";
+import { addField } from "../contract/flags.ts";
+import { readInput } from "../contract/input.ts";
+import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
+import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { diffFields, listDependencies, planChanges } from "../templates/changes.ts";
 import { isSlug, readFolder, removeTemplate, type TemplateFiles, writeTemplate } from "../templates/folder.ts";
 import { applyChange, type Outcome } from "../templates/push.ts";
-import { readStored } from "../templates/stored.ts";
-import { outcomeLines, planLines, planOf } from "../views/templates.ts";
+import { readStoredTemplates } from "../templates/stored.ts";
+import type { CommandSpec, Session } from "../types.ts";
+import { formatOutcomes, formatPlan, planToJson } from "../views/templates.ts";
 
 const DIR = "templates";
 
 const previewEndpoint = contract.templates.preview;
 
 /** `mailsvc templates preview`: a stored template by its id, or one of a folder before it is pushed. */
-export function previewCommand(place: Placed, run: Run): Command {
-  const fields = fieldsOf(previewEndpoint);
-  const command = noteCommand(new Command(place.words.at(-1)), place)
+export function previewCommand(spec: CommandSpec, run: Run): Command {
+  const fields = listFields(previewEndpoint);
+  const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(previewEndpoint.summary)
     .description(`${previewEndpoint.summary}.\n\nWithout tpl_ in front it is a slug in the folder, whose files are rendered as they stand.`)
     .argument("<id>", "tpl_… of the server, or a slug in the folder");
@@ -38,22 +37,22 @@ export function previewCommand(place: Placed, run: Run): Command {
     .addOption(dirOption())
     .option("--html", "Print the HTML only")
     .option("--text", "Print the text only")
-    .addOption(noteOption(new Option("--out <file>", "Write the HTML to a file, to open it in a browser"), { type: "file" }))
+    .addOption(setOptionMetadata(new Option("--out <file>", "Write the HTML to a file, to open it in a browser"), { type: "file" }))
     .addHelpText(
       "after",
       "\nExamples:\n  mailsvc templates preview welcome --variable name=Ada\n  mailsvc templates preview welcome --variable 'order:=@order.json' --out preview.html\n  mailsvc templates preview tpl_01jc3v2m9k8q4w6x0y5z7a1b2c --html",
     );
-  return act(command, run, "write", async (session, [id = ""], flags): Promise<Exit> => {
-    session.flagOf = flagOfFields(fields);
-    session.place = place;
-    const { body = {} } = await gather(session, previewEndpoint, fields, flags);
-    let call = callOf(previewEndpoint, [id], {}, body);
+  return runAction(command, run, "write", async (session, [id = ""], flags): Promise<Exit> => {
+    session.flagOf = mapPathsToFlags(fields);
+    session.spec = spec;
+    const { body = {} } = await readInput(session, previewEndpoint, fields, flags);
+    let call = buildCall(previewEndpoint, [id], {}, body);
     if (/^tpl_/.test(id)) checkInput(previewEndpoint, {}, body, session.flagOf);
     else {
       if (body["version"] !== undefined) throw usageError("--version is for templates of the server; files have none.");
       const path = resolve(session.host.cwd, id);
       const slug = basename(path);
-      const dir = id.includes("/") ? dirname(path) : dirOf(session, flags);
+      const dir = id.includes("/") ? dirname(path) : getDir(session, flags);
       const local = readFolder(dir);
       const template = local.get(slug);
       if (!template)
@@ -61,7 +60,7 @@ export function previewCommand(place: Placed, run: Run): Command {
           hint: "Name a slug of the folder, or an id of the server: tpl_…",
         });
       if (template.kind !== "HTML") throw usageError(`${slug} is of kind ${template.kind}, which cannot be rendered.`);
-      call = callOf(contract.templates.render, [], {}, renderBody(local, template, body["variables"]));
+      call = buildCall(contract.templates.render, [], {}, renderBody(local, template, body["variables"]));
     }
     if (session.globals.dryRun) {
       await session.printDryRun(call);
@@ -80,26 +79,26 @@ export function templateCommands(run: Run): Command[] {
 }
 
 function dirOption(): Option {
-  return noteOption(new Option("--dir <folder>", "Folder of the templates").default(DIR), { type: "file", default: DIR });
+  return setOptionMetadata(new Option("--dir <folder>", "Folder of the templates").default(DIR), { type: "file", default: DIR });
 }
 
-function dirOf({ host }: Session, flags: Flags): string {
+function getDir({ host }: Session, flags: Flags): string {
   return resolve(host.cwd, String(flags["dir"] ?? DIR));
 }
 
-function slugsIn(args: readonly unknown[]): string[] {
+function parseSlugs(args: readonly unknown[]): string[] {
   const slugs = ((args[0] as string[] | undefined) ?? []).map((slug) => slug.replace(/\/+$/, "").split("/").at(-1) ?? "");
   for (const slug of slugs) if (!isSlug(slug)) throw usageError(`"${slug}" is no slug.`);
   return slugs;
 }
 
-function chosen<T>(all: ReadonlyMap<string, T>, only: readonly string[]): Map<string, T> {
+function pick<T>(all: ReadonlyMap<string, T>, only: readonly string[]): Map<string, T> {
   return new Map([...all].filter(([slug]) => only.length === 0 || only.includes(slug)));
 }
 
-function localOf(session: Session, flags: Flags, only: readonly string[]): Map<string, TemplateFiles> {
-  const dir = dirOf(session, flags);
-  const local = chosen(readFolder(dir), only);
+function readLocal(session: Session, flags: Flags, only: readonly string[]): Map<string, TemplateFiles> {
+  const dir = getDir(session, flags);
+  const local = pick(readFolder(dir), only);
   const missing = only.filter((slug) => !local.has(slug));
   if (missing.length > 0) throw usageError(`There is no template ${missing.join(", ")} in ${dir}.`);
   if (local.size === 0)
@@ -121,25 +120,25 @@ function pushCommand(run: Run): Command {
       "after",
       "\nExamples:\n  mailsvc templates push --dry-run\n  mailsvc templates push --publish\n  mailsvc templates push --publish --prune --yes\n\nExit code 11 when some could not be pushed; the others are.",
     );
-  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
+  return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = parseSlugs(args);
     const prune = flags["prune"] === true;
     if (prune && only.length > 0) throw usageError("--prune is for the whole folder; name no slugs with it.");
-    const local = localOf(session, flags, only);
+    const local = readLocal(session, flags, only);
     const options = { prune, publish: flags["publish"] === true };
-    const changes = changesOf(local, await readStored(session, only), options);
+    const changes = planChanges(local, await readStoredTemplates(session, only), options);
     if (session.globals.dryRun) {
-      await session.out.data(planOf(changes), () => planLines(changes, session.term.out));
+      await session.out.data(planToJson(changes), () => formatPlan(changes, session.term.out));
       session.out.note(session.term.err.dim("Nothing was changed."));
       return EXIT.ok;
     }
     const doomed = changes.filter((change) => change.change === "delete").map((change) => change.slug);
-    if (doomed.length > 0) await assertSure(session, "templates push --prune", `(deletes ${doomed.join(", ")})`);
+    if (doomed.length > 0) await confirmDestructive(session, "templates push --prune", `(deletes ${doomed.join(", ")})`);
     const outcomes: Outcome[] = [];
     const progress = session.progress("Pushing");
     try {
       for (const change of changes) {
-        progress.say(`Pushing ${change.slug}, ${outcomes.length} of ${changes.length}`);
+        progress.update(`Pushing ${change.slug}, ${outcomes.length} of ${changes.length}`);
         outcomes.push(await applyChange(session, change, options.publish));
       }
     } finally {
@@ -147,7 +146,7 @@ function pushCommand(run: Run): Command {
     }
     const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
     const unchanged = local.size - changes.filter((change) => change.local).length;
-    await session.out.data({ data: outcomes, unchanged, failed }, () => outcomeLines(outcomes, unchanged, session.term.out));
+    await session.out.data({ data: outcomes, unchanged, failed }, () => formatOutcomes(outcomes, unchanged, session.term.out));
     return failed > 0 ? EXIT.partial : EXIT.ok;
   });
 }
@@ -159,24 +158,24 @@ function pullCommand(run: Run): Command {
     .addOption(dirOption())
     .option("--prune", "Remove templates from the folder that are not on the server")
     .addHelpText("after", "\nExamples:\n  mailsvc templates pull\n  mailsvc templates pull welcome --dir mails --yes");
-  return act(command, run, "write", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
-    const dir = dirOf(session, flags);
-    const stored = await readStored(session, only);
+  return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = parseSlugs(args);
+    const dir = getDir(session, flags);
+    const stored = await readStoredTemplates(session, only);
     const missing = only.filter((slug) => !stored.has(slug));
     if (missing.length > 0)
       throw usageError(`There is no template ${missing.join(", ")} on the server.`, { code: "not_found", exit: EXIT.notFound });
-    const local = chosen(readFolder(dir), only);
+    const local = pick(readFolder(dir), only);
     const written = [...stored.values()].filter(({ files }) => {
       const mine = local.get(files.slug);
-      return !mine || differing(mine, files).length > 0;
+      return !mine || diffFields(mine, files).length > 0;
     });
     const over = written.filter(({ files }) => local.has(files.slug)).map(({ files }) => files.slug);
     const removed = flags["prune"] === true && only.length === 0 ? [...local.keys()].filter((slug) => !stored.has(slug)) : [];
     const answer = { dir, written: written.map(({ files }) => files.slug), removed, unchanged: stored.size - written.length };
     if (!session.globals.dryRun) {
       const lost = [...over, ...removed];
-      if (lost.length > 0) await assertSure(session, "templates pull", `(replaces ${lost.join(", ")} in ${dir})`);
+      if (lost.length > 0) await confirmDestructive(session, "templates pull", `(replaces ${lost.join(", ")} in ${dir})`);
       for (const { files } of written) writeTemplate(dir, files);
       for (const slug of removed) removeTemplate(dir, slug);
     }
@@ -201,11 +200,11 @@ function diffCommand(run: Run): Command {
     )
     .argument("[slugs...]", "Only these; all otherwise")
     .addOption(dirOption());
-  return act(command, run, "connect", async (session, args, flags): Promise<Exit> => {
-    const only = slugsIn(args);
-    const local = chosen(readFolder(dirOf(session, flags)), only);
-    const changes = changesOf(local, await readStored(session, only), { prune: true });
-    await session.out.data(planOf(changes), () => planLines(changes, session.term.out, true));
+  return runAction(command, run, "connect", async (session, args, flags): Promise<Exit> => {
+    const only = parseSlugs(args);
+    const local = pick(readFolder(getDir(session, flags)), only);
+    const changes = planChanges(local, await readStoredTemplates(session, only), { prune: true });
+    await session.out.data(planToJson(changes), () => formatPlan(changes, session.term.out, true));
     if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
     return changes.length === 0 ? EXIT.ok : EXIT.differs;
   });
@@ -214,12 +213,12 @@ function diffCommand(run: Run): Command {
 /** The request that renders files: their layout and partials go along, as they stand in the same folder. */
 function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: TemplateFiles, variables: unknown) {
   const parts: Record<string, unknown> = {};
-  const waiting = usesOf(template);
+  const waiting = listDependencies(template);
   for (let slug = waiting.shift(); slug !== undefined; slug = waiting.shift()) {
     const part = local.get(slug);
     if (!part || Object.hasOwn(parts, slug)) continue;
     parts[slug] = { html: part.html, text: part.text, declare: part.variables };
-    waiting.push(...usesOf(part));
+    waiting.push(...listDependencies(part));
   }
   const { type, subject, html, text, layout } = template;
   return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };

@@ -1,27 +1,27 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { usageError } from "../errors.ts";
-import type { Session } from "../session.ts";
+import { usageError } from "../runtime/errors.ts";
+import type { Session } from "../types.ts";
 
 /** Where an export goes. */
 export interface Target {
   write(text: string): Promise<void>;
   /** Makes what was written stand under its name. */
-  keep(): void;
+  commit(): void;
   /** Leaves no trace of it. */
-  drop(): void;
+  discard(): void;
 }
 
 /** Stdout, as it comes. */
-export function toStdout({ out }: Session): Target {
+export function openStdout({ out }: Session): Target {
   return {
     write: (text) => (text === "" ? Promise.resolve() : out.text(text)),
-    keep: () => {},
-    drop: () => {},
+    commit: () => {},
+    discard: () => {},
   };
 }
 
 /** A file, written aside and renamed when it is whole: nobody finds half an export. Readable for its owner only. Throws CliError. */
-export function toFile(path: string, given: string): Target {
+export function openFile(path: string, given: string): Target {
   const beside = `${path}.part`;
   const refused = (error: unknown): Error => usageError(`--output: ${given} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   let file: number;
@@ -39,7 +39,7 @@ export function toFile(path: string, given: string): Target {
         throw refused(error);
       }
     },
-    keep: () => {
+    commit: () => {
       fsyncSync(file);
       closeSync(file);
       try {
@@ -49,7 +49,7 @@ export function toFile(path: string, given: string): Target {
         throw refused(error);
       }
     },
-    drop: () => {
+    discard: () => {
       closeSync(file);
       rmSync(beside, { force: true });
     },

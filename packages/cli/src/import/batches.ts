@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { AddressError, addressKey, parseAddress } from "@mailsvc/sdk/contract";
-import { faultsIn } from "../check.ts";
-import type { Kind } from "./kind.ts";
+import { listFaults } from "../contract/validate.ts";
+import type { ImportKind } from "./kind.ts";
 import type { JsonRecord } from "./ndjson.ts";
 import type { Row, RowFault } from "./rows.ts";
 
@@ -27,7 +27,7 @@ export interface Batch {
 }
 
 /** A batch after a look at its rows. */
-export interface Checked {
+export interface CheckedBatch {
   valid: readonly Row[];
   rejects: readonly Reject[];
   /** The addresses in it, in the form in which they are compared. */
@@ -38,7 +38,7 @@ export interface Checked {
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Cuts a stream of rows into batches: always the same ones for the same file. */
-export async function* batchesOf(rows: AsyncIterable<Row[]>, limit: number, consumed: () => number): AsyncGenerator<Batch> {
+export async function* splitIntoBatches(rows: AsyncIterable<Row[]>, limit: number, consumed: () => number): AsyncGenerator<Batch> {
   let chain = "";
   let number = 0;
   let held: Row[] = [];
@@ -55,7 +55,7 @@ export async function* batchesOf(rows: AsyncIterable<Row[]>, limit: number, cons
   };
   for await (const some of rows)
     for (const row of some) {
-      const text = textOf(row.source);
+      const text = getSourceText(row.source);
       if (held.length > 0 && bytes + text.length * 3 > MAX_BYTES) yield cut();
       digest.update(text).update("\u001e");
       bytes += text.length * 3;
@@ -66,13 +66,13 @@ export async function* batchesOf(rows: AsyncIterable<Row[]>, limit: number, cons
 }
 
 /** Checks rows against the contract before they are sent: what cannot be taken does not travel. */
-export function checkRows(kind: Kind, rows: readonly Row[]): Checked {
+export function checkRows(kind: ImportKind, rows: readonly Row[]): CheckedBatch {
   const valid: Row[] = [];
   const rejects: Reject[] = [];
   const keys = new Set<string>();
   for (const row of rows) {
     const { line, source, value, columnOf } = row;
-    const faults = faultsOf(kind, row);
+    const faults = listRowFaults(kind, row);
     const address = faults.length === 0 ? readAddress(value["email"]) : null;
     if (address === null) rejects.push({ line, faults, source });
     else if ("fault" in address)
@@ -90,11 +90,11 @@ export function checkRows(kind: Kind, rows: readonly Row[]): Checked {
 }
 
 /** The key under which a batch is sent, the same one in each run that goes on with an import. */
-export function idempotencyKeyOf(startedAt: string, { number, chain }: Batch): string {
+export function buildIdempotencyKey(startedAt: string, { number, chain }: Batch): string {
   return `import-${hash("sha256", `${startedAt}\n${number}\n${chain}`, "hex").slice(0, 40)}`;
 }
 
-function textOf(source: readonly string[] | JsonRecord): string {
+function getSourceText(source: readonly string[] | JsonRecord): string {
   return "text" in source ? source.text : source.join("\u001f");
 }
 
@@ -108,13 +108,13 @@ function readAddress(email: unknown): { key: string } | { fault: string } {
 }
 
 /** Faults found while reading, and those the contract finds in what could be read. */
-function faultsOf(kind: Kind, { faults, value, columnOf }: Row): readonly RowFault[] {
+function listRowFaults(kind: ImportKind, { faults, value, columnOf }: Row): readonly RowFault[] {
   // With its cells in disorder nothing else that could be said of a row is true.
   if (faults.some(({ code }) => code === "invalid_quotes" || code === "too_many_cells" || code === "invalid_json")) return faults;
   const named = (field: string) => ({ column: columnOf(field), field });
   const email = value["email"] === undefined && !faults.some(({ field }) => field === "email");
   const missing = email ? [{ ...named("email"), code: "required", message: "The address is missing." }] : [];
-  const found = faultsIn(kind.schema, value)
+  const found = listFaults(kind.schema, value)
     .filter(({ path }) => path !== "email" || value["email"] !== undefined)
     .map(({ path, code, message }) => ({ ...named(path), code, message }));
   return [...faults, ...missing, ...found].sort((a, b) => Number(b.field === "email") - Number(a.field === "email"));

@@ -1,25 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { guard, unguard } from "./guard.ts";
-import { joinTags, splitTags } from "./tags.ts";
-import { asType, GUESSED, guessed } from "./typed.ts";
+import { convertCell, DETECTABLE_TYPES, detectType, escapeFormula, joinTags, splitTags, unescapeFormula } from "./cells.ts";
 
 const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^['=+\-@\t\r\n;,"a ]{0,8}$/));
 
 describe("formula-safe cells", () => {
   test.each(["=1+1", "+44 20", "-5", "@cmd", "\tx", "\rx", "\nx", "＝1", "'=1", "''@"])("%j is defused", (cell) => {
-    expect(guard(cell)).toBe(`'${cell}`);
+    expect(escapeFormula(cell)).toBe(`'${cell}`);
   });
 
   test.each(["'t Hooft", "'", "''", "a=b", "1-2", "", " =1"])("%j stays as it is, both ways", (cell) => {
-    expect([guard(cell), unguard(cell)]).toEqual([cell, cell]);
+    expect([escapeFormula(cell), unescapeFormula(cell)]).toEqual([cell, cell]);
   });
 
   test("no guarded cell begins like a formula, and each comes back as it was", () => {
     fc.assert(
       fc.property(text, (cell) => {
-        expect(guard(cell)).not.toMatch(/^[=+\-@\t\r\n]/);
-        expect(unguard(guard(cell))).toBe(cell);
+        expect(escapeFormula(cell)).not.toMatch(/^[=+\-@\t\r\n]/);
+        expect(unescapeFormula(escapeFormula(cell))).toBe(cell);
       }),
       { numRuns: 1000 },
     );
@@ -54,7 +52,7 @@ describe("tags", () => {
 });
 
 describe("types", () => {
-  const all = new Set(GUESSED);
+  const all = new Set(DETECTABLE_TYPES);
   test.each([
     ["5", 5],
     ["-0.50", -0.5],
@@ -75,21 +73,21 @@ describe("types", () => {
     ["31.01.2030", "31.01.2030"],
     [" x ", " x "],
   ])("%j is recognised as %j", (cell, value) => {
-    expect(guessed(cell, all)).toBe(value);
+    expect(detectType(cell, all)).toBe(value);
   });
 
   test("nothing is recognised unless it is asked for", () => {
-    expect(["5", "true", "2030-01-31 09:30"].map((cell) => guessed(cell, new Set()))).toEqual(["5", "true", "2030-01-31 09:30"]);
-    expect(guessed("5", new Set(["booleans"]))).toBe("5");
+    expect(["5", "true", "2030-01-31 09:30"].map((cell) => detectType(cell, new Set()))).toEqual(["5", "true", "2030-01-31 09:30"]);
+    expect(detectType("5", new Set(["booleans"]))).toBe("5");
   });
 
   test("a column with a type takes nothing else", () => {
-    expect(asType("12", "number")).toEqual({ value: 12 });
-    expect(asType("a dozen", "number")).toEqual({ fault: '"a dozen" is not a number such as 12 or 0.5.' });
-    expect(asType("2030-06-31", "date")).toHaveProperty("fault");
-    expect(asType("0", "boolean")).toHaveProperty("fault");
-    expect(asType('{"a":1}', "json")).toEqual({ value: { a: 1 } });
-    expect(asType("{", "json")).toHaveProperty("fault");
-    expect(asType("5", "text")).toEqual({ value: "5" });
+    expect(convertCell("12", "number")).toEqual({ value: 12 });
+    expect(convertCell("a dozen", "number")).toEqual({ fault: '"a dozen" is not a number such as 12 or 0.5.' });
+    expect(convertCell("2030-06-31", "date")).toHaveProperty("fault");
+    expect(convertCell("0", "boolean")).toHaveProperty("fault");
+    expect(convertCell('{"a":1}', "json")).toEqual({ value: { a: 1 } });
+    expect(convertCell("{", "json")).toHaveProperty("fault");
+    expect(convertCell("5", "text")).toEqual({ value: "5" });
   });
 });

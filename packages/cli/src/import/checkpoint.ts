@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { CliError, usageError } from "../errors.ts";
-import { EXIT } from "../exit.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
 
 /** How far an import has come; enough to go on with it after a kill without doing a batch twice. */
-export interface Progress {
+export interface ImportProgress {
   version: 1;
   /** Part of the key of each batch, so that the same file imported again another day is another import. */
   startedAt: string;
@@ -24,12 +24,12 @@ export interface Progress {
 export interface Checkpoint {
   readonly path: string;
   /** Null when there is none. Throws CliError for one that is no checkpoint. */
-  load(): Progress | null;
-  save(progress: Progress): void;
+  load(): ImportProgress | null;
+  save(progress: ImportProgress): void;
   remove(): void;
 }
 
-export function checkpointAt(path: string): Checkpoint {
+export function openCheckpoint(path: string): Checkpoint {
   return {
     path,
     load: () => {
@@ -73,7 +73,7 @@ export function checkpointAt(path: string): Checkpoint {
   };
 }
 
-function isProgress(value: unknown): value is Progress {
-  const p = value as Progress | null;
+function isProgress(value: unknown): value is ImportProgress {
+  const p = value as ImportProgress | null;
   return p?.version === 1 && typeof p.chain === "string" && Number.isInteger(p.batches) && typeof p.counts === "object";
 }

@@ -1,15 +1,19 @@
 import { describe, expect, test } from "vitest";
-import type { CliError } from "../errors.ts";
-import { columnsOf, customColumn, resolverOf } from "./columns.ts";
-import { CONTACTS, type Kind, SUPPRESSIONS } from "./kind.ts";
+import type { CliError } from "../runtime/errors.ts";
+import { createColumnResolver, formatCustomColumn, resolveColumns } from "./columns.ts";
+import { CONTACTS, type ImportKind, SUPPRESSIONS } from "./kind.ts";
 
-const places = (names: string[], map: string[] = [], keepCustom = true, kind: Kind = CONTACTS, sample: string[] = []) =>
-  columnsOf(resolverOf(kind, { map, keepCustom }), 1, names, sample).map((place) =>
-    place.to === "field" ? place.field : place.to === "custom" ? `custom:${place.key}${place.type ? `:${place.type}` : ""}` : place.to,
+const targets = (names: string[], map: string[] = [], keepCustom = true, kind: ImportKind = CONTACTS, sample: string[] = []) =>
+  resolveColumns(createColumnResolver(kind, { map, keepCustom }), 1, names, sample).map((target) =>
+    target.to === "field"
+      ? target.field
+      : target.to === "custom"
+        ? `custom:${target.key}${target.type ? `:${target.type}` : ""}`
+        : target.to,
   );
-const failure = (...args: Parameters<typeof places>) => {
+const failure = (...args: Parameters<typeof targets>) => {
   try {
-    places(...args);
+    targets(...args);
   } catch (error) {
     return (error as CliError).failure;
   }
@@ -36,43 +40,43 @@ describe("names of columns", () => {
     ["attributes", "customFields"],
     ["Company", "custom:Company"],
     ["constructor", "custom:constructor"],
-    ["id", "nowhere"],
-    ["createdAt", "nowhere"],
-    ["import.problem", "nowhere"],
-    ["", "nowhere"],
-  ])("%j is %s", (name, place) => {
-    const names = place === "email" ? [name] : ["email", name];
-    expect(places(names).at(-1)).toBe(place);
+    ["id", "ignored"],
+    ["createdAt", "ignored"],
+    ["import.problem", "ignored"],
+    ["", "ignored"],
+  ])("%j is %s", (name, target) => {
+    const names = target === "email" ? [name] : ["email", name];
+    expect(targets(names).at(-1)).toBe(target);
   });
 
   test("custom fields can be left out", () => {
-    expect(places(["email", "Company", "custom.plan"], [], false)).toEqual(["email", "nowhere", "custom:plan"]);
+    expect(targets(["email", "Company", "custom.plan"], [], false)).toEqual(["email", "ignored", "custom:plan"]);
   });
 
   test("a custom field's column is read back as the key it stands for", () => {
     for (const key of ["plan", " plan", "plan ", '"plan"', '"', "a.b", "naïve", "custom.x", "Plan"])
-      expect(places(["email", customColumn(key)])).toEqual(["email", `custom:${key}`]);
+      expect(targets(["email", formatCustomColumn(key)])).toEqual(["email", `custom:${key}`]);
   });
 
   test("suppressions know their own", () => {
-    expect(places(["Email", "Reason", "Scope", "Comment", "Company", "id"], [], true, SUPPRESSIONS)).toEqual([
+    expect(targets(["Email", "Reason", "Scope", "Comment", "Company", "id"], [], true, SUPPRESSIONS)).toEqual([
       "email",
       "reason",
       "scope",
       "note",
-      "nowhere",
-      "nowhere",
+      "ignored",
+      "ignored",
     ]);
   });
 });
 
 describe("--map", () => {
   test("names a column by its name, in any case, or its position", () => {
-    expect(places(["Contact", "Name", "x"], ["contact=email", "#2=firstName", "x=-"])).toEqual(["email", "firstName", "nowhere"]);
+    expect(targets(["Contact", "Name", "x"], ["contact=email", "#2=firstName", "x=-"])).toEqual(["email", "firstName", "ignored"]);
   });
 
   test("gives custom fields other names, and types", () => {
-    expect(places(["email", "Joined", "a=b"], ["Joined=custom.joined:date", "a=b=custom.with:colon"])).toEqual([
+    expect(targets(["email", "Joined", "a=b"], ["Joined=custom.joined:date", "a=b=custom.with:colon"])).toEqual([
       "email",
       "custom:joined:date",
       "custom:with:colon",
@@ -115,6 +119,6 @@ describe("what cannot be imported says line, column and remedy", () => {
       message: 'This is email, and so is column 1 (E-mail). Leave one out: --map "#3=-"',
     });
     expect(failure(["email", "Plan", "Plan"]).details?.[0]?.message).toContain("custom.Plan");
-    expect(places(["email", "email"], ["#2=-"])).toEqual(["email", "nowhere"]);
+    expect(targets(["email", "email"], ["#2=-"])).toEqual(["email", "ignored"]);
   });
 });

@@ -1,15 +1,16 @@
-import { type CliError, type Fault, invalidInput, usageError } from "../errors.ts";
-import type { Kind } from "./kind.ts";
-import { CELL_TYPES, type CellType } from "./typed.ts";
+import { type CliError, invalidInput, usageError } from "../runtime/errors.ts";
+import type { Fault } from "../types.ts";
+import { CELL_TYPES, type CellType } from "./cells.ts";
+import type { ImportKind } from "./kind.ts";
 
 /** Where what stands in a column goes. */
-export type Place =
+export type ColumnTarget =
   | { to: "field"; field: string }
   | { to: "custom"; key: string; type: CellType | undefined }
   | { to: "customFields" }
-  | { to: "nowhere" };
+  | { to: "ignored" };
 
-const NOWHERE: Place = { to: "nowhere" };
+const IGNORED: ColumnTarget = { to: "ignored" };
 
 /** What flags say about columns. */
 export interface ColumnFlags {
@@ -20,40 +21,40 @@ export interface ColumnFlags {
 }
 
 /** The key of a custom field as part of a column's name, `custom.plan`; in JSON where it begins or ends unlike a word. */
-export function customColumn(key: string): string {
+export function formatCustomColumn(key: string): string {
   return `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
 }
 
-/** How names of columns become places, for one import. */
-export interface Resolver {
-  /** The place of a column by its name and position, from 0. */
-  place(name: string, index?: number): Place;
+/** How names of columns become targets, for one import. */
+export interface ColumnResolver {
+  /** The target of a column by its name and position, from 0. */
+  resolve(name: string, index?: number): ColumnTarget;
   /** Throws CliError when --map names columns that there are not. */
   checkMap(names: readonly string[]): void;
 }
 
-export function resolverOf(kind: Kind, flags: ColumnFlags): Resolver {
+export function createColumnResolver(kind: ImportKind, flags: ColumnFlags): ColumnResolver {
   const mapped = flags.map.map((given) => {
-    const [column, target] = split(given);
-    return { column, given, place: placeOf(kind, target, given), at: /^#(\d+)$/.exec(column)?.[1] };
+    const [column, target] = splitMapping(given);
+    return { column, given, target: parseTarget(kind, target, given), at: /^#(\d+)$/.exec(column)?.[1] };
   });
   const byName = (name: string, index: number | undefined) =>
     mapped.find((m) => m.at !== undefined && Number(m.at) - 1 === index) ??
     mapped.find((m) => m.column === name) ??
     mapped.find((m) => m.column.toLowerCase() === name.toLowerCase());
   return {
-    place: (written, index) => {
+    resolve: (written, index) => {
       const name = written.trim();
       const given = byName(name, index);
-      if (given) return given.place;
+      if (given) return given.target;
       // What an earlier import wrote beside the rows it could not take, and what nobody can set.
-      if (name === "" || /^import\./i.test(name) || kind.readOnly.has(name)) return NOWHERE;
+      if (name === "" || /^import\./i.test(name) || kind.readOnly.has(name)) return IGNORED;
       if (kind.custom && /^custom\./i.test(name) && name.length > 7)
-        return { to: "custom", key: customKey(name.slice(7)), type: undefined };
-      if (kind.custom && /^(?:customfields|attributes)$/.test(plain(name))) return { to: "customFields" };
-      const field = Object.hasOwn(kind.aliases, plain(name)) ? kind.aliases[plain(name)] : undefined;
+        return { to: "custom", key: parseCustomKey(name.slice(7)), type: undefined };
+      if (kind.custom && /^(?:customfields|attributes)$/.test(normalizeName(name))) return { to: "customFields" };
+      const field = Object.hasOwn(kind.aliases, normalizeName(name)) ? kind.aliases[normalizeName(name)] : undefined;
       if (field) return { to: "field", field };
-      return kind.custom && flags.keepCustom ? { to: "custom", key: name, type: undefined } : NOWHERE;
+      return kind.custom && flags.keepCustom ? { to: "custom", key: name, type: undefined } : IGNORED;
     },
     checkMap: (names) => {
       const there = new Set(names.map((n) => n.trim().toLowerCase()));
@@ -68,21 +69,26 @@ export function resolverOf(kind: Kind, flags: ColumnFlags): Resolver {
   };
 }
 
-/** The places of a table's columns. Throws CliError: no column for the address, two columns for one field. */
-export function columnsOf(resolver: Resolver, line: number, names: readonly string[], sample: readonly string[]): Place[] {
+/** The targets of a table's columns. Throws CliError: no column for the address, two columns for one field. */
+export function resolveColumns(
+  resolver: ColumnResolver,
+  line: number,
+  names: readonly string[],
+  sample: readonly string[],
+): ColumnTarget[] {
   resolver.checkMap(names);
-  const places = names.map((name, i) => resolver.place(name, i));
-  const twice = duplicates(names, places);
+  const targets = names.map((name, i) => resolver.resolve(name, i));
+  const twice = findDuplicates(names, targets);
   if (twice.length > 0) throw invalidInput(`Line ${line}: two columns are the same field.`, twice, { code: "duplicate_column" });
-  if (!places.some((p) => p.to === "field" && p.field === "email")) throw noEmail(line, names, sample);
-  return places;
+  if (!targets.some((p) => p.to === "field" && p.field === "email")) throw missingEmailError(line, names, sample);
+  return targets;
 }
 
-function plain(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-function customKey(text: string): string {
+function parseCustomKey(text: string): string {
   if (!text.startsWith('"')) return text.trim();
   try {
     return String(JSON.parse(text));
@@ -91,56 +97,56 @@ function customKey(text: string): string {
   }
 }
 
-function targetsOf(kind: Kind): string {
+function listTargets(kind: ImportKind): string {
   return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (leave out)"].join(", ");
 }
 
-/** The place a name after = in --map stands for. Throws CliError. */
-function placeOf(kind: Kind, text: string, given: string): Place {
+/** The target a name after = in --map stands for. Throws CliError. */
+function parseTarget(kind: ImportKind, text: string, given: string): ColumnTarget {
   const target = text.trim();
-  if (target === "-") return NOWHERE;
+  if (target === "-") return IGNORED;
   if (kind.custom && target === "customFields") return { to: "customFields" };
   if (kind.custom && target.startsWith("custom.") && target.length > 7) {
     const [, key = "", type] = /^(.*?)(?::(\w+))?$/s.exec(target.slice(7)) ?? [];
     const known = CELL_TYPES.find((t) => t === type);
-    return { to: "custom", key: customKey(known || type === undefined ? key : target.slice(7)), type: known };
+    return { to: "custom", key: parseCustomKey(known || type === undefined ? key : target.slice(7)), type: known };
   }
-  const field = kind.fields.find((f) => plain(f) === plain(target));
+  const field = kind.fields.find((f) => normalizeName(f) === normalizeName(target));
   if (field) return { to: "field", field };
-  throw usageError(`--map "${given}": "${target}" is no field.`, { hint: `Fields: ${targetsOf(kind)}` });
+  throw usageError(`--map "${given}": "${target}" is no field.`, { hint: `Fields: ${listTargets(kind)}` });
 }
 
-function split(given: string): [string, string] {
+function splitMapping(given: string): [string, string] {
   const at = given.lastIndexOf("=");
   if (at < 1) throw usageError(`--map "${given}": write --map "Column=field".`);
   return [given.slice(0, at).trim(), given.slice(at + 1)];
 }
 
-function sameTarget(a: Place, b: Place): boolean {
-  return a.to !== "nowhere" && JSON.stringify(a) === JSON.stringify(b);
+function isSameTarget(a: ColumnTarget, b: ColumnTarget): boolean {
+  return a.to !== "ignored" && JSON.stringify(a) === JSON.stringify(b);
 }
 
-function nameOf(place: Place): string {
-  return place.to === "field" ? place.field : place.to === "custom" ? `custom.${place.key}` : place.to;
+function formatTarget(target: ColumnTarget): string {
+  return target.to === "field" ? target.field : target.to === "custom" ? `custom.${target.key}` : target.to;
 }
 
-function duplicates(names: readonly string[], places: readonly Place[]): Fault[] {
-  return places.flatMap((place, i) => {
-    const first = places.findIndex((other) => sameTarget(other, place));
+function findDuplicates(names: readonly string[], targets: readonly ColumnTarget[]): Fault[] {
+  return targets.flatMap((target, i) => {
+    const first = targets.findIndex((other) => isSameTarget(other, target));
     return first === i || first === -1
       ? []
       : [
           {
             path: `column ${i + 1} (${names[i]?.trim() ?? ""})`,
             code: "duplicate_column",
-            message: `This is ${nameOf(place)}, and so is column ${first + 1} (${names[first]?.trim() ?? ""}). Leave one out: --map "#${i + 1}=-"`,
+            message: `This is ${formatTarget(target)}, and so is column ${first + 1} (${names[first]?.trim() ?? ""}). Leave one out: --map "#${i + 1}=-"`,
           },
         ];
   });
 }
 
 /** What is missing without a column for the address, with the likeliest way to it. `sample` is the first row below. */
-function noEmail(line: number, names: readonly string[], sample: readonly string[]): CliError {
+function missingEmailError(line: number, names: readonly string[], sample: readonly string[]): CliError {
   const shown = names.map((n) => n.trim() || "(no name)").join(", ");
   if (names.some((n) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(n.trim())))
     return invalidInput(`Line ${line} holds an address where the names of the columns should stand.`, [], {

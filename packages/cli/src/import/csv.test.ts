@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CsvRecord, csvLine, csvRecords, MAX_RECORD } from "./csv.ts";
+import { type CsvRecord, formatLine, MAX_RECORD, parseCsv } from "./csv.ts";
 
 async function* pieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
@@ -9,7 +9,7 @@ async function* pieces(text: string, size: number): AsyncGenerator<string> {
 
 const read = async (text: string, separator = ",", size = 7): Promise<CsvRecord[]> => {
   const records: CsvRecord[][] = [];
-  for await (const some of csvRecords(pieces(text, size), separator)) records.push(some);
+  for await (const some of parseCsv(pieces(text, size), separator)) records.push(some);
   return records.flat();
 };
 const shown = (records: readonly CsvRecord[]) =>
@@ -146,7 +146,7 @@ describe("by chance", () => {
   test("what is written is read as it was, with any separator, in pieces of any size", async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.constantFrom(",", ";", "\t", "|"), fc.integer({ min: 1, max: 50 }), async (table, separator, size) => {
-        const text = table.map((cells) => csvLine(cells, separator)).join("");
+        const text = table.map((cells) => formatLine(cells, separator)).join("");
         const records = await read(text, separator, size);
         expect(records.map((r) => r.cells)).toEqual(filled(table));
         expect(records.every((r) => r.fault === null)).toBe(true);

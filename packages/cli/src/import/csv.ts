@@ -1,4 +1,4 @@
-import { type CliError, invalidInput } from "../errors.ts";
+import { type CliError, invalidInput } from "../runtime/errors.ts";
 
 /** One line of a table: its cells as they are meant, without quotes. */
 export interface CsvRecord {
@@ -13,7 +13,7 @@ export interface CsvRecord {
 export const MAX_RECORD = 1024 * 1024;
 
 /** What holds no line break for so long is no table. */
-export function tooLong(line: number): CliError {
+export function lineTooLongError(line: number): CliError {
   return invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
     code: "line_too_long",
     hint: "Is this a text file with one contact on each line?",
@@ -26,7 +26,7 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-interface Scanned {
+interface ScannedRecord {
   cells: string[];
   /** Where the next record begins. */
   next: number;
@@ -41,7 +41,7 @@ interface Scanned {
  * are left out. A record whose quotes are in disorder carries a fault and ends with its first line. Throws CliError for a
  * line longer than any record.
  */
-export async function* csvRecords(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
+export async function* parseCsv(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
   const mark = separator.charCodeAt(0);
   let text = "";
   let line = firstLine;
@@ -49,9 +49,9 @@ export async function* csvRecords(chunks: AsyncIterable<string>, separator: stri
   const records = (final: boolean): CsvRecord[] => {
     const found: CsvRecord[] = [];
     while (at < text.length) {
-      const scanned = scan(text, at, mark, final);
+      const scanned = scanRecord(text, at, mark, final);
       if (scanned === null) {
-        if (text.length - at > 2 * MAX_RECORD) throw tooLong(line);
+        if (text.length - at > 2 * MAX_RECORD) throw lineTooLongError(line);
         break;
       }
       if (!isBlank(scanned)) found.push({ line, cells: scanned.cells, fault: scanned.fault });
@@ -69,21 +69,21 @@ export async function* csvRecords(chunks: AsyncIterable<string>, separator: stri
 }
 
 /** The cells of the first record of a text, as far as it goes; for guessing what separates them. */
-export function firstCells(text: string, separator: string): readonly string[] {
-  return scan(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
+export function parseFirstRecord(text: string, separator: string): readonly string[] {
+  return scanRecord(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
 }
 
 /** One cell as it is written: in quotes where it must be. */
-export function csvCell(text: string, separator = ","): string {
+export function formatCell(text: string, separator = ","): string {
   return text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** One line of CSV, with its CRLF (RFC 4180). */
-export function csvLine(cells: readonly string[], separator = ","): string {
-  return `${cells.map((cell) => csvCell(cell, separator)).join(separator)}\r\n`;
+export function formatLine(cells: readonly string[], separator = ","): string {
+  return `${cells.map((cell) => formatCell(cell, separator)).join(separator)}\r\n`;
 }
 
-function breaks(text: string, from: number, to: number): number {
+function countLineBreaks(text: string, from: number, to: number): number {
   let n = 0;
   for (let i = from; i < to; i += 1) {
     const c = text.charCodeAt(i);
@@ -93,7 +93,7 @@ function breaks(text: string, from: number, to: number): number {
 }
 
 /** The end of the physical line that holds `at`, behind its break; null when more text is needed to tell. */
-function lineEnd(text: string, at: number, final: boolean): number | null {
+function findLineEnd(text: string, at: number, final: boolean): number | null {
   for (let i = at; i < text.length; i += 1) {
     const c = text.charCodeAt(i);
     if (c === LF) return i + 1;
@@ -105,16 +105,16 @@ function lineEnd(text: string, at: number, final: boolean): number | null {
 }
 
 /** Reads one record. Null when the text ends within it and more may come. */
-function scan(text: string, from: number, separator: number, final: boolean): Scanned | null {
+function scanRecord(text: string, from: number, separator: number, final: boolean): ScannedRecord | null {
   const cells: string[] = [];
   let lines = 0;
   let cellFrom = from;
   // With its quotes in disorder a record ends where its first line does: so one bad line spoils no others.
-  const broken = (message: string): Scanned | null => {
-    const next = lineEnd(text, from, final);
+  const broken = (message: string): ScannedRecord | null => {
+    const next = findLineEnd(text, from, final);
     if (next === null) return null;
     const rest = text.slice(cellFrom, Math.max(cellFrom, next)).split(/[\r\n]/)[0] ?? "";
-    return { cells: [...cells, rest], next, lines: breaks(text, from, next), fault: { column: cells.length + 1, message } };
+    return { cells: [...cells, rest], next, lines: countLineBreaks(text, from, next), fault: { column: cells.length + 1, message } };
   };
   const blank = (c: number): boolean => c === SPACE || (c === TAB && separator !== TAB);
   for (let at = from; ; ) {
@@ -137,7 +137,7 @@ function scan(text: string, from: number, separator: number, final: boolean): Sc
         value += '"';
         begin = i + 1;
       }
-      lines += breaks(text, opened, i);
+      lines += countLineBreaks(text, opened, i);
       while (blank(text.charCodeAt(i))) i += 1;
       const c = text.charCodeAt(i);
       if (i < text.length && c !== separator && c !== LF && c !== CR) {
@@ -158,11 +158,11 @@ function scan(text: string, from: number, separator: number, final: boolean): Sc
       at = i + 1;
       continue;
     }
-    const next = lineEnd(text, i, final);
+    const next = findLineEnd(text, i, final);
     return next === null ? null : { cells, next, lines: lines + 1, fault: null };
   }
 }
 
-function isBlank({ cells, fault }: Scanned): boolean {
+function isBlank({ cells, fault }: ScannedRecord): boolean {
   return fault === null && cells.every((cell) => cell === "");
 }

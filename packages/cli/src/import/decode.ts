@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { invalidInput } from "../errors.ts";
+import { invalidInput } from "../runtime/errors.ts";
 
 /** Encodings a file may be in; without one said, it is found out. */
 export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 type Bytes = AsyncIterable<Uint8Array>;
-const NONE = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -20,44 +20,44 @@ const HIGH = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’�
 export async function* decode(name: string, bytes: Bytes, given?: Encoding): AsyncGenerator<string> {
   const source = bytes[Symbol.asyncIterator]();
   try {
-    let start: Buffer = NONE;
+    let start: Buffer = EMPTY;
     // The first chunk of a pipe may be a single byte.
     for (let next = await source.next(); !next.done; next = await source.next()) {
       start = Buffer.concat([start, next.value]);
       if (start.length >= 256) break;
     }
-    if (given === undefined) refuseBinary(name, start);
-    const { encoding, mark } = detect(start);
+    if (given === undefined) assertText(name, start);
+    const { encoding, mark } = detectEncoding(start);
     const used = given ?? encoding;
-    const all = after(start.subarray(encoding === used ? mark : 0), source);
-    if (used === "utf-8") yield* utf8(name, all);
-    else if (used === "windows-1252") yield* windows1252(all);
-    else yield* utf16(name, used, all);
+    const all = prependBytes(start.subarray(encoding === used ? mark : 0), source);
+    if (used === "utf-8") yield* decodeUtf8(name, all);
+    else if (used === "windows-1252") yield* decodeWindows1252(all);
+    else yield* decodeUtf16(name, used, all);
   } finally {
     await source.return?.();
   }
 }
 
-function from1252(bytes: Buffer): string {
+function decode1252(bytes: Buffer): string {
   return bytes.toString("latin1").replace(/[\u0080-\u009f]/g, (c) => HIGH.charAt(c.charCodeAt(0) - 0x80));
 }
 
-function refuse(name: string, what: string, hint: string): never {
+function notTextError(name: string, what: string, hint: string): never {
   throw invalidInput(`${name} ${what}`, [], { code: "not_text", hint });
 }
 
 /** Throws CliError for what is no text at all, with how to make one of it. */
-function refuseBinary(name: string, start: Buffer): void {
+function assertText(name: string, start: Buffer): void {
   const begins = (...bytes: number[]): boolean => bytes.every((byte, i) => start[i] === byte);
   const save = "Save it as CSV (UTF-8) and import that file.";
-  if (begins(0x50, 0x4b, 0x03, 0x04)) refuse(name, "is a workbook or an archive, not text.", save);
-  if (begins(0xd0, 0xcf, 0x11, 0xe0)) refuse(name, "is an old Excel workbook, not text.", save);
-  if (begins(0x1f, 0x8b)) refuse(name, "is compressed.", `Write: gunzip -c ${name} | mailsvc … import -`);
-  if (begins(0x25, 0x50, 0x44, 0x46)) refuse(name, "is a PDF.", "Export the data from where it is kept as CSV.");
+  if (begins(0x50, 0x4b, 0x03, 0x04)) notTextError(name, "is a workbook or an archive, not text.", save);
+  if (begins(0xd0, 0xcf, 0x11, 0xe0)) notTextError(name, "is an old Excel workbook, not text.", save);
+  if (begins(0x1f, 0x8b)) notTextError(name, "is compressed.", `Write: gunzip -c ${name} | mailsvc … import -`);
+  if (begins(0x25, 0x50, 0x44, 0x46)) notTextError(name, "is a PDF.", "Export the data from where it is kept as CSV.");
 }
 
 /** The encoding by the byte order mark, else by where zero bytes stand: text in UTF-16 is full of them on one side. */
-function detect(start: Buffer): { encoding: Encoding; mark: number } {
+function detectEncoding(start: Buffer): { encoding: Encoding; mark: number } {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return { encoding: "utf-8", mark: 3 };
   if (start[0] === 0xff && start[1] === 0xfe) return { encoding: "utf-16le", mark: 2 };
   if (start[0] === 0xfe && start[1] === 0xff) return { encoding: "utf-16be", mark: 2 };
@@ -72,14 +72,14 @@ function detect(start: Buffer): { encoding: Encoding; mark: number } {
   return { encoding: "utf-8", mark: 0 };
 }
 
-function count(bytes: Buffer, byte: number): number {
+function countByte(bytes: Buffer, byte: number): number {
   let n = 0;
   for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) n += 1;
   return n;
 }
 
 /** The length of what can be decoded: a character cut off at the end waits for its rest. */
-function wholeUtf8(bytes: Buffer): number {
+function getCompleteLength(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes.length;
@@ -89,27 +89,27 @@ function wholeUtf8(bytes: Buffer): number {
 }
 
 /** Counts lines in bytes that go by; files with CR alone have lines too. */
-function lineCounter() {
+function createLineCounter() {
   let lf = 0;
   let cr = 0;
   return {
     pass: (bytes: Buffer): void => {
-      lf += count(bytes, LF);
-      if (lf === 0) cr += count(bytes, CR);
+      lf += countByte(bytes, LF);
+      if (lf === 0) cr += countByte(bytes, CR);
     },
     /** The line that comes next, from 1. */
     line: (): number => (lf === 0 ? cr : lf) + 1,
   };
 }
 
-function badUtf8(name: string, bytes: Buffer, first: number): never {
+function invalidUtf8Error(name: string, bytes: Buffer, first: number): never {
   const end = bytes.includes(LF) ? LF : CR;
   let line = first;
   for (let from = 0; ; line += 1) {
     const to = bytes.indexOf(end, from);
     const part = bytes.subarray(from, to === -1 ? undefined : to);
     if (!isUtf8(part) || to === -1) {
-      const text = from1252(part);
+      const text = decode1252(part);
       const near = /[^\s,;\t]*[^\p{ASCII}][^\s,;\t]*/u.exec(text)?.[0].slice(0, 40) ?? "";
       throw invalidInput(
         `${name}, line ${line}: this is not UTF-8.`,
@@ -124,24 +124,24 @@ function badUtf8(name: string, bytes: Buffer, first: number): never {
   }
 }
 
-async function* utf8(name: string, bytes: Bytes): AsyncGenerator<string> {
-  const lines = lineCounter();
-  let rest: Buffer = NONE;
+async function* decodeUtf8(name: string, bytes: Bytes): AsyncGenerator<string> {
+  const lines = createLineCounter();
+  let rest: Buffer = EMPTY;
   const checked = (part: Buffer): string => {
-    if (!isUtf8(part)) badUtf8(name, part, lines.line());
+    if (!isUtf8(part)) invalidUtf8Error(name, part, lines.line());
     lines.pass(part);
     return part.toString("utf8");
   };
   for await (const chunk of bytes) {
     const all = rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([rest, chunk]);
-    const end = wholeUtf8(all);
+    const end = getCompleteLength(all);
     rest = Buffer.from(all.subarray(end));
     yield checked(all.subarray(0, end));
   }
   if (rest.length > 0) checked(rest);
 }
 
-async function* utf16(name: string, encoding: Encoding, bytes: Bytes): AsyncGenerator<string> {
+async function* decodeUtf16(name: string, encoding: Encoding, bytes: Bytes): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let line = 1;
   const decoded = (part?: Uint8Array): string => {
@@ -162,12 +162,12 @@ async function* utf16(name: string, encoding: Encoding, bytes: Bytes): AsyncGene
   decoded();
 }
 
-async function* windows1252(bytes: Bytes): AsyncGenerator<string> {
-  for await (const chunk of bytes) yield from1252(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+async function* decodeWindows1252(bytes: Bytes): AsyncGenerator<string> {
+  for await (const chunk of bytes) yield decode1252(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
 }
 
 /** Bytes after those read already. */
-async function* after(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* prependBytes(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (start.length > 0) yield start;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }

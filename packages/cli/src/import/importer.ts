@@ -1,15 +1,15 @@
-import { usageError } from "../errors.ts";
-import { callOf } from "../request.ts";
-import type { Session } from "../session.ts";
-import { type Batch, batchesOf, type Checked, checkRows, idempotencyKeyOf, type Reject } from "./batches.ts";
-import type { Checkpoint, Progress } from "./checkpoint.ts";
-import type { ImportFlags, Kind, Outcome } from "./kind.ts";
+import { usageError } from "../runtime/errors.ts";
+import { buildCall } from "../runtime/request.ts";
+import type { Session } from "../types.ts";
+import { type Batch, buildIdempotencyKey, type CheckedBatch, checkRows, type Reject, splitIntoBatches } from "./batches.ts";
+import type { Checkpoint, ImportProgress } from "./checkpoint.ts";
+import type { BatchOutcome, ImportFlags, ImportKind } from "./kind.ts";
 import type { RejectsFile } from "./rejects.ts";
 import type { Source } from "./source.ts";
 import type { Table } from "./table.ts";
 
 /** How an import stands; changed in place, so that a screen can look at it whenever it likes. */
-export interface Standing {
+export interface ImportState {
   /** Rows of the file gone by, those of an earlier run among them. */
   rows: number;
   failed: number;
@@ -24,11 +24,11 @@ export interface Standing {
 }
 
 /** Why an import ended. */
-export type Ending = { why: "done" } | { why: "cancelled" } | { why: "too_many_errors" } | { why: "failed"; error: unknown };
+export type ImportResult = { why: "done" } | { why: "cancelled" } | { why: "too_many_errors" } | { why: "failed"; error: unknown };
 
-export interface Job {
+export interface ImportJob {
   session: Session;
-  kind: Kind;
+  kind: ImportKind;
   source: Source;
   table: Table;
   flags: ImportFlags;
@@ -40,86 +40,96 @@ export interface Job {
   checkpoint: Checkpoint | null;
   rejects: RejectsFile | null;
   /** Progress to begin from: noted by an earlier run, or new. */
-  from: Progress;
-  standing: Standing;
+  from: ImportProgress;
+  state: ImportState;
   onRejects(rejects: readonly Reject[]): void;
 }
 
-interface Flight {
+interface InFlightBatch {
   batch: Batch;
-  checked: Checked;
-  answer: Promise<{ outcome: Outcome } | { error: unknown }>;
+  checked: CheckedBatch;
+  answer: Promise<{ outcome: BatchOutcome } | { error: unknown }>;
 }
 
 // Tried again for as long as --timeout allows; waits grow to 8 s.
 const RETRIES = 100;
 
 /**
- * Sends a table batch by batch, several at a time, and books the answers in the order of the file. Batches that share an
- * address are never on their way together, so that of two rows about one contact the later one counts. Stops after the
- * batches on their way when the session's signal fires, or when too many rows failed. Does not throw.
+ * Sends a table batch by batch, several at a time, and records the responses in the order of the file. Two batches that
+ * share an address are never in flight together, so that of two rows about one contact the later one wins. Stops after the
+ * batches in flight when the session's signal fires or when too many rows failed. Does not throw.
+ *
+ * | state     | trigger                                        | next                                                        |
+ * | --------- | ---------------------------------------------- | ----------------------------------------------------------- |
+ * | reading   | a batch, and room for it                       | reading: the batch is in flight                             |
+ * | reading   | a batch, but no room or a shared address       | reading, after the oldest batch in flight is recorded       |
+ * | reading   | end of the file                                | draining                                                    |
+ * | reading   | Ctrl-C, more than --max-errors, a failed batch | draining: nothing more is sent                              |
+ * | draining  | a response                                     | draining: recorded, unless an earlier batch was not         |
+ * | draining  | nothing in flight                              | done, cancelled, too_many_errors or failed                  |
  */
-export async function runImport(job: Job): Promise<Ending> {
-  const { session, standing, source, table, kind } = job;
-  const progress: Progress = { ...job.from, counts: { ...job.from.counts } };
-  const flights: Flight[] = [];
-  // A batch that was not booked: none behind it may be either, and an import that goes on begins with it.
+export async function runImport(job: ImportJob): Promise<ImportResult> {
+  const { session, state, source, table, kind } = job;
+  const progress: ImportProgress = { ...job.from, counts: { ...job.from.counts } };
+  const inFlight: InFlightBatch[] = [];
+  // The first batch that was not recorded. No later one may be recorded either: a resumed import starts with this batch.
   let gap: { error: unknown } | null = null;
 
-  const land = async (): Promise<void> => {
-    const flight = flights.shift();
-    if (!flight) return;
-    const answer = await flight.answer;
+  const awaitOldest = async (): Promise<void> => {
+    const oldest = inFlight.shift();
+    if (!oldest) return;
+    const answer = await oldest.answer;
     if (gap) return;
     if ("error" in answer) gap = answer;
     else
       try {
-        book(job, progress, flight, answer.outcome);
+        recordBatch(job, progress, oldest, answer.outcome);
       } catch (error) {
         gap = { error };
       }
   };
-  const enough = (): boolean => gap !== null || session.signal.aborted || progress.failed > job.maxErrors;
-  const meets = (keys: ReadonlySet<string>): boolean => flights.some(({ checked }) => [...keys].some((key) => checked.keys.has(key)));
-  const launch = async (batch: Batch): Promise<void> => {
+  const mustStop = (): boolean => gap !== null || session.signal.aborted || progress.failed > job.maxErrors;
+  const sharesAddress = (keys: ReadonlySet<string>): boolean =>
+    inFlight.some(({ checked }) => [...keys].some((key) => checked.keys.has(key)));
+  const startBatch = async (batch: Batch): Promise<void> => {
     const checked = checkRows(kind, batch.rows);
-    while (flights.length > 0 && !enough() && (flights.length >= job.concurrency || meets(checked.keys))) await land();
-    if (enough()) return;
-    const answer = send(job, batch, checked).then(
+    while (inFlight.length > 0 && !mustStop() && (inFlight.length >= job.concurrency || sharesAddress(checked.keys))) await awaitOldest();
+    if (mustStop()) return;
+    const answer = sendBatch(job, batch, checked).then(
       (outcome) => ({ outcome }),
       (error: unknown) => ({ error }),
     );
-    flights.push({ batch, checked, answer });
+    inFlight.push({ batch, checked, answer });
   };
   const readAll = async (): Promise<void> => {
     let last = 0;
-    for await (const batch of batchesOf(table.rows(), job.batchSize, source.consumed)) {
+    for await (const batch of splitIntoBatches(table.rows(), job.batchSize, source.consumed)) {
       last = batch.number + 1;
-      if (last > job.from.batches) await launch(batch);
+      if (last > job.from.batches) await startBatch(batch);
       else if (last === job.from.batches) {
-        if (batch.chain !== job.from.chain) throw changed(job);
-        standing.consumed = standing.resumedBytes = batch.consumed;
+        if (batch.chain !== job.from.chain) throw fileChangedError(job);
+        state.consumed = state.resumedBytes = batch.consumed;
       }
-      if (enough()) return;
+      if (mustStop()) return;
     }
-    if (last < job.from.batches) throw changed(job);
+    if (last < job.from.batches) throw fileChangedError(job);
   };
 
-  const broken = await readAll().then(
+  const readError = await readAll().then(
     () => null,
     (error: unknown) => ({ error }),
   );
-  standing.stopping = broken !== null || enough();
-  while (flights.length > 0) await land();
-  const failure = (gap as { error: unknown } | null) ?? broken;
+  state.stopping = readError !== null || mustStop();
+  while (inFlight.length > 0) await awaitOldest();
+  const failure = (gap as { error: unknown } | null) ?? readError;
   if (session.signal.aborted) return { why: "cancelled" };
   if (failure) return { why: "failed", error: failure.error };
   return progress.failed > job.maxErrors ? { why: "too_many_errors" } : { why: "done" };
 }
 
-async function send({ session, kind, flags, from }: Job, batch: Batch, { valid }: Checked): Promise<Outcome> {
+async function sendBatch({ session, kind, flags, from }: ImportJob, batch: Batch, { valid }: CheckedBatch): Promise<BatchOutcome> {
   if (valid.length === 0) return { counts: {}, faults: [] };
-  const call = callOf(
+  const call = buildCall(
     kind.endpoint,
     [],
     {},
@@ -128,14 +138,14 @@ async function send({ session, kind, flags, from }: Job, batch: Batch, { valid }
       flags,
     ),
   );
-  const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": idempotencyKeyOf(from.startedAt, batch) };
+  const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": buildIdempotencyKey(from.startedAt, batch) };
   // Not called off by Ctrl-C: a batch that is on its way arrives, and its outcome is worth knowing.
   const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
   return kind.outcome(data);
 }
 
 /** Rows of the answer's faults beside those found here, in the order of the file. */
-function rejectsOf({ valid, rejects }: Checked, outcome: Outcome): Reject[] {
+function listRejects({ valid, rejects }: CheckedBatch, outcome: BatchOutcome): Reject[] {
   const refused = new Map<number, Reject>();
   for (const { index, path, code, message } of outcome.faults) {
     const row = valid[index];
@@ -148,8 +158,8 @@ function rejectsOf({ valid, rejects }: Checked, outcome: Outcome): Reject[] {
 }
 
 /** Books a batch, in the order of the file: counts, rows that failed, and how far the import has come. */
-function book(job: Job, progress: Progress, { batch, checked }: Flight, outcome: Outcome): void {
-  const rejects = rejectsOf(checked, outcome);
+function recordBatch(job: ImportJob, progress: ImportProgress, { batch, checked }: InFlightBatch, outcome: BatchOutcome): void {
+  const rejects = listRejects(checked, outcome);
   progress.batches = batch.number + 1;
   progress.chain = batch.chain;
   progress.rows += batch.size;
@@ -158,11 +168,11 @@ function book(job: Job, progress: Progress, { batch, checked }: Flight, outcome:
   job.rejects?.write(rejects);
   progress.errorsBytes = job.rejects?.bytes() ?? 0;
   job.checkpoint?.save(progress);
-  Object.assign(job.standing, { rows: progress.rows, failed: progress.failed, counts: { ...progress.counts }, consumed: batch.consumed });
+  Object.assign(job.state, { rows: progress.rows, failed: progress.failed, counts: { ...progress.counts }, consumed: batch.consumed });
   if (rejects.length > 0) job.onRejects(rejects);
 }
 
-function changed(job: Job): Error {
+function fileChangedError(job: ImportJob): Error {
   return usageError(`${job.source.name} is not the file the import began with, up to row ${job.from.rows}.`, {
     code: "file_changed",
     hint: `Begin anew with --restart. What the import had come to is noted in ${job.checkpoint?.path}.`,

@@ -8,8 +8,8 @@ import {
   type SuppressionImport,
   SuppressionRow,
 } from "@mailsvc/sdk/contract";
-import { splitTags } from "./tags.ts";
-import type { Typed } from "./typed.ts";
+import type { CellValue } from "./cells.ts";
+import { splitTags } from "./cells.ts";
 
 /** A fault of a row as the server reports it, by the row's index in the batch. */
 export interface AnswerFault {
@@ -20,7 +20,7 @@ export interface AnswerFault {
 }
 
 /** What the server made of a batch. */
-export interface Outcome {
+export interface BatchOutcome {
   /** How many rows came to what. */
   counts: Readonly<Record<string, number>>;
   faults: readonly AnswerFault[];
@@ -32,7 +32,7 @@ export interface ImportFlags {
 }
 
 /** What is imported: its fields, the names files give them, and the endpoint that takes them. */
-export interface Kind {
+export interface ImportKind {
   noun: "contacts" | "suppressions";
   fields: readonly string[];
   /** Names of columns, in lower case without anything but letters and digits, to fields. */
@@ -42,7 +42,7 @@ export interface Kind {
   /** Whether columns that are no field can be kept as custom fields. */
   custom: boolean;
   /** How the text of a cell becomes the value of a field; as it is where nothing is said. */
-  cells: Readonly<Record<string, (cell: string) => Typed>>;
+  cells: Readonly<Record<string, (cell: string) => CellValue>>;
   schema: typeof ContactUpsert | typeof SuppressionRow;
   endpoint: Endpoint;
   /** Rows of one request. */
@@ -50,7 +50,7 @@ export interface Kind {
   /** What a row can come to, in the order of reports; `failed` aside. */
   outcomes: readonly string[];
   body(rows: readonly unknown[], flags: ImportFlags): unknown;
-  outcome(answer: unknown): Outcome;
+  outcome(answer: unknown): BatchOutcome;
 }
 
 const EMAIL = {
@@ -91,7 +91,7 @@ const STATUS: Readonly<Record<string, string>> = {
   "0": "UNSUBSCRIBED",
 };
 
-export const CONTACTS: Kind = {
+export const CONTACTS: ImportKind = {
   noun: "contacts",
   fields: ["email", "firstName", "lastName", "phone", "tags", "status"],
   aliases: {
@@ -126,7 +126,7 @@ export const CONTACTS: Kind = {
   },
   readOnly: new Set(["id", "createdAt", "updatedAt", "lists", "segments"]),
   custom: true,
-  cells: { tags: (cell) => ({ value: splitTags(cell) }), status: statusOf },
+  cells: { tags: (cell) => ({ value: splitTags(cell) }), status: parseStatus },
   schema: ContactUpsert,
   endpoint: contract.contacts.import,
   limit: CONTACT_LIMITS.importRows,
@@ -138,13 +138,13 @@ export const CONTACTS: Kind = {
   },
 };
 
-export const SUPPRESSIONS: Kind = {
+export const SUPPRESSIONS: ImportKind = {
   noun: "suppressions",
   fields: ["email", "reason", "scope", "note"],
   aliases: { ...EMAIL, reason: "reason", type: "reason", scope: "scope", note: "note", comment: "note" },
   readOnly: new Set(["id", "source", "emailId", "createdAt", "updatedAt"]),
   custom: false,
-  cells: { reason: lower, scope: lower },
+  cells: { reason: toLowerCase, scope: toLowerCase },
   schema: SuppressionRow,
   endpoint: contract.suppressions.import,
   limit: SUPPRESSION_BATCH,
@@ -159,11 +159,11 @@ export const SUPPRESSIONS: Kind = {
   },
 };
 
-function statusOf(cell: string): Typed {
+function parseStatus(cell: string): CellValue {
   const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
   return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is no status; it is SUBSCRIBED or UNSUBSCRIBED.` };
 }
 
-function lower(cell: string): Typed {
+function toLowerCase(cell: string): CellValue {
   return { value: cell.trim().toLowerCase() };
 }

@@ -1,4 +1,4 @@
-import { MAX_RECORD, tooLong } from "./csv.ts";
+import { lineTooLongError, MAX_RECORD } from "./csv.ts";
 
 /** One line of JSON: an object, or what is wrong with it. */
 export interface JsonRecord {
@@ -13,24 +13,24 @@ export interface JsonRecord {
 const MAX_DEPTH = 30;
 
 /** Reads NDJSON (JSON Lines) as it streams by; empty lines are left out. Throws CliError for a line longer than any record. */
-export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
+export async function* parseNdjson(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
   let rest = "";
   let line = 0;
   const records = (lines: readonly string[]): JsonRecord[] =>
     lines.flatMap((text) => {
       line += 1;
-      return text.trim() === "" ? [] : [read(line, text)];
+      return text.trim() === "" ? [] : [parseLine(line, text)];
     });
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
     yield records(lines);
-    if (rest.length > 2 * MAX_RECORD) throw tooLong(line + 1);
+    if (rest.length > 2 * MAX_RECORD) throw lineTooLongError(line + 1);
   }
   yield records([rest]);
 }
 
-function tooDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   if (!/[[{](?:[^[{]*[[{]){29}/.test(text)) return false;
   let depth = 0;
   let inside = false;
@@ -48,9 +48,9 @@ function tooDeep(text: string): boolean {
   return false;
 }
 
-function read(line: number, text: string): JsonRecord {
+function parseLine(line: number, text: string): JsonRecord {
   const failed = (fault: string): JsonRecord => ({ line, text, value: null, fault });
-  if (tooDeep(text)) return failed(`The JSON nests deeper than ${MAX_DEPTH} levels.`);
+  if (isTooDeep(text)) return failed(`The JSON nests deeper than ${MAX_DEPTH} levels.`);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))

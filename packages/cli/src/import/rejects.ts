@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
-import { usageError } from "../errors.ts";
+import { usageError } from "../runtime/errors.ts";
 import type { Reject } from "./batches.ts";
-import { csvLine } from "./csv.ts";
+import { formatLine } from "./csv.ts";
 import type { Table } from "./table.ts";
 
 /** The file of rows that failed, each with its reason: to be corrected and imported again. */
@@ -17,7 +17,7 @@ const LINE = "import.line";
 const PROBLEM = "import.problem";
 
 /** Opens the file at `path`, in the format of the table; `keep` bytes of an earlier run stay. Throws CliError. */
-export function rejectsFile(path: string, table: Table, keep: number): RejectsFile {
+export function openRejectsFile(path: string, table: Table, keep: number): RejectsFile {
   let file: number;
   let size = keep;
   try {
@@ -29,31 +29,31 @@ export function rejectsFile(path: string, table: Table, keep: number): RejectsFi
   const put = (text: string): void => {
     size += writeSync(file, text, size);
   };
-  if (keep === 0 && table.format === "csv") put(`\ufeff${csvLine([...table.names, LINE, PROBLEM], table.separator)}`);
+  if (keep === 0 && table.format === "csv") put(`\ufeff${formatLine([...table.names, LINE, PROBLEM], table.separator)}`);
   return {
     write: (rejects) => {
-      if (rejects.length > 0) put(rejects.map((r) => (table.format === "csv" ? csvOf(table, r) : jsonOf(r))).join(""));
+      if (rejects.length > 0) put(rejects.map((r) => (table.format === "csv" ? formatCsvLine(table, r) : formatJsonLine(r))).join(""));
     },
     bytes: () => size,
     close: () => closeSync(file),
   };
 }
 
-function reasonOf({ faults }: Reject): string {
+function formatReason({ faults }: Reject): string {
   return faults.map(({ column, message }) => (column === "" ? message : `${column}: ${message}`)).join(" ");
 }
 
-function csvOf({ separator, names }: Table, reject: Reject): string {
+function formatCsvLine({ separator, names }: Table, reject: Reject): string {
   const cells = "text" in reject.source ? [reject.source.text] : [...reject.source];
   while (cells.length < names.length) cells.push("");
   // Cells beyond the columns would push the reason out of its own.
   const more = cells.splice(names.length).filter((cell) => cell !== "");
-  const reason = more.length > 0 ? `${reasonOf(reject)} Left over: ${more.join(separator)}` : reasonOf(reject);
-  return csvLine([...cells, String(reject.line), reason], separator);
+  const reason = more.length > 0 ? `${formatReason(reject)} Left over: ${more.join(separator)}` : formatReason(reject);
+  return formatLine([...cells, String(reject.line), reason], separator);
 }
 
-function jsonOf(reject: Reject): string {
+function formatJsonLine(reject: Reject): string {
   const { source } = reject;
   const given = "text" in source ? (source.value ?? { "import.text": source.text }) : {};
-  return `${JSON.stringify({ ...given, [LINE]: reject.line, [PROBLEM]: reasonOf(reject) })}\n`;
+  return `${JSON.stringify({ ...given, [LINE]: reject.line, [PROBLEM]: formatReason(reject) })}\n`;
 }

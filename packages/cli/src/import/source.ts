@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { cancelled, usageError } from "../errors.ts";
-import type { Session } from "../session.ts";
+import { cancelledError, usageError } from "../runtime/errors.ts";
+import type { Session } from "../types.ts";
 
 /** Bytes to be read once, and how far that has come. */
 export interface Source {
@@ -32,8 +32,8 @@ export function openSource(session: Session, given: string): Source {
       }
     } catch (error) {
       // A pipe may be silent for ever, so Ctrl-C closes it; that is no fault of the pipe.
-      if (signal.aborted) throw cancelled();
-      throw usageError(`${given}: ${why(error)}.`);
+      if (signal.aborted) throw cancelledError();
+      throw usageError(`${given}: ${describeReadError(error)}.`);
     }
   }
   if (given === "-") {
@@ -44,7 +44,7 @@ export function openSource(session: Session, given: string): Source {
     return { name: "stdin", path: null, size: null, bytes: () => counted(host.stdin), consumed: () => consumed };
   }
   const path = resolve(host.cwd, given);
-  const size = sizeOf(path, given);
+  const size = getFileSize(path, given);
   return {
     name: basename(given),
     path: size === null ? null : path,
@@ -54,7 +54,7 @@ export function openSource(session: Session, given: string): Source {
   };
 }
 
-function why(error: unknown): string {
+function describeReadError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT"
     ? "there is no such file"
@@ -65,13 +65,13 @@ function why(error: unknown): string {
         : String(code);
 }
 
-function sizeOf(path: string, given: string): number | null {
+function getFileSize(path: string, given: string): number | null {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     // A named pipe, /dev/stdin: there is no telling how much comes.
     return stat.isFile() ? stat.size : null;
   } catch (error) {
-    throw usageError(`${given}: ${why(error)}.`);
+    throw usageError(`${given}: ${describeReadError(error)}.`);
   }
 }

@@ -1,11 +1,11 @@
-import { safeText } from "../safe-text.ts";
-import type { Style } from "../tty.ts";
-import { details } from "../views/table.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Style } from "../types.ts";
+import { renderDetails } from "../views/table.ts";
 import type { Reject } from "./batches.ts";
-import type { Place } from "./columns.ts";
-import { customColumn } from "./columns.ts";
-import type { Ending, Standing } from "./importer.ts";
-import type { Kind } from "./kind.ts";
+import type { ColumnTarget } from "./columns.ts";
+import { formatCustomColumn } from "./columns.ts";
+import type { ImportResult, ImportState } from "./importer.ts";
+import type { ImportKind } from "./kind.ts";
 
 /** A fault of a row, as the summary names it. */
 export interface ShownFault {
@@ -36,27 +36,27 @@ export interface Summary {
   resumeFile: string | null;
 }
 
-export function number(n: number): string {
+export function formatNumber(n: number): string {
   return n.toLocaleString("en-US");
 }
 
-export function columnsIn(names: readonly string[], places: readonly Place[]): Summary["columns"] {
-  return places.map((place, i) => ({ name: names[i]?.trim() ?? "", field: fieldName(place) }));
+export function describeColumns(names: readonly string[], targets: readonly ColumnTarget[]): Summary["columns"] {
+  return targets.map((target, i) => ({ name: names[i]?.trim() ?? "", field: formatField(target) }));
 }
 
 /** `line 12, E-mail: "ada" has no @.` */
-export function faultLines({ line, faults }: Reject, style: Style): string[] {
+export function formatReject({ line, faults }: Reject, style: Style): string[] {
   return faults.map(
     ({ column, message }) => `${style.bold(`line ${line}`)}${column === "" ? "" : `, ${safeText(column)}`}: ${safeText(message)}`,
   );
 }
 
-export function shownFaults({ line, faults }: Reject): ShownFault[] {
+export function listShownFaults({ line, faults }: Reject): ShownFault[] {
   return faults.map((fault) => ({ line, ...fault }));
 }
 
 /** The counts in the order of the kind's outcomes, for JSON: flat beside the other numbers. */
-export function asJson({ counts, ...summary }: Summary, kind: Kind): Record<string, unknown> {
+export function summaryToJson({ counts, ...summary }: Summary, kind: ImportKind): Record<string, unknown> {
   return {
     file: summary.file,
     dryRun: summary.dryRun,
@@ -74,20 +74,20 @@ export function asJson({ counts, ...summary }: Summary, kind: Kind): Record<stri
 }
 
 /** The summary for people. */
-export function asText(summary: Summary, kind: Kind, ending: Ending, seconds: number, style: Style): string {
+export function formatSummary(summary: Summary, kind: ImportKind, result: ImportResult, seconds: number, style: Style): string {
   const { counts } = summary;
   const suppressed = counts["suppressed"] ?? 0;
   const kept = summary.columns.flatMap(({ name, field }) => (field?.startsWith("custom.") && !/^custom\./i.test(name) ? [name] : []));
   const left = summary.columns.flatMap(({ name, field }) => (field === null && name !== "" ? [name] : []));
   const done = summary.rows - summary.resumedAt;
   return [
-    headline(summary, ending, style),
-    details(
+    formatHeadline(summary, result, style),
+    renderDetails(
       [
-        ["rows", `${number(summary.rows)}${seconds >= 1 ? `  (${number(Math.round(done / seconds))} a second)` : ""}`],
-        ...kind.outcomes.map((name) => [name, (counts[name] ?? 0) > 0 ? number(counts[name] ?? 0) : ""] as const),
-        ["suppressed", suppressed > 0 ? `${number(suppressed)} of those created, and so not subscribed` : ""],
-        ["failed", summary.failed > 0 ? number(summary.failed) : ""],
+        ["rows", `${formatNumber(summary.rows)}${seconds >= 1 ? `  (${formatNumber(Math.round(done / seconds))} a second)` : ""}`],
+        ...kind.outcomes.map((name) => [name, (counts[name] ?? 0) > 0 ? formatNumber(counts[name] ?? 0) : ""] as const),
+        ["suppressed", suppressed > 0 ? `${formatNumber(suppressed)} of those created, and so not subscribed` : ""],
+        ["failed", summary.failed > 0 ? formatNumber(summary.failed) : ""],
         ["kept as custom fields", kept.join(", ")],
         ["columns left out", left.join(", ")],
         ["rows that failed", summary.failed > 0 ? (summary.errorsFile ?? "") : ""],
@@ -98,46 +98,46 @@ export function asText(summary: Summary, kind: Kind, ending: Ending, seconds: nu
 }
 
 /** How far along, from 0 to 1; null when nobody knows how much there is. */
-export function part({ consumed }: Standing, size: number | null): number | null {
+export function getFraction({ consumed }: ImportState, size: number | null): number | null {
   return size === null || size === 0 ? null : Math.min(1, consumed / size);
 }
 
 /** Rows a second in this run, and the seconds that are left, as far as can be told. */
-export function pace(standing: Standing, size: number | null, began: number, now: number) {
+export function estimatePace(state: ImportState, size: number | null, began: number, now: number) {
   const seconds = Math.max(0.001, (now - began) / 1000);
-  const rate = (standing.rows - standing.resumedAt) / seconds;
-  const bytes = standing.consumed - standing.resumedBytes;
-  const left = size === null || bytes <= 0 || seconds < 1 ? null : ((size - standing.consumed) / bytes) * seconds;
+  const rate = (state.rows - state.resumedAt) / seconds;
+  const bytes = state.consumed - state.resumedBytes;
+  const left = size === null || bytes <= 0 || seconds < 1 ? null : ((size - state.consumed) / bytes) * seconds;
   return { rate: Math.round(rate), left: left === null ? null : Math.ceil(left) };
 }
 
 /** `people.csv: 62 %, 124,000 rows, 18,240 a second, 787 failed` */
-export function progressLine(name: string, standing: Standing, size: number | null, rate: number): string {
-  const done = part(standing, size);
+export function formatProgress(name: string, state: ImportState, size: number | null, rate: number): string {
+  const done = getFraction(state, size);
   return [
     ...(done === null ? [] : [`${Math.floor(done * 100)} %`]),
-    `${number(standing.rows)} rows`,
-    `${number(rate)} a second`,
-    ...(standing.failed > 0 ? [`${number(standing.failed)} failed`] : []),
+    `${formatNumber(state.rows)} rows`,
+    `${formatNumber(rate)} a second`,
+    ...(state.failed > 0 ? [`${formatNumber(state.failed)} failed`] : []),
   ]
     .join(", ")
     .replace(/^/, `${safeText(name)}: `);
 }
 
-function fieldName(place: Place): string | null {
-  return place.to === "field"
-    ? place.field
-    : place.to === "custom"
-      ? customColumn(place.key)
-      : place.to === "customFields"
+function formatField(target: ColumnTarget): string | null {
+  return target.to === "field"
+    ? target.field
+    : target.to === "custom"
+      ? formatCustomColumn(target.key)
+      : target.to === "customFields"
         ? "customFields"
         : null;
 }
 
-function headline(summary: Summary, ending: Ending, style: Style): string {
+function formatHeadline(summary: Summary, result: ImportResult, style: Style): string {
   const file = safeText(summary.file);
   if (!summary.complete)
-    return `${style.yellow(ending.why === "cancelled" ? "Stopped" : "Not finished")} ${file} after ${number(summary.rows)} rows`;
+    return `${style.yellow(result.why === "cancelled" ? "Stopped" : "Not finished")} ${file} after ${formatNumber(summary.rows)} rows`;
   if (summary.dryRun) return `${style.green("Checked")} ${file}; nothing was stored`;
   return `${summary.failed > 0 ? style.yellow("Imported") : style.green("Imported")} ${file}`;
 }

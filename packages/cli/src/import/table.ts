@@ -1,11 +1,11 @@
 import { extname } from "node:path";
-import { invalidInput } from "../errors.ts";
-import { columnsOf, type Place, type Resolver } from "./columns.ts";
-import { type CsvRecord, csvRecords, firstCells } from "./csv.ts";
+import { invalidInput } from "../runtime/errors.ts";
+import { type ColumnResolver, type ColumnTarget, resolveColumns } from "./columns.ts";
+import { type CsvRecord, parseCsv, parseFirstRecord } from "./csv.ts";
 import { decode, type Encoding } from "./decode.ts";
-import type { Kind } from "./kind.ts";
-import { jsonRecords } from "./ndjson.ts";
-import { type CellFlags, objectReader, type Row, tableReader } from "./rows.ts";
+import type { ImportKind } from "./kind.ts";
+import { parseNdjson } from "./ndjson.ts";
+import { type CellFlags, createObjectReader, createTableReader, type Row } from "./rows.ts";
 import type { Source } from "./source.ts";
 
 export const FORMATS = ["csv", "ndjson"] as const;
@@ -26,7 +26,7 @@ export interface Table {
   /** CSV only. */
   separator: string;
   names: readonly string[];
-  places: readonly Place[];
+  targets: readonly ColumnTarget[];
   rows(): AsyncGenerator<Row[]>;
 }
 
@@ -36,24 +36,30 @@ const HEAD = 64 * 1024;
 const SEP_LINE = /^sep=(.)(?:\r\n|\n|\r)/i;
 
 /** Opens a source as rows. Reads no further than its first lines. Throws CliError that names line and column. */
-export async function openTable(source: Source, kind: Kind, resolver: Resolver, text: TextFlags, cells: CellFlags): Promise<Table> {
+export async function openTable(
+  source: Source,
+  kind: ImportKind,
+  resolver: ColumnResolver,
+  text: TextFlags,
+  cells: CellFlags,
+): Promise<Table> {
   const decoded = decode(source.name, source.bytes(), text.encoding);
   let head = "";
   for (let next = await decoded.next(); !next.done; next = await decoded.next()) {
     head += next.value;
     if (head.length >= HEAD) break;
   }
-  if (head.trim() === "") throw empty(source.name);
-  const format = text.format ?? formatOf(source.name, head);
+  if (head.trim() === "") throw emptyFileError(source.name);
+  const format = text.format ?? detectFormat(source.name, head);
   if (format === "ndjson") {
-    const read = objectReader(kind, resolver, cells);
-    return { format, separator: "", names: [], places: [], rows: () => mapped(jsonRecords(prepend(head, decoded)), [], read) };
+    const read = createObjectReader(kind, resolver, cells);
+    return { format, separator: "", names: [], targets: [], rows: () => mapBatches(parseNdjson(prepend(head, decoded)), [], read) };
   }
   // Excel writes and reads a first line that names the separator.
   const [line = "", named] = SEP_LINE.exec(head) ?? [];
   head = head.slice(line.length);
-  const separator = text.separator ?? named ?? separatorOf(head.trimStart(), resolver);
-  const records = csvRecords(prepend(head, decoded), separator, line === "" ? 1 : 2);
+  const separator = text.separator ?? named ?? detectSeparator(head.trimStart(), resolver);
+  const records = parseCsv(prepend(head, decoded), separator, line === "" ? 1 : 2);
   let first: CsvRecord[] = [];
   // Two records: the names, and one that shows what is below them.
   while (first.length < 2) {
@@ -67,27 +73,27 @@ export async function openTable(source: Source, kind: Kind, resolver: Resolver, 
       code: "invalid_quotes",
       hint: "The first line names the columns; correct it and try again.",
     });
-  const names = text.header === undefined ? first[0]?.cells : firstCells(text.header, separatorOf(text.header, resolver));
-  if (names === undefined) throw empty(source.name);
+  const names = text.header === undefined ? first[0]?.cells : parseFirstRecord(text.header, detectSeparator(text.header, resolver));
+  if (names === undefined) throw emptyFileError(source.name);
   const below = text.header === undefined ? first.slice(1) : first;
-  const places = columnsOf(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
-  return { format, separator, names, places, rows: () => mapped(records, below, tableReader(kind, names, places, cells)) };
+  const targets = resolveColumns(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
+  return { format, separator, names, targets, rows: () => mapBatches(records, below, createTableReader(kind, names, targets, cells)) };
 }
 
 /** The separator with which the first line has a column for the address; else the one that makes the most columns. */
-function separatorOf(head: string, resolver: Resolver): string {
+function detectSeparator(head: string, resolver: ColumnResolver): string {
   const rated = SEPARATORS.map((separator) => {
-    const cells = firstCells(head, separator);
+    const cells = parseFirstRecord(head, separator);
     const email = cells.some((name, i) => {
-      const place = resolver.place(name, i);
-      return place.to === "field" && place.field === "email";
+      const target = resolver.resolve(name, i);
+      return target.to === "field" && target.field === "email";
     });
     return { separator, score: (email ? 10_000 : 0) + cells.length };
   });
   return rated.reduce((best, next) => (next.score > best.score ? next : best)).separator;
 }
 
-function formatOf(name: string, head: string): Format {
+function detectFormat(name: string, head: string): Format {
   if (/^\.(?:ndjson|jsonl)$/i.test(extname(name))) return "ndjson";
   const first = head.trimStart()[0];
   if (first === "[" && !/^\.(?:csv|tsv|txt)$/i.test(extname(name)))
@@ -103,11 +109,11 @@ async function* prepend(head: string, rest: AsyncIterator<string>): AsyncGenerat
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function empty(name: string) {
+function emptyFileError(name: string) {
   return invalidInput(`${name} is empty.`, [], { code: "empty_file", hint: "The first line names the columns: email,firstName,lastName" });
 }
 
-async function* mapped<T>(batches: AsyncIterable<T[]>, first: readonly T[], read: (record: T) => Row): AsyncGenerator<Row[]> {
+async function* mapBatches<T>(batches: AsyncIterable<T[]>, first: readonly T[], read: (record: T) => Row): AsyncGenerator<Row[]> {
   if (first.length > 0) yield first.map(read);
   for await (const records of batches) yield records.map(read);
 }

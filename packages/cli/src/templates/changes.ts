@@ -1,5 +1,5 @@
 import type { TemplateFiles } from "./folder.ts";
-import type { Stored } from "./stored.ts";
+import type { StoredTemplate } from "./stored.ts";
 
 /** What would make the server like the folder. */
 export interface Change {
@@ -8,7 +8,7 @@ export interface Change {
   /** Fields that differ. */
   fields: string[];
   local: TemplateFiles | null;
-  stored: Stored | null;
+  stored: StoredTemplate | null;
 }
 
 const FIELDS = [
@@ -28,12 +28,12 @@ const FIELDS = [
 ] as const satisfies readonly (keyof TemplateFiles)[];
 
 /** The fields in which two templates differ. */
-export function differing(a: TemplateFiles, b: TemplateFiles): string[] {
+export function diffFields(a: TemplateFiles, b: TemplateFiles): string[] {
   return FIELDS.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
 }
 
 /** Slugs a template names as its layout and partials. */
-export function usesOf({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] {
+export function listDependencies({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] {
   const slugs = new Set<string>(layout === null ? [] : [layout]);
   for (const source of [html, text])
     for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]+)/g)) slugs.add(slug as string);
@@ -48,16 +48,16 @@ export interface ChangeOptions {
 }
 
 /** What differs between a folder and the server, in the order in which it is to be done. */
-export function changesOf(
+export function planChanges(
   local: ReadonlyMap<string, TemplateFiles>,
-  stored: ReadonlyMap<string, Stored>,
+  stored: ReadonlyMap<string, StoredTemplate>,
   { prune = false, publish = false }: ChangeOptions = {},
 ): Change[] {
   const changes: Change[] = [];
-  for (const slug of usedFirst(local)) {
+  for (const slug of sortByDependency(local)) {
     const mine = local.get(slug) as TemplateFiles;
     const theirs = stored.get(slug) ?? null;
-    const fields = theirs ? differing(mine, theirs.files) : [];
+    const fields = theirs ? diffFields(mine, theirs.files) : [];
     if (!theirs) changes.push({ slug, change: "create", fields: [], local: mine, stored: null });
     else if (fields.length > 0) changes.push({ slug, change: "update", fields, local: mine, stored: theirs });
     else if (publish && theirs.hasUnpublishedChanges) changes.push({ slug, change: "publish", fields, local: mine, stored: theirs });
@@ -65,20 +65,20 @@ export function changesOf(
   if (!prune) return changes;
   const gone = [...stored.values()].filter((theirs) => !local.has(theirs.files.slug));
   // Layouts and partials go last: while they are used they are kept.
-  const order = new Map(usedFirst(new Map(gone.map((theirs) => [theirs.files.slug, theirs.files]))).map((slug, i) => [slug, i]));
+  const order = new Map(sortByDependency(new Map(gone.map((theirs) => [theirs.files.slug, theirs.files]))).map((slug, i) => [slug, i]));
   gone.sort((a, b) => (order.get(b.files.slug) ?? 0) - (order.get(a.files.slug) ?? 0));
   for (const theirs of gone) changes.push({ slug: theirs.files.slug, change: "delete", fields: [], local: null, stored: theirs });
   return changes;
 }
 
 /** Slugs in an order in which each comes after those it uses. */
-function usedFirst(local: ReadonlyMap<string, TemplateFiles>): string[] {
+function sortByDependency(local: ReadonlyMap<string, TemplateFiles>): string[] {
   const done = new Set<string>();
   const visit = (slug: string, trail: ReadonlySet<string>): void => {
     const template = local.get(slug);
     // A circle has no such order; the server says what is wrong with it.
     if (!template || done.has(slug) || trail.has(slug)) return;
-    for (const used of usesOf(template)) visit(used, new Set([...trail, slug]));
+    for (const used of listDependencies(template)) visit(used, new Set([...trail, slug]));
     done.add(slug);
   };
   for (const slug of local.keys()) visit(slug, new Set());

@@ -1,8 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { contract, Slug, type TemplateDetail } from "@mailsvc/sdk/contract";
-import { pathText } from "../check.ts";
-import { type Fault, invalidInput, usageError } from "../errors.ts";
+import { formatPath } from "../contract/validate.ts";
+import { invalidInput, usageError } from "../runtime/errors.ts";
+import type { Fault } from "../types.ts";
 
 /** A template as files and the API both say it; what is not set is null. */
 export interface TemplateFiles {
@@ -26,7 +27,7 @@ export interface TemplateFiles {
 export const FILES = { about: "template.json", html: "template.html", text: "template.txt", blocks: "template.blocks.json" } as const;
 
 /** What stands in template.json, in this order; the slug is the name of the folder. */
-const ABOUT = ["name", "description", "category", "type", "kind", "subject", "from", "replyTo", "layout", "variables"] as const;
+const MANIFEST_FIELDS = ["name", "description", "category", "type", "kind", "subject", "from", "replyTo", "layout", "variables"] as const;
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -36,7 +37,7 @@ export function isSlug(slug: string): boolean {
 }
 
 /** The same template in one form: what is absent is null, and fields stand in one order. */
-export function normal(given: {
+export function normalize(given: {
   slug: string;
   name: string;
   type: TemplateFiles["type"];
@@ -75,7 +76,7 @@ export function readFolder(dir: string): Map<string, TemplateFiles> {
   if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is no folder.`);
   const faults: Fault[] = [];
   const found = new Map<string, TemplateFiles>();
-  for (const slug of foldersIn(dir)) {
+  for (const slug of listFolders(dir)) {
     const template = readTemplate(dir, slug, faults);
     if (template) found.set(slug, template);
   }
@@ -85,10 +86,10 @@ export function readFolder(dir: string): Map<string, TemplateFiles> {
 
 /** Writes a template into its folder. Throws CliError when its slug would lead out of `dir`. */
 export function writeTemplate(dir: string, template: TemplateFiles): void {
-  const folder = ownFolder(dir, template.slug);
+  const folder = getTemplateFolder(dir, template.slug);
   mkdirSync(folder, { recursive: true });
   const about = Object.fromEntries(
-    ABOUT.map((field) => [field, template[field]] as const).filter(
+    MANIFEST_FIELDS.map((field) => [field, template[field]] as const).filter(
       ([field, value]) => value !== null && !(field === "variables" && template.variables.length === 0),
     ),
   );
@@ -100,7 +101,7 @@ export function writeTemplate(dir: string, template: TemplateFiles): void {
 
 /** Removes a template's files, and its folder when nothing else is in it. */
 export function removeTemplate(dir: string, slug: string): void {
-  const folder = ownFolder(dir, slug);
+  const folder = getTemplateFolder(dir, slug);
   for (const name of Object.values(FILES)) rmSync(join(folder, name), { force: true });
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
 }
@@ -136,7 +137,7 @@ function readJson(file: string, shown: string, faults: Fault[]): unknown {
 }
 
 // Where a field of the request stands in the files.
-function fileOf(field: string): string {
+function getFileName(field: string): string {
   return field === "html" ? FILES.html : field === "text" ? FILES.text : field === "blocks" ? FILES.blocks : FILES.about;
 }
 
@@ -159,21 +160,23 @@ function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles
     text: readText(...at(FILES.text), faults),
     blocks: readJson(...at(FILES.blocks), faults) ?? null,
   };
-  const named = Object.keys(about).filter((key) => !(ABOUT as readonly string[]).includes(key));
+  const named = Object.keys(about).filter((key) => !(MANIFEST_FIELDS as readonly string[]).includes(key));
   for (const key of named) faults.push(fault(`${slug}/${FILES.about}: ${key}`, "There is no such field here.", "unknown_field"));
   if (named.length > 0) return null;
   const result = contract.templates.create.body.safeParse(body);
   if (!result.success) {
     for (const issue of result.error.issues)
-      faults.push(fault(`${slug}/${fileOf(String(issue.path[0] ?? ""))}: ${pathText(issue.path)}`, issue.message, issue.code ?? "invalid"));
+      faults.push(
+        fault(`${slug}/${getFileName(String(issue.path[0] ?? ""))}: ${formatPath(issue.path)}`, issue.message, issue.code ?? "invalid"),
+      );
     return null;
   }
   const { publish: _publish, ...given } = result.data;
-  return normal({ ...given, slug });
+  return normalize({ ...given, slug });
 }
 
 /** Folders of templates in `dir`: those that hold a template.json. */
-function foldersIn(dir: string): string[] {
+function listFolders(dir: string): string[] {
   return existsSync(dir)
     ? readdirSync(dir)
         .filter((name) => existsSync(join(dir, name, FILES.about)))
@@ -188,7 +191,7 @@ function write(folder: string, name: string, text: string | null): void {
 }
 
 /** A folder of our own: a link would lead the files elsewhere. */
-function ownFolder(dir: string, slug: string): string {
+function getTemplateFolder(dir: string, slug: string): string {
   if (!isSlug(slug)) throw usageError(`The server has a template whose slug is no folder name: ${JSON.stringify(slug.slice(0, 60))}.`);
   const folder = join(dir, slug);
   for (const path of [folder, ...Object.values(FILES).map((name) => join(folder, name))])

@@ -1,8 +1,8 @@
 import { contract } from "@mailsvc/sdk/contract";
-import { CliError, failureOf } from "../errors.ts";
-import { EXIT } from "../exit.ts";
-import { type Call, callOf } from "../request.ts";
-import type { Session } from "../session.ts";
+import { CliError, toFailure } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
+import type { Call, Session } from "../types.ts";
 import type { Change } from "./changes.ts";
 import { FILES } from "./folder.ts";
 
@@ -34,15 +34,15 @@ export async function applyChange(session: Session, change: Change, publish: boo
         message: "The kind of a template cannot be changed. Delete it first.",
         exit: EXIT.conflict,
       });
-    const { data } = await session.send(callFor(change, publish));
+    const { data } = await session.send(buildChangeCall(change, publish));
     const { version } = data as { version?: number | null };
     return { slug, action: DONE[change.change], ...(change.change === "delete" || version === undefined ? {} : { version }) };
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = toFailure(error);
     const { status = 0 } = failure;
     if (!(error instanceof CliError) && !(status === 400 || status === 404 || status === 409)) throw error;
     const details = ((error as { details?: readonly ApiDetail[] }).details ?? []).map((detail) => ({
-      path: filePath(slug, detail.path, detail),
+      path: formatFilePath(slug, detail.path, detail),
       message: detail.message.replace(/^Line \d+, column \d+: /, ""),
       ...(detail.line === undefined ? {} : { line: detail.line, column: detail.column ?? 1 }),
     }));
@@ -50,18 +50,18 @@ export async function applyChange(session: Session, change: Change, publish: boo
   }
 }
 
-function callFor({ change, fields, local, stored }: Change, publish: boolean): Call {
+function buildChangeCall({ change, fields, local, stored }: Change, publish: boolean): Call {
   const id = stored?.id ?? "";
   const revision = stored?.revision;
-  if (change === "create") return callOf(contract.templates.create, [], {}, { ...local, publish });
-  if (change === "publish") return callOf(contract.templates.publish, [id], {}, { revision });
-  if (change === "delete") return callOf(contract.templates.delete, [id], {}, undefined);
+  if (change === "create") return buildCall(contract.templates.create, [], {}, { ...local, publish });
+  if (change === "publish") return buildCall(contract.templates.publish, [id], {}, { revision });
+  if (change === "delete") return buildCall(contract.templates.delete, [id], {}, undefined);
   const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
-  return callOf(contract.templates.update, [id], {}, { ...body, publish, revision });
+  return buildCall(contract.templates.update, [id], {}, { ...body, publish, revision });
 }
 
 // Where a fault of the API stands in the files: `html` of this template, or `footer.html` of a part.
-function filePath(slug: string, path: string, place: { line?: number; column?: number }): string {
+function formatFilePath(slug: string, path: string, place: { line?: number; column?: number }): string {
   const [, part, field = ""] = /^(?:([a-z0-9_-]+)\.)?(html|text|blocks)$/.exec(path) ?? [];
   if (field === "") return path === "" ? slug : `${slug}/${FILES.about}: ${path}`;
   const file = `${part ?? slug}/${FILES[field as "html" | "text" | "blocks"]}`;

@@ -1,7 +1,7 @@
 import { render } from "ink-testing-library";
 import { describe, expect, test, vi } from "vitest";
 import { DevScreen } from "./dev-screen.tsx";
-import type { Glance, World } from "./world.ts";
+import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 
 const mail = (n: number) => ({
   id: `mail_${n}`,
@@ -14,21 +14,21 @@ const mail = (n: number) => ({
   receivedAt: "2030-01-01T10:00:00.000Z",
 });
 
-const glance = (mode: "running" | "frozen"): Glance => ({
+const glance = (mode: "running" | "frozen"): ServerSnapshot => ({
   clock: { now: "2030-01-01T12:00:00.000Z", mode, next: { at: "2030-01-01T12:15:00.000Z", name: "email.deliver" }, timers: 1, fired: [] },
   mails: [mail(1), mail(2)],
   total: 2,
   faults: 1,
 });
 
-const show = (world: Partial<World> = {}) => {
+const show = (world: Partial<DevServer> = {}) => {
   const calls: string[] = [];
   const say = (word: string) => async (): Promise<string> => {
     calls.push(word);
     return `${word} done`;
   };
-  const whole: World = {
-    glance: async () => glance("frozen"),
+  const whole: DevServer = {
+    poll: async () => glance("frozen"),
     toggleClock: async (frozen) => {
       calls.push(`toggle ${frozen}`);
       return "toggled";
@@ -83,7 +83,7 @@ describe("the live screen", () => {
   });
 
   test("a server that does not answer is said, not thrown", async () => {
-    const { screen } = show({ glance: () => Promise.reject(new Error("no answer")) });
+    const { screen } = show({ poll: () => Promise.reject(new Error("no answer")) });
     await vi.waitFor(() => expect(screen.lastFrame()).toContain("no answer"));
     screen.unmount();
   });

@@ -1,14 +1,14 @@
 import { Box, Text, useApp, useInput, useWindowSize } from "ink";
 import { useEffect, useRef, useState } from "react";
-import { safeText } from "../safe-text.ts";
-import { fit, widthOf } from "../tty.ts";
-import { stamp } from "../views/time.ts";
-import type { Glance, World } from "./world.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import { measureWidth, truncate } from "../runtime/tty.ts";
+import { formatTimestamp } from "../views/time.ts";
+import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 
 export interface DevScreenProps {
   url: string;
   apiKey: string | null;
-  world: World;
+  world: DevServer;
   /** Waits real time; ends early when the signal fires. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Lines of the server's log, newest last. */
@@ -31,18 +31,18 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
 export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
-  const [glance, setGlance] = useState<Glance>();
+  const [glance, setGlance] = useState<ServerSnapshot>();
   const [notice, setNotice] = useState("");
   const busy = useRef(false);
 
-  const look = async (): Promise<void> => setGlance(await world.glance());
+  const look = async (): Promise<void> => setGlance(await world.poll());
 
   useEffect(() => {
     const ended = new AbortController();
     const poll = async (): Promise<void> => {
       while (!ended.signal.aborted) {
         try {
-          const seen = await world.glance();
+          const seen = await world.poll();
           if (!ended.signal.aborted) setGlance(seen);
         } catch (error) {
           if (!ended.signal.aborted) setNotice(world.explain(error));
@@ -123,26 +123,26 @@ function Line({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-function Clock({ glance }: { glance: Glance | undefined }) {
+function Clock({ glance }: { glance: ServerSnapshot | undefined }) {
   if (!glance) return <Line name="clock">…</Line>;
   const { now, mode, next, timers } = glance.clock;
   return (
     <Box flexDirection="column">
       <Line name="clock">
-        {stamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
+        {formatTimestamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
         {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
       </Line>
-      <Line name="next">{next ? `${stamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
+      <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
     </Box>
   );
 }
 
 function pad(text: string, width: number): string {
-  const cut = fit(text, width);
-  return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
+  const cut = truncate(text, width);
+  return cut + " ".repeat(Math.max(0, width - measureWidth(cut)));
 }
 
-function Inbox({ glance, columns, rows }: { glance: Glance | undefined; columns: number; rows: number }) {
+function Inbox({ glance, columns, rows }: { glance: ServerSnapshot | undefined; columns: number; rows: number }) {
   const mails = glance?.mails ?? [];
   const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
   const shown = mails.slice(0, rows);
@@ -153,7 +153,7 @@ function Inbox({ glance, columns, rows }: { glance: Glance | undefined; columns:
       {mails.length === 0 ? <Text dimColor>Nothing yet. Every mail this server sends is caught here.</Text> : null}
       {shown.map((mail) => (
         <Text key={mail.id} wrap="truncate">
-          <Text dimColor>{stamp(mail.receivedAt).slice(11)}</Text>
+          <Text dimColor>{formatTimestamp(mail.receivedAt).slice(11)}</Text>
           {`  ${pad(safeText(mail.to), to)}  ${safeText(mail.subject)}`}
         </Text>
       ))}

@@ -1,9 +1,9 @@
 import { render } from "ink-testing-library";
 import { expect, test, vi } from "vitest";
-import type { Standing } from "../import/importer.ts";
+import type { ImportState } from "../import/importer.ts";
 import { ImportProgress, type ImportProgressProps } from "./import-progress.tsx";
 
-const standing = (more: Partial<Standing> = {}): Standing => ({
+const state = (more: Partial<ImportState> = {}): ImportState => ({
   rows: 62_000,
   failed: 0,
   counts: { created: 60_000, updated: 2_000, skipped: 0 },
@@ -19,7 +19,7 @@ const show = (props: Partial<ImportProgressProps> = {}) =>
     <ImportProgress
       name="people.csv"
       size={1000}
-      standing={standing()}
+      state={state()}
       outcomes={["created", "updated", "skipped"]}
       dryRun={false}
       began={0}
@@ -50,7 +50,7 @@ test("says how far it is, how fast, how long it takes, and what rows came to", (
 });
 
 test("rows an earlier run had done count for the bar, and not for the pace", () => {
-  const screen = show({ standing: standing({ resumedAt: 52_000, resumedBytes: 520 }) });
+  const screen = show({ state: state({ resumedAt: 52_000, resumedBytes: 520 }) });
   expect(screen.lastFrame()).toContain("1,000 a second");
   expect(screen.lastFrame()).toContain("62 %  0:38 left");
   screen.unmount();
@@ -64,9 +64,9 @@ test("of a pipe nobody knows the end: no bar, no time left", () => {
 });
 
 test("follows the import, keeps failed rows above the bar, and tells when it is stopping", async () => {
-  const now = standing({ rows: 0, counts: {}, consumed: 0 });
+  const now = state({ rows: 0, counts: {}, consumed: 0 });
   const lines: string[] = [];
-  const screen = show({ standing: now, lines: () => lines });
+  const screen = show({ state: now, lines: () => lines });
   lines.push('line 3, E-mail: "bad" has no @.');
   Object.assign(now, { rows: 1000, failed: 1, consumed: 1000 });
   await vi.waitFor(() => expect(screen.frames.join("\n")).toContain('line 3, E-mail: "bad" has no @.'));

@@ -1,9 +1,9 @@
 import { Box, render, Static, Text, useWindowSize } from "ink";
 import { useEffect, useState } from "react";
-import type { Standing } from "../import/importer.ts";
-import { number, pace, part } from "../import/summary.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
+import type { ImportState } from "../import/importer.ts";
+import { estimatePace, formatNumber, getFraction } from "../import/summary.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 
 /** What the progress of an import is drawn from. */
 export interface ImportProgressProps {
@@ -11,7 +11,7 @@ export interface ImportProgressProps {
   name: string;
   /** In bytes; null for a pipe. */
   size: number | null;
-  standing: Standing;
+  state: ImportState;
   /** What rows can come to, in order. */
   outcomes: readonly string[];
   dryRun: boolean;
@@ -30,7 +30,7 @@ const BESIDE = 24;
 
 /** The bar, the pace and the counts of an import, with the rows that failed above them. */
 export function ImportProgress(props: ImportProgressProps) {
-  const { name, size, standing, outcomes, dryRun, began, lines, now, sleep } = props;
+  const { name, size, state, outcomes, dryRun, began, lines, now, sleep } = props;
   const [, turn] = useState(0);
   const { columns } = useWindowSize();
   useEffect(() => {
@@ -44,9 +44,9 @@ export function ImportProgress(props: ImportProgressProps) {
     void run();
     return () => ended.abort();
   }, [sleep]);
-  const done = part(standing, size);
-  const { rate, left } = pace(standing, size, began, now());
-  const verb = standing.stopping ? "Finishing what is on its way:" : dryRun ? "Checking" : "Importing";
+  const done = getFraction(state, size);
+  const { rate, left } = estimatePace(state, size, began, now());
+  const verb = state.stopping ? "Finishing what is on its way:" : dryRun ? "Checking" : "Importing";
   return (
     <>
       <Static items={[...lines()]}>{(line, i) => <Text key={i}>{line}</Text>}</Static>
@@ -54,8 +54,8 @@ export function ImportProgress(props: ImportProgressProps) {
         <Text wrap="truncate">
           {verb} <Text bold>{safeText(name)}</Text>
           {"  "}
-          {number(standing.rows)} rows
-          <Text dimColor>{rate > 0 ? `  ${number(rate)} a second` : ""}</Text>
+          {formatNumber(state.rows)} rows
+          <Text dimColor>{rate > 0 ? `  ${formatNumber(rate)} a second` : ""}</Text>
         </Text>
         {done === null ? null : (
           <Text>
@@ -64,14 +64,14 @@ export function ImportProgress(props: ImportProgressProps) {
             <Text dimColor>{left !== null && done < 1 ? `  ${clock(left)} left` : ""}</Text>
           </Text>
         )}
-        <Counts standing={standing} outcomes={outcomes} />
+        <Counts state={state} outcomes={outcomes} />
       </Box>
     </>
   );
 }
 
 /** Shows the progress on stderr until the answer is called; then it is gone, and what stood above it stays. */
-export function showImport(session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): () => Promise<void> {
+export function renderImportProgress(session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): () => Promise<void> {
   const { host } = session;
   const screen = render(<ImportProgress {...props} now={() => host.now()} sleep={(ms, ended) => host.sleep(ms, ended)} />, {
     stdout: host.stderr as NodeJS.WriteStream,
@@ -103,19 +103,19 @@ function Bar({ done, width }: { done: number; width: number }) {
   );
 }
 
-function Counts({ standing, outcomes }: { standing: Standing; outcomes: readonly string[] }) {
+function Counts({ state, outcomes }: { state: ImportState; outcomes: readonly string[] }) {
   return (
     <Text wrap="truncate">
       {outcomes
-        .filter((name) => (standing.counts[name] ?? 0) > 0)
+        .filter((name) => (state.counts[name] ?? 0) > 0)
         .map((name) => (
           <Text key={name}>
             <Text dimColor>{name} </Text>
-            {number(standing.counts[name] ?? 0)}
+            {formatNumber(state.counts[name] ?? 0)}
             {"   "}
           </Text>
         ))}
-      {standing.failed > 0 ? <Text color="red">{`failed ${number(standing.failed)}`}</Text> : null}
+      {state.failed > 0 ? <Text color="red">{`failed ${formatNumber(state.failed)}`}</Text> : null}
     </Text>
   );
 }

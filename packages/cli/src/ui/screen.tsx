@@ -1,17 +1,23 @@
 import { render } from "ink";
-import type { Session } from "../session.ts";
+import type { Session } from "../types.ts";
 import { DevScreen } from "./dev-screen.tsx";
-import { worldOf } from "./world.ts";
+import { connectDevServer } from "./dev-server.ts";
 
 /** Shows the live screen until `q`, Ctrl-C or a signal. `session` points at the server. */
-export async function showScreen(
+export async function renderDevScreen(
   session: Session,
   facts: { url: string; apiKey: string | null },
   log: { lines(): readonly string[] },
 ): Promise<void> {
   const { host, signal } = session;
   const screen = render(
-    <DevScreen url={facts.url} apiKey={facts.apiKey} world={worldOf(session)} sleep={(ms, ended) => host.sleep(ms, ended)} log={log} />,
+    <DevScreen
+      url={facts.url}
+      apiKey={facts.apiKey}
+      world={connectDevServer(session)}
+      sleep={(ms, ended) => host.sleep(ms, ended)}
+      log={log}
+    />,
     {
       stdin: host.stdin as NodeJS.ReadStream,
       stdout: host.stdout as NodeJS.WriteStream,

@@ -1,16 +1,16 @@
 import type { Activation, CatalogAgent, ListingActivation } from "@mailsvc/sdk/contract";
-import { paramsIn } from "../places.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
+import { parsePathParams } from "../contract/command-map.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 import { paintState } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
-const offerColumns: Column<CatalogAgent>[] = [
+const catalogColumns: Column<CatalogAgent>[] = [
   { title: "slug", value: (a) => a.slug },
   { title: "name", value: (a) => a.name, flexible: true },
-  { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, spare: 1 },
+  { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, priority: 1 },
   { title: "turned on as", value: (a) => a.activationId },
 ];
 
@@ -20,15 +20,15 @@ const activationColumns: Column<Activation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "agent", value: (a) => a.agentSlug, flexible: true },
   { title: "state", value: state, paint: paintState },
-  { title: "key", value: (a) => a.keyPreview, spare: 2 },
-  { title: "since (utc)", value: (a) => stamp(a.createdAt), spare: 1 },
+  { title: "key", value: (a) => a.keyPreview, priority: 2 },
+  { title: "since (utc)", value: (a) => formatTimestamp(a.createdAt), priority: 1 },
 ];
 
-const tabColumns: Column<ListingActivation>[] = [
+const listingActivationColumns: Column<ListingActivation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "brand", value: (a) => a.organizationName, flexible: true },
   { title: "state", value: state, paint: paintState },
-  { title: "has its key", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), spare: 1 },
+  { title: "has its key", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), priority: 1 },
   {
     title: "webhook failed",
     value: (a) => (a.webhookLastError?.clearedAt === null ? a.webhookLastError.message : ""),
@@ -37,9 +37,9 @@ const tabColumns: Column<ListingActivation>[] = [
 ];
 
 export const activationViews: Readonly<Record<string, View>> = {
-  "listings.activations": { columns: tabColumns, empty: "Nobody has turned it on yet.", next: liftPause },
-  "listings.resume": { object: tabEntry },
-  "catalog.list": { columns: offerColumns, empty: "No agents on offer. List one of your own: mailsvc listings create --help" },
+  "listings.activations": { columns: listingActivationColumns, empty: "Nobody has turned it on yet.", next: suggestResume },
+  "listings.resume": { object: formatListingActivation },
+  "catalog.list": { columns: catalogColumns, empty: "No agents on offer. List one of your own: mailsvc listings create --help" },
   "catalog.get": { object: agent },
   "activations.list": { columns: activationColumns, empty: "No agents at work. Choose one: mailsvc catalog list" },
   "activations.create": { object: activation },
@@ -52,7 +52,7 @@ export const activationViews: Readonly<Record<string, View>> = {
 
 function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
   return [
-    details(
+    renderDetails(
       [
         ["slug", a.slug],
         ["name", a.name],
@@ -64,7 +64,7 @@ function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
     ),
     "",
     out.dim("It asks for:"),
-    details(
+    renderDetails(
       a.permissions.map((p) => [p.scope, p.grants]),
       out,
       columns,
@@ -78,26 +78,26 @@ function state({ status, pauseReasons }: Shown): string {
 }
 
 /** How a builder goes on with an agent whose webhook was given up on. */
-function liftPause(rows: readonly ListingActivation[], { place, lastCall }: Session): string | undefined {
+function suggestResume(rows: readonly ListingActivation[], { spec, lastCall }: Session): string | undefined {
   const failing = rows.find((a) => a.pauseReasons.includes("webhook_failure"));
-  const { slug = "<slug>" } = place ? paramsIn(place.endpoint, lastCall) : {};
+  const { slug = "<slug>" } = spec ? parsePathParams(spec.endpoint, lastCall) : {};
   return failing && `mailsvc deliveries test ${slug}, and when it works: mailsvc listings resume ${slug} ${failing.id}`;
 }
 
-function facts(a: Activation | ListingActivation): readonly (readonly [string, unknown])[] {
+function formatFields(a: Activation | ListingActivation): readonly (readonly [string, unknown])[] {
   return [
     ["state", state(a)],
     ["may", a.scopes.join(", ")],
     ["key", a.keyPreview],
-    ["key arrived", a.keyDeliveredAt === null && a.status !== "deactivated" ? "not yet" : instant(a.keyDeliveredAt)],
-    ["webhook failed", a.webhookLastError && `${instant(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
-    ["since", instant(a.createdAt)],
-    ["off since", instant(a.deactivatedAt)],
+    ["key arrived", a.keyDeliveredAt === null && a.status !== "deactivated" ? "not yet" : formatInstant(a.keyDeliveredAt)],
+    ["webhook failed", a.webhookLastError && `${formatInstant(a.webhookLastError.at)}: ${a.webhookLastError.message}`],
+    ["since", formatInstant(a.createdAt)],
+    ["off since", formatInstant(a.deactivatedAt)],
   ];
 }
 
 /** What leads on from an activation's state, for its brand. */
-function afterState({ id, agentSlug, status, pauseReasons }: Activation): string {
+function suggestNext({ id, agentSlug, status, pauseReasons }: Activation): string {
   if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
   if (status === "active") return `mailsvc runs list ${id} (what it does)`;
   return pauseReasons.includes("plan_downgrade")
@@ -106,20 +106,20 @@ function afterState({ id, agentSlug, status, pauseReasons }: Activation): string
 }
 
 function activation(a: Activation, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", a.id],
       ["agent", `${a.agentName} (${a.agentSlug})`],
-      ...facts(a),
+      ...formatFields(a),
       ["because", a.deactivationReason],
       ["credits a month", a.creditLimit],
-      ["next", afterState(a)],
+      ["next", suggestNext(a)],
     ],
     out,
     columns,
   );
 }
 
-function tabEntry(a: ListingActivation, { term: { out, columns } }: Session): string {
-  return details([["id", a.id], ["brand", a.organizationName], ...facts(a)], out, columns);
+function formatListingActivation(a: ListingActivation, { term: { out, columns } }: Session): string {
+  return renderDetails([["id", a.id], ["brand", a.organizationName], ...formatFields(a)], out, columns);
 }

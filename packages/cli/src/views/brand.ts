@@ -1,8 +1,8 @@
 import type { Brand, BrandSettings, MailsvcContract, Output, Plan, PlanChange } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { details } from "./table.ts";
-import { instant } from "./time.ts";
+import type { Session } from "../types.ts";
+import { renderDetails } from "./table.ts";
+import { formatInstant } from "./time.ts";
+import type { View } from "./view.ts";
 
 export const brandViews: Readonly<Record<string, View>> = {
   "plans.list": { object: plans },
@@ -11,7 +11,7 @@ export const brandViews: Readonly<Record<string, View>> = {
   "plans.change": { object: plan },
   "brand.get": { object: brand },
   "brand.update": { object: brand },
-  "agent.brand.get": { object: brandSeen },
+  "agent.brand.get": { object: formatAgentBrand },
 };
 
 function changes({ paused, resumed, deactivated }: PlanChange): readonly (readonly [string, string])[] {
@@ -23,15 +23,15 @@ function changes({ paused, resumed, deactivated }: PlanChange): readonly (readon
 }
 
 function preview(change: PlanChange, { term: { out, columns } }: Session): string {
-  return changes(change).some(([, ids]) => ids !== "") ? details(changes(change), out, columns) : out.dim("Nothing would change.");
+  return changes(change).some(([, ids]) => ids !== "") ? renderDetails(changes(change), out, columns) : out.dim("Nothing would change.");
 }
 
 function plan(p: Plan & { change?: PlanChange }, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["plan", p.plan],
       ["agents", `${p.used} of ${p.covers ?? "any number"}`],
-      ["since", instant(p.changedAt)],
+      ["since", formatInstant(p.changedAt)],
       ...(p.change ? changes(p.change) : []),
     ],
     out,
@@ -40,7 +40,7 @@ function plan(p: Plan & { change?: PlanChange }, { term: { out, columns } }: Ses
 }
 
 function plans({ data }: Output<MailsvcContract["plans"]["list"]>, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     data.map((p) => [p.plan, p.summary]),
     out,
     columns,
@@ -53,7 +53,7 @@ function given(values: Readonly<Record<string, string | null>>): string {
     .join(", ");
 }
 
-function brandFacts(b: Brand): readonly (readonly [string, unknown])[] {
+function formatBrand(b: Brand): readonly (readonly [string, unknown])[] {
   return [
     ["name", b.name],
     ["website", b.website],
@@ -68,10 +68,10 @@ function brandFacts(b: Brand): readonly (readonly [string, unknown])[] {
   ];
 }
 
-function brandSeen(b: Brand, { term: { out, columns } }: Session): string {
-  return details(brandFacts(b), out, columns);
+function formatAgentBrand(b: Brand, { term: { out, columns } }: Session): string {
+  return renderDetails(formatBrand(b), out, columns);
 }
 
 function brand(b: BrandSettings, { term: { out, columns } }: Session): string {
-  return details([...brandFacts(b), ["pages go out", b.publishNeedsApproval ? "after your yes" : "at once"]], out, columns);
+  return renderDetails([...formatBrand(b), ["pages go out", b.publishNeedsApproval ? "after your yes" : "at once"]], out, columns);
 }

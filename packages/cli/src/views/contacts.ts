@@ -1,20 +1,19 @@
 import type { Contact, ContactDetail, Erasure, Person } from "@mailsvc/sdk/contract";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { Style } from "../tty.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, details, table } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session, Style } from "../types.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 /** A contact in a table. */
 export const contactColumns: Column<Contact>[] = [
   { title: "id", value: (c) => c.id },
   { title: "email", value: (c) => c.email, flexible: true },
-  { title: "name", value: nameOf, flexible: true },
-  { title: "status", value: (c) => c.status, paint: statusColor },
-  { title: "tags", value: (c) => c.tags.join(", "), flexible: true, spare: 2 },
-  { title: "created (utc)", value: (c) => stamp(c.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "name", value: formatName, flexible: true },
+  { title: "status", value: (c) => c.status, paint: paintStatus },
+  { title: "tags", value: (c) => c.tags.join(", "), flexible: true, priority: 2 },
+  { title: "created (utc)", value: (c) => formatTimestamp(c.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const contactViews: Readonly<Record<string, View>> = {
@@ -28,21 +27,21 @@ export const contactViews: Readonly<Record<string, View>> = {
   "people.erase": { object: erased },
 };
 
-function nameOf({ firstName, lastName }: Contact): string {
+function formatName({ firstName, lastName }: Contact): string {
   return [firstName, lastName].filter(Boolean).join(" ");
 }
 
-function facts(contact: Contact, style: Style): string {
-  return details(
+function formatFields(contact: Contact, style: Style): string {
+  return renderDetails(
     [
       ["id", contact.id],
       ["email", contact.email],
-      ["name", nameOf(contact)],
+      ["name", formatName(contact)],
       ["phone", contact.phone],
       ["status", contact.status],
       ["tags", contact.tags.join(", ")],
-      ["created", instant(contact.createdAt)],
-      ["updated", instant(contact.updatedAt)],
+      ["created", formatInstant(contact.createdAt)],
+      ["updated", formatInstant(contact.updatedAt)],
     ],
     style,
   );
@@ -52,7 +51,7 @@ function fields(contact: Contact, style: Style): string[] {
   const entries = Object.entries(contact.customFields);
   return entries.length > 0
     ? [
-        `${style.bold("Custom fields")}\n${details(
+        `${style.bold("Custom fields")}\n${renderDetails(
           entries.map(([name, value]) => [`  ${safeText(name)}`, value === null ? "null" : value]),
           style,
         )}`,
@@ -61,34 +60,39 @@ function fields(contact: Contact, style: Style): string[] {
 }
 
 function one(contact: Contact, { term: { out } }: Session): string {
-  return [facts(contact, out), ...fields(contact, out)].join("\n\n");
+  return [formatFields(contact, out), ...fields(contact, out)].join("\n\n");
 }
 
 function detail(contact: ContactDetail, { term: { out } }: Session): string {
   const names = (title: string, all: ContactDetail["lists"]): string[] =>
     all.length > 0 ? [`${out.bold(title)}\n${all.map((m) => `  ${safeText(m.name)}  ${out.dim(safeText(m.id))}`).join("\n")}`] : [];
-  return [facts(contact, out), ...fields(contact, out), ...names("Lists", contact.lists), ...names("Segments", contact.segments)].join(
-    "\n\n",
-  );
+  return [
+    formatFields(contact, out),
+    ...fields(contact, out),
+    ...names("Lists", contact.lists),
+    ...names("Segments", contact.segments),
+  ].join("\n\n");
 }
 
 function person(found: Person, session: Session): string {
   const { out, columns } = session.term;
   const suppressed = found.suppression;
-  const mail = table(
+  const mail = renderTable(
     found.emails,
     [
       { title: "email", value: (e) => e.id },
-      { title: "status", value: (e) => e.status, paint: statusColor },
+      { title: "status", value: (e) => e.status, paint: paintStatus },
       { title: "subject", value: (e) => e.subject, flexible: true },
-      { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+      { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
     ],
     out,
     columns,
   );
   return [
     found.contact ? detail(found.contact, session) : `${safeText(found.email)}  ${out.dim("is no contact")}`,
-    ...(suppressed ? [out.yellow(`Suppressed (${suppressed.reason}, ${suppressed.scope}) since ${stamp(suppressed.createdAt)}`)] : []),
+    ...(suppressed
+      ? [out.yellow(`Suppressed (${suppressed.reason}, ${suppressed.scope}) since ${formatTimestamp(suppressed.createdAt)}`)]
+      : []),
     ...(found.emails.length > 0 ? [`${out.bold(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails")}\n${mail}`] : []),
     out.dim("All of it, as it was stored: --json"),
   ].join("\n\n");

@@ -1,18 +1,18 @@
 import type { AgentCredits, CreditEntry, CreditTransaction, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
+import type { Session } from "../types.ts";
 import { dim } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const creditColumns: Column<CreditEntry>[] = [
-  { title: "id", value: (e) => e.id, spare: 3 },
+  { title: "id", value: (e) => e.id, priority: 3 },
   { title: "what", value: (e) => e.kind },
   { title: "amount", value: (e) => e.amount },
   { title: "balance", value: (e) => e.balanceAfter },
   { title: "for", value: (e) => [e.action, e.description].filter(Boolean).join(": "), flexible: true },
-  { title: "agent", value: (e) => e.activationId, spare: 2 },
-  { title: "when (utc)", value: (e) => stamp(e.createdAt), paint: dim, spare: 1 },
+  { title: "agent", value: (e) => e.activationId, priority: 2 },
+  { title: "when (utc)", value: (e) => formatTimestamp(e.createdAt), paint: dim, priority: 1 },
 ];
 
 const transactionColumns: Column<CreditTransaction>[] = [
@@ -21,8 +21,8 @@ const transactionColumns: Column<CreditTransaction>[] = [
   { title: "amount", value: (t) => t.amount },
   { title: "left", value: (t) => t.balanceAfter },
   { title: "for", value: (t) => [t.action, t.description].filter(Boolean).join(": "), flexible: true },
-  { title: "run", value: (t) => t.runId, spare: 2 },
-  { title: "when (utc)", value: (t) => stamp(t.createdAt), paint: dim, spare: 1 },
+  { title: "run", value: (t) => t.runId, priority: 2 },
+  { title: "when (utc)", value: (t) => formatTimestamp(t.createdAt), paint: dim, priority: 1 },
 ];
 
 export const creditViews: Readonly<Record<string, View>> = {
@@ -48,11 +48,11 @@ function transaction(t: CreditTransaction, { term: { out } }: Session): string {
 }
 
 function allowance(c: AgentCredits, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["left", c.balance],
       ["this month", c.periodLimit === null ? `${c.periodUsed}, no limit` : `${c.periodUsed} of ${c.periodLimit}`],
-      ["month ends", instant(c.resetsAt)],
+      ["month ends", formatInstant(c.resetsAt)],
     ],
     out,
     columns,

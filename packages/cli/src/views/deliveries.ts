@@ -1,30 +1,29 @@
 import type { Delivery, DeliveryAttempt, DeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
-import { paramsIn } from "../places.ts";
-import { safeJson, safeLines } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { Style } from "../tty.ts";
-import type { View } from "./index.ts";
-import { type Column, details, paragraphs, table } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { parsePathParams } from "../contract/command-map.ts";
+import { safeJson, safeLines } from "../runtime/safe-text.ts";
+import type { Session, Style } from "../types.ts";
+import { type Column, renderDetails, renderTable, wrapText } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const GOOD = new Set(["delivered", "ok"]);
-const MOOT = new Set(["superseded", "cancelled"]);
+const DROPPED = new Set(["superseded", "cancelled"]);
 const WAITING = new Set(["pending", "queued"]);
 
 const deliveryColumns: Column<Delivery>[] = [
   { title: "id", value: (d) => d.id },
   { title: "type", value: (d) => d.type },
-  { title: "activation", value: (d) => d.activationId, spare: 2 },
-  { title: "no", value: (d) => d.sequence, spare: 3 },
+  { title: "activation", value: (d) => d.activationId, priority: 2 },
+  { title: "no", value: (d) => d.sequence, priority: 3 },
   { title: "state", value: (d) => d.state, paint },
   { title: "tried", value: (d) => d.attempts },
   { title: "last", value: (d) => d.lastAttempt && outcome(d.lastAttempt), flexible: true },
-  { title: "next (utc)", value: (d) => stamp(d.nextAttemptAt), spare: 1 },
+  { title: "next (utc)", value: (d) => formatTimestamp(d.nextAttemptAt), priority: 1 },
 ];
 
 const attempts: Column<DeliveryAttempt>[] = [
   { title: "no", value: (a) => a.attempt },
-  { title: "when (utc)", value: (a) => stamp(a.at) },
+  { title: "when (utc)", value: (a) => formatTimestamp(a.at) },
   { title: "ms", value: (a) => a.ms },
   { title: "outcome", value: outcome, paint },
   { title: "what", value: (a) => a.message, flexible: true },
@@ -34,7 +33,7 @@ export const deliveryViews: Readonly<Record<string, View>> = {
   "deliveries.list": {
     columns: deliveryColumns,
     empty: "Nothing was sent yet. Try the webhook: mailsvc deliveries test <slug>",
-    next: lookInto,
+    next: suggestInspect,
   },
   "deliveries.get": { object: delivery },
   "deliveries.redeliver": { object: delivery },
@@ -45,7 +44,7 @@ function paint(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
   if (GOOD.has(word)) return style.green(text);
   if (WAITING.has(word)) return style.yellow(text);
-  return MOOT.has(word) ? style.dim(text) : style.red(text);
+  return DROPPED.has(word) ? style.dim(text) : style.red(text);
 }
 
 /** What came of an attempt: its class, or the status that was answered. */
@@ -55,15 +54,15 @@ function outcome({ class: kind, httpStatus }: Pick<DeliveryAttempt, "class" | "h
 }
 
 /** The listing whose deliveries are looked at; an event does not say it. */
-function slugOf({ place, lastCall }: Session): string {
-  return (place && paramsIn(place.endpoint, lastCall)["slug"]) ?? "<slug>";
+function getSlug({ spec, lastCall }: Session): string {
+  return (spec && parsePathParams(spec.endpoint, lastCall)["slug"]) ?? "<slug>";
 }
 
 /** Leads to what failed; news of the pause that followed fails too, and tells less. */
-function lookInto(rows: readonly Delivery[], session: Session): string | undefined {
+function suggestInspect(rows: readonly Delivery[], session: Session): string | undefined {
   const failed = rows.filter((d) => d.state === "dead");
   const failing = failed.find((d) => d.type !== "agent.paused") ?? failed[0] ?? rows.find((d) => d.state === "queued");
-  return failing && `mailsvc deliveries get ${slugOf(session)} ${failing.id}`;
+  return failing && `mailsvc deliveries get ${getSlug(session)} ${failing.id}`;
 }
 
 // For reading; the very bytes are in --json.
@@ -78,7 +77,7 @@ function indented(body: string): string {
 /** What went wrong last, and what the webhook said. */
 function failure({ hint, answer }: DeliveryAttempt, { term: { out, columns } }: Session): string {
   return [
-    out.dim(paragraphs(safeLines(hint), columns)),
+    out.dim(wrapText(safeLines(hint), columns)),
     ...(answer === null ? [] : [`${out.dim("It answered:")}\n${safeLines(answer)}`]),
   ].join("\n\n");
 }
@@ -88,24 +87,24 @@ function delivery(d: DeliveryDetail, session: Session): string {
   const last = d.log.at(-1);
   const failed = last && last.class !== "ok" ? last : undefined;
   return [
-    details(
+    renderDetails(
       [
         ["id", d.id],
         ["type", d.type],
         ["activation", d.activationId],
         ["run", d.runId],
         ["no", d.sequence],
-        ["happened", instant(d.timestamp)],
+        ["happened", formatInstant(d.timestamp)],
         ["state", d.state],
-        ["next attempt", instant(d.nextAttemptAt)],
-        ["settled", instant(d.settledAt)],
-        ["next", failed && !MOOT.has(d.state) ? `mailsvc deliveries redeliver ${slugOf(session)} ${d.id}` : ""],
+        ["next attempt", formatInstant(d.nextAttemptAt)],
+        ["settled", formatInstant(d.settledAt)],
+        ["next", failed && !DROPPED.has(d.state) ? `mailsvc deliveries redeliver ${getSlug(session)} ${d.id}` : ""],
       ],
       out,
       columns,
     ),
     indented(d.body),
-    ...(d.log.length > 0 ? [table(d.log, attempts, out, columns)] : []),
+    ...(d.log.length > 0 ? [renderTable(d.log, attempts, out, columns)] : []),
     ...(failed ? [failure(failed, session)] : []),
   ].join("\n\n");
 }
@@ -113,8 +112,8 @@ function delivery(d: DeliveryDetail, session: Session): string {
 function tested(t: WebhookTest, { term: { out, columns } }: Session): string {
   return [
     `${paint(out, outcome(t))}  ${t.ms} ms`,
-    ...(t.message === null ? [] : [paragraphs(safeLines(t.message), columns)]),
-    out.dim(paragraphs(t.hint, columns)),
+    ...(t.message === null ? [] : [wrapText(safeLines(t.message), columns)]),
+    out.dim(wrapText(t.hint, columns)),
     ...(t.answer === null ? [] : [`\n${safeLines(t.answer)}`]),
   ].join("\n");
 }

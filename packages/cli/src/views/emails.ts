@@ -1,20 +1,19 @@
 import type { Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { Style } from "../tty.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, details, table } from "./table.ts";
-import { bytes, instant, stamp } from "./time.ts";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
+import type { Session, Style } from "../types.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 type Answer = Output<MailsvcContract["emails"]["send"]>;
 
 const emailColumns: Column<Email>[] = [
   { title: "id", value: (e) => e.id },
-  { title: "status", value: (e) => e.status, paint: statusColor },
+  { title: "status", value: (e) => e.status, paint: paintStatus },
   { title: "to", value: (e) => e.to, flexible: true },
   { title: "subject", value: (e) => e.subject, flexible: true },
-  { title: "created (utc)", value: (e) => stamp(e.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 const PREVIEW_LINES = 20;
@@ -23,8 +22,8 @@ const senderColumns: Column<Sender>[] = [
   { title: "id", value: (s) => s.id },
   { title: "kind", value: (s) => s.kind },
   { title: "value", value: (s) => s.value, flexible: true },
-  { title: "status", value: (s) => s.status, paint: statusColor },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "status", value: (s) => s.status, paint: paintStatus },
+  { title: "created (utc)", value: (s) => formatTimestamp(s.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const emailViews: Readonly<Record<string, View>> = {
@@ -34,9 +33,9 @@ export const emailViews: Readonly<Record<string, View>> = {
   "emails.cancel": { object: one },
   "emails.reschedule": { object: one },
   "senders.list": { columns: senderColumns, empty: "No senders yet. Add yours: mailsvc senders create --help" },
-  "senders.create": { object: senderFacts },
-  "senders.get": { object: senderFacts },
-  "senders.verify": { object: senderFacts },
+  "senders.create": { object: formatSender },
+  "senders.get": { object: formatSender },
+  "senders.verify": { object: formatSender },
 };
 
 function sent(answer: Answer, { term: { out } }: Session): string {
@@ -53,8 +52,8 @@ function pairs(map: Readonly<Record<string, string>>): string {
     .join(", ");
 }
 
-function facts(email: Email, style: Style): string {
-  return details(
+function formatFields(email: Email, style: Style): string {
+  return renderDetails(
     [
       ["id", email.id],
       ["status", email.status],
@@ -69,10 +68,10 @@ function facts(email: Email, style: Style): string {
         "last error",
         email.lastError ? [email.lastError.smtpCode, email.lastError.enhancedCode, email.lastError.message].filter(Boolean).join(" ") : "",
       ],
-      ["created", instant(email.createdAt)],
-      ["scheduled", instant(email.scheduledAt)],
-      ["next attempt", instant(email.nextAttemptAt)],
-      ["sent", instant(email.sentAt)],
+      ["created", formatInstant(email.createdAt)],
+      ["scheduled", formatInstant(email.scheduledAt)],
+      ["next attempt", formatInstant(email.nextAttemptAt)],
+      ["sent", formatInstant(email.sentAt)],
     ],
     style,
   );
@@ -85,23 +84,25 @@ function preview(text: string, style: Style): string {
 }
 
 function detail(email: EmailDetail, { term: { out: style, columns } }: Session): string {
-  const events = table(
+  const events = renderTable(
     email.events,
     [
-      { title: "when (utc)", value: (e) => stamp(e.at), paint: (s, t) => s.dim(t) },
+      { title: "when (utc)", value: (e) => formatTimestamp(e.at), paint: (s, t) => s.dim(t) },
       { title: "event", value: (e) => e.type },
       { title: "data", value: (e) => (Object.keys(e.data).length > 0 ? e.data : ""), flexible: true },
     ],
     style,
     columns,
   );
-  const files = email.attachments.map((a) => `  ${safeText(a.filename)}  ${style.dim(`${safeText(a.contentType)}, ${bytes(a.size)}`)}`);
+  const files = email.attachments.map(
+    (a) => `  ${safeText(a.filename)}  ${style.dim(`${safeText(a.contentType)}, ${formatBytes(a.size)}`)}`,
+  );
   const blocks = [
-    facts(email, style),
-    ...(email.replyTo ? [details([["reply to", email.replyTo]], style)] : []),
+    formatFields(email, style),
+    ...(email.replyTo ? [renderDetails([["reply to", email.replyTo]], style)] : []),
     ...(Object.keys(email.headers).length > 0
       ? [
-          `${style.bold("Headers")}\n${details(
+          `${style.bold("Headers")}\n${renderDetails(
             Object.entries(email.headers).map(([k, v]) => [`  ${safeText(k)}`, v]),
             style,
           )}`,
@@ -116,25 +117,25 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
 }
 
 function one(email: Email, session: Session): string {
-  return facts(email, session.term.out);
+  return formatFields(email, session.term.out);
 }
 
-function senderFacts(sender: Sender, { term: { out } }: Session): string {
+function formatSender(sender: Sender, { term: { out } }: Session): string {
   const record = sender.dnsRecord;
   return [
-    details(
+    renderDetails(
       [
         ["id", sender.id],
         [sender.kind, sender.value],
         ["status", sender.status],
-        ["verified", instant(sender.verifiedAt)],
+        ["verified", formatInstant(sender.verifiedAt)],
         ["last error", sender.lastError],
       ],
       out,
     ),
     ...(record && sender.status === "PENDING"
       ? [
-          `\n${out.bold("Publish this DNS record, then run: mailsvc senders verify")} ${safeText(sender.id)}\n${details(
+          `\n${out.bold("Publish this DNS record, then run: mailsvc senders verify")} ${safeText(sender.id)}\n${renderDetails(
             [
               ["type", record.type],
               ["name", record.name],

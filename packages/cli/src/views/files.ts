@@ -1,24 +1,24 @@
 import type { Asset, LeadMagnet } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { type Column, details } from "./table.ts";
-import { bytes, instant, stamp } from "./time.ts";
+import type { Session } from "../types.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const assetColumns: Column<Asset>[] = [
   { title: "id", value: (a) => a.id },
   { title: "file", value: (a) => a.fileName, flexible: true },
-  { title: "pixels", value: (a) => `${a.width}x${a.height}`, spare: 2 },
-  { title: "size", value: (a) => bytes(a.size), spare: 1 },
-  { title: "shows", value: (a) => a.alt, flexible: true, spare: 4 },
-  { title: "saved (utc)", value: (a) => stamp(a.createdAt), spare: 3 },
+  { title: "pixels", value: (a) => `${a.width}x${a.height}`, priority: 2 },
+  { title: "size", value: (a) => formatBytes(a.size), priority: 1 },
+  { title: "shows", value: (a) => a.alt, flexible: true, priority: 4 },
+  { title: "saved (utc)", value: (a) => formatTimestamp(a.createdAt), priority: 3 },
 ];
 
 const magnetColumns: Column<LeadMagnet>[] = [
   { title: "id", value: (m) => m.id },
   { title: "title", value: (m) => m.title, flexible: true },
-  { title: "file", value: (m) => m.fileName, flexible: true, spare: 3 },
-  { title: "size", value: (m) => bytes(m.size), spare: 1 },
-  { title: "uploaded (utc)", value: (m) => stamp(m.createdAt), spare: 2 },
+  { title: "file", value: (m) => m.fileName, flexible: true, priority: 3 },
+  { title: "size", value: (m) => formatBytes(m.size), priority: 1 },
+  { title: "uploaded (utc)", value: (m) => formatTimestamp(m.createdAt), priority: 2 },
 ];
 
 export const fileViews: Readonly<Record<string, View>> = {
@@ -36,18 +36,18 @@ export const fileViews: Readonly<Record<string, View>> = {
 };
 
 function asset(a: Asset, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", a.id],
       ["file", a.fileName],
       ["type", a.contentType],
       ["pixels", `${a.width} x ${a.height}`],
-      ["size", bytes(a.size)],
+      ["size", formatBytes(a.size)],
       ["shows", a.alt],
       ["tags", a.tags.join(", ")],
       ["your name", a.externalId],
       ["url", a.url],
-      ["saved", instant(a.createdAt)],
+      ["saved", formatInstant(a.createdAt)],
     ],
     out,
     columns,
@@ -55,15 +55,15 @@ function asset(a: Asset, { term: { out, columns } }: Session): string {
 }
 
 function magnet(m: LeadMagnet, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", m.id],
       ["title", m.title],
       ["about", m.description],
       ["file", m.fileName],
       ["type", m.contentType],
-      ["size", bytes(m.size)],
-      ["uploaded", instant(m.createdAt)],
+      ["size", formatBytes(m.size)],
+      ["uploaded", formatInstant(m.createdAt)],
       ["link of one hour", m.downloadUrl],
     ],
     out,

@@ -1,16 +1,16 @@
-import { safeText } from "../safe-text.ts";
-import type { Style } from "../tty.ts";
-import { type Column, details, table } from "./table.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Style } from "../types.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function isRow(value: unknown): value is Row {
+export function isRecord(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Rows nobody has written a table for: their plain fields as columns. */
 export function genericTable(rows: readonly unknown[], style: Style, width: number): string {
-  const known = rows.filter(isRow);
+  const known = rows.filter(isRecord);
   const names = [...new Set(known.flatMap((row) => Object.keys(row)))].filter((name) =>
     known.every((row) => typeof row[name] !== "object" || row[name] === null),
   );
@@ -19,13 +19,13 @@ export function genericTable(rows: readonly unknown[], style: Style, width: numb
     value: (row) => row[name],
     flexible: name !== "id",
   }));
-  return table(known, columns, style, width);
+  return renderTable(known, columns, style, width);
 }
 
 /** An object nobody has written a view for: its fields below each other, what is nested as JSON. */
 export function genericObject(value: unknown, style: Style): string {
-  return isRow(value)
-    ? details(
+  return isRecord(value)
+    ? renderDetails(
         Object.entries(value).map(([name, v]) => [safeText(label(name)), v]),
         style,
       )

@@ -1,16 +1,16 @@
 import type { CapturedMail, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { type Column, details } from "./table.ts";
-import { bytes, instant, stamp } from "./time.ts";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const columns: Column<CapturedMail>[] = [
   { title: "id", value: (m) => m.id },
   { title: "to", value: (m) => m.to, flexible: true },
-  { title: "from", value: (m) => m.from, flexible: true, spare: 2 },
+  { title: "from", value: (m) => m.from, flexible: true, priority: 2 },
   { title: "subject", value: (m) => m.subject, flexible: true },
-  { title: "received (utc)", value: (m) => stamp(m.receivedAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "received (utc)", value: (m) => formatTimestamp(m.receivedAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const inboxViews: Readonly<Record<string, View>> = {
@@ -20,17 +20,17 @@ export const inboxViews: Readonly<Record<string, View>> = {
 };
 
 function mail(m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Session): string {
-  const files = m.attachments.map((a) => `  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${bytes(a.size)}`)}`);
+  const files = m.attachments.map((a) => `  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${formatBytes(a.size)}`)}`);
   return [
-    details(
+    renderDetails(
       [
         ["id", m.id],
         ["email", m.emailId],
         ["from", m.from],
         ["to", m.to],
         ["subject", m.subject],
-        ["received", instant(m.receivedAt)],
-        ["size", bytes(m.size)],
+        ["received", formatInstant(m.receivedAt)],
+        ["size", formatBytes(m.size)],
       ],
       out,
     ),

@@ -1,17 +1,17 @@
 import type { Listing, MailsvcContract, Output, Payment } from "@mailsvc/sdk/contract";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 import { paintState } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const listingColumns: Column<Listing>[] = [
   { title: "slug", value: (l) => l.slug },
   { title: "name", value: (l) => l.name, flexible: true },
   { title: "state", value: (l) => l.state, paint: paintState },
-  { title: "paid until (utc)", value: (l) => stamp(l.expiresAt), spare: 1 },
-  { title: "webhook", value: (l) => l.webhookUrl, flexible: true, spare: 2 },
+  { title: "paid until (utc)", value: (l) => formatTimestamp(l.expiresAt), priority: 1 },
+  { title: "webhook", value: (l) => l.webhookUrl, flexible: true, priority: 2 },
 ];
 
 const paymentColumns: Column<Payment>[] = [
@@ -19,8 +19,8 @@ const paymentColumns: Column<Payment>[] = [
   { title: "listing", value: (p) => p.listingSlug, flexible: true },
   { title: "amount", value: price },
   { title: "state", value: (p) => p.state, paint: paintState },
-  { title: "by", value: (p) => p.provider, spare: 2 },
-  { title: "created (utc)", value: (p) => stamp(p.createdAt), spare: 1 },
+  { title: "by", value: (p) => p.provider, priority: 2 },
+  { title: "created (utc)", value: (p) => formatTimestamp(p.createdAt), priority: 1 },
 ];
 
 export const listingViews: Readonly<Record<string, View>> = {
@@ -52,7 +52,7 @@ function afterListing({ state: at, slug }: Listing): string {
 }
 
 function listing(l: Listing, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["slug", l.slug],
       ["name", l.name],
@@ -61,10 +61,10 @@ function listing(l: Listing, { term: { out, columns } }: Session): string {
       ["webhook", l.webhookUrl],
       ["asks for", l.permissions.join(", ")],
       ["price", `${price(l.price)} a ${l.price.interval}`],
-      ["listed", instant(l.listedAt)],
-      ["paid until", instant(l.expiresAt)],
-      ["ended", instant(l.endedAt)],
-      ["new secret from", instant(l.secretRotatesAt)],
+      ["listed", formatInstant(l.listedAt)],
+      ["paid until", formatInstant(l.expiresAt)],
+      ["ended", formatInstant(l.endedAt)],
+      ["new secret from", formatInstant(l.secretRotatesAt)],
       ["next", afterListing(l)],
     ],
     out,
@@ -81,7 +81,7 @@ function createdListing(l: Listing & { webhookSecret: string }, session: Session
 }
 
 function rotated(r: Output<MailsvcContract["listings"]["rotateSecret"]>, session: Session): string {
-  return secretBelow(details([["signs from", instant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
+  return secretBelow(renderDetails([["signs from", formatInstant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
 }
 
 /** What leads on from a payment's state. */
@@ -96,14 +96,14 @@ function confirmPending(rows: readonly Payment[]): string | undefined {
 }
 
 function payment(p: Payment, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", p.id],
       ["listing", p.listingSlug],
       ["amount", price(p)],
       ["state", p.state],
-      ["expires", p.state === "PENDING" ? instant(p.expiresAt) : ""],
-      ["paid", instant(p.paidAt)],
+      ["expires", p.state === "PENDING" ? formatInstant(p.expiresAt) : ""],
+      ["paid", formatInstant(p.paidAt)],
       ["next", afterPayment(p)],
     ],
     out,

@@ -1,9 +1,9 @@
 import type { List, ListMember, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import type { Session } from "../types.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const columns: Column<List>[] = [
   { title: "id", value: (l) => l.id },
@@ -11,15 +11,15 @@ const columns: Column<List>[] = [
   { title: "members", value: (l) => l.memberCount },
   { title: "pending", value: (l) => l.pendingCount },
   { title: "double opt-in", value: (l) => (l.doubleOptIn ? "yes" : "no") },
-  { title: "created (utc)", value: (l) => stamp(l.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "created (utc)", value: (l) => formatTimestamp(l.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 const memberColumns: Column<ListMember>[] = [
   { title: "contact", value: (m) => m.contact.id },
   { title: "email", value: (m) => m.contact.email, flexible: true },
-  { title: "name", value: nameOf, flexible: true },
-  { title: "status", value: (m) => m.status, paint: statusColor },
-  { title: "joined (utc)", value: (m) => stamp(m.joinedAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "name", value: formatName, flexible: true },
+  { title: "status", value: (m) => m.status, paint: paintStatus },
+  { title: "joined (utc)", value: (m) => formatTimestamp(m.joinedAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const listViews: Readonly<Record<string, View>> = {
@@ -36,7 +36,7 @@ export const listViews: Readonly<Record<string, View>> = {
 };
 
 function one(l: List, { term: { out } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", l.id],
       ["name", l.name],
@@ -46,34 +46,34 @@ function one(l: List, { term: { out } }: Session): string {
       ["double opt-in", l.doubleOptIn ? "yes" : "no"],
       ["mail from", l.confirmationFrom],
       ["mail subject", l.confirmationSubject],
-      ["created", instant(l.createdAt)],
-      ["updated", instant(l.updatedAt)],
+      ["created", formatInstant(l.createdAt)],
+      ["updated", formatInstant(l.updatedAt)],
     ],
     out,
   );
 }
 
-function nameOf({ contact: { firstName, lastName } }: ListMember): string {
+function formatName({ contact: { firstName, lastName } }: ListMember): string {
   return [firstName, lastName].filter(Boolean).join(" ");
 }
 
 function member(m: ListMember, { term: { out } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["contact", m.contact.id],
       ["email", m.contact.email],
-      ["name", nameOf(m)],
+      ["name", formatName(m)],
       ["status", m.status],
-      ["added", instant(m.addedAt)],
-      ["joined", instant(m.joinedAt)],
-      ["can confirm until", instant(m.expiresAt)],
+      ["added", formatInstant(m.addedAt)],
+      ["joined", formatInstant(m.joinedAt)],
+      ["can confirm until", formatInstant(m.expiresAt)],
     ],
     out,
   );
 }
 
 function added(a: Output<MailsvcContract["lists"]["add"]>, { term: { out } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["added", a.added],
       ["to confirm", a.pending],
@@ -84,5 +84,5 @@ function added(a: Output<MailsvcContract["lists"]["add"]>, { term: { out } }: Se
 }
 
 function removed(r: Output<MailsvcContract["lists"]["remove"]>, { term: { out } }: Session): string {
-  return details([["removed", r.removed]], out);
+  return renderDetails([["removed", r.removed]], out);
 }

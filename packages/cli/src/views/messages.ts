@@ -1,10 +1,10 @@
 import type { AgentMessage, MailsvcContract, Message, Output } from "@mailsvc/sdk/contract";
-import { safeLines } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
+import { safeLines } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 import { dim, paintWork } from "./status.ts";
-import { type Column, details, paragraphs } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { type Column, renderDetails, wrapText } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const messageColumns: Column<Message>[] = [
   { title: "no", value: (m) => m.sequence },
@@ -12,7 +12,7 @@ const messageColumns: Column<Message>[] = [
   { title: "from", value: (m) => m.author.role },
   { title: "what", value: kind, flexible: true, paint: paintWork },
   { title: "text", value: (m) => m.text, flexible: true },
-  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim, spare: 1 },
+  { title: "when (utc)", value: (m) => formatTimestamp(m.createdAt), paint: dim, priority: 1 },
 ];
 
 const waitingColumns: Column<AgentMessage>[] = [
@@ -20,7 +20,7 @@ const waitingColumns: Column<AgentMessage>[] = [
   { title: "agent", value: (m) => m.agentSlug, flexible: true },
   { title: "what", value: kind, flexible: true, paint: paintWork },
   { title: "text", value: (m) => m.text, flexible: true },
-  { title: "when (utc)", value: (m) => stamp(m.createdAt), paint: dim, spare: 1 },
+  { title: "when (utc)", value: (m) => formatTimestamp(m.createdAt), paint: dim, priority: 1 },
 ];
 
 const questionColumns: Column<AgentMessage>[] = [
@@ -28,13 +28,13 @@ const questionColumns: Column<AgentMessage>[] = [
   { title: "agent", value: (m) => m.agentSlug, flexible: true },
   { title: "asks", value: (m) => m.approval?.title, flexible: true },
   { title: "state", value: (m) => m.approval?.status, paint: paintWork },
-  { title: "options", value: (m) => m.approval?.options.map((o) => o.id).join(", "), flexible: true, spare: 2 },
-  { title: "until (utc)", value: (m) => stamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim, spare: 1 },
+  { title: "options", value: (m) => m.approval?.options.map((o) => o.id).join(", "), flexible: true, priority: 2 },
+  { title: "until (utc)", value: (m) => formatTimestamp(m.approval?.answeredAt ?? m.approval?.expiresAt), paint: dim, priority: 1 },
 ];
 
 export const messageViews: Readonly<Record<string, View>> = {
   "approvals.list": { columns: questionColumns, empty: "No agent waits for an answer.", next: answerFirst },
-  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: lookAtFirst },
+  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: suggestFirst },
   "messages.list": { columns: messageColumns, empty: "Nothing was said yet." },
   "messages.create": { object: message },
   "messages.get": { object: message },
@@ -73,34 +73,34 @@ function answerFirst(rows: readonly AgentMessage[]): string | undefined {
   return asked && (answerHint(asked) ?? undefined);
 }
 
-function lookAtFirst([first]: readonly AgentMessage[]): string | undefined {
+function suggestFirst([first]: readonly AgentMessage[]): string | undefined {
   return first && `mailsvc messages get ${first.id}`;
 }
 
 function message(m: Message, { term: { out, columns } }: Session): string {
   return [
-    details(
+    renderDetails(
       [
         ["id", m.id],
         ["from", m.author.role],
         ["activation", m.activationId],
         ["run", m.runId],
         ["answers", m.inReplyTo],
-        ["written", instant(m.createdAt)],
-        ["read", instant(m.readAt)],
+        ["written", formatInstant(m.createdAt)],
+        ["read", formatInstant(m.readAt)],
         ["asks", m.approval?.title],
         ["state", m.approval?.status],
         ["options", m.approval?.options.map((o) => `${o.id} (${o.label})`).join(", ")],
         ["decision", m.approval?.decision],
         ["comment", m.approval?.comment],
-        ["expires", m.approval?.status === "PENDING" ? instant(m.approval.expiresAt) : ""],
+        ["expires", m.approval?.status === "PENDING" ? formatInstant(m.approval.expiresAt) : ""],
         ["next", answerHint(m)],
       ],
       out,
       columns,
     ),
     "",
-    paragraphs(safeLines(m.text), columns),
+    wrapText(safeLines(m.text), columns),
   ].join("\n");
 }
 

@@ -6,17 +6,17 @@ import type {
   ListMetadata,
   WrittenLandingPage,
 } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { type Column, details, table } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import type { Session } from "../types.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const pageColumns: Column<LandingPageSummary>[] = [
   { title: "id", value: (p) => p.id },
   { title: "title", value: (p) => p.title, flexible: true },
   { title: "state", value: (p) => p.status, paint: (style, text) => (text === "PUBLISHED" ? style.green(text) : style.yellow(text)) },
-  { title: "form", value: (p) => (p.hasForm ? "yes" : "no"), spare: 2 },
-  { title: "changed (utc)", value: (p) => stamp(p.updatedAt), spare: 1 },
+  { title: "form", value: (p) => (p.hasForm ? "yes" : "no"), priority: 2 },
+  { title: "changed (utc)", value: (p) => formatTimestamp(p.updatedAt), priority: 1 },
 ];
 
 const ofBrand = page("landing-pages");
@@ -25,15 +25,15 @@ const ofAgent = page("agent landing-pages");
 const submissionColumns: Column<LandingPageSubmission>[] = [
   { title: "contact", value: (s) => s.contactId },
   { title: "agreed to", value: (s) => s.consentText, flexible: true },
-  { title: "list", value: (s) => s.listId, spare: 1 },
-  { title: "when (utc)", value: (s) => stamp(s.createdAt) },
+  { title: "list", value: (s) => s.listId, priority: 1 },
+  { title: "when (utc)", value: (s) => formatTimestamp(s.createdAt) },
 ];
 
 const listColumns: Column<ListMetadata>[] = [
   { title: "id", value: (l) => l.id },
   { title: "name", value: (l) => l.name, flexible: true },
   { title: "contacts", value: (l) => l.contactCount },
-  { title: "about", value: (l) => l.description, flexible: true, spare: 1 },
+  { title: "about", value: (l) => l.description, flexible: true, priority: 1 },
 ];
 
 export const pageViews: Readonly<Record<string, View>> = {
@@ -57,7 +57,7 @@ export const pageViews: Readonly<Record<string, View>> = {
   "agent.lists.list": { columns: listColumns, empty: "The brand has no lists." },
 };
 
-function facts(p: LandingPage): readonly (readonly [string, unknown])[] {
+function formatFields(p: LandingPage): readonly (readonly [string, unknown])[] {
   return [
     ["id", p.id],
     ["title", p.title],
@@ -67,9 +67,9 @@ function facts(p: LandingPage): readonly (readonly [string, unknown])[] {
     ["form", p.hasForm ? "yes" : "no"],
     ["gives out", p.leadMagnetId],
     ["adds to", p.listId],
-    ["created", instant(p.createdAt)],
-    ["changed", instant(p.updatedAt)],
-    ["published", instant(p.publishedAt)],
+    ["created", formatInstant(p.createdAt)],
+    ["changed", formatInstant(p.updatedAt)],
+    ["published", formatInstant(p.publishedAt)],
     ["url", p.url],
     ["preview", p.status === "DRAFT" ? p.previewUrl : ""],
   ];
@@ -82,11 +82,11 @@ function afterPage({ id, status }: LandingPage, noun: string): string {
 
 function page(noun: string) {
   return (p: LandingPage, { term: { out, columns } }: Session): string =>
-    details([...facts(p), ["next", afterPage(p, noun)]], out, columns);
+    renderDetails([...formatFields(p), ["next", afterPage(p, noun)]], out, columns);
 }
 
 function deleted(p: LandingPage, { term: { out } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["deleted", p.id],
       ["title", p.title],
@@ -96,9 +96,9 @@ function deleted(p: LandingPage, { term: { out } }: Session): string {
 }
 
 function written(p: WrittenLandingPage, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
-      ...facts(p),
+      ...formatFields(p),
       ["taken out", p.removed.map(({ kind, name, count }) => `${kind} ${name}${count > 1 ? ` × ${count}` : ""}`).join(", ")],
       ["next", afterPage(p, "agent landing-pages")],
     ],
@@ -114,7 +114,7 @@ function percent(share: number): string {
 function stats(s: LandingPageStats, { term: { out, columns } }: Session): string {
   const days = s.byDay.filter((day) => day.views > 0 || day.submissions > 0);
   return [
-    details(
+    renderDetails(
       [
         ["days", `${s.from} to ${s.to}, UTC`],
         ["views", s.views],
@@ -128,7 +128,7 @@ function stats(s: LandingPageStats, { term: { out, columns } }: Session): string
     ...(days.length === 0
       ? []
       : [
-          table(
+          renderTable(
             days,
             [
               { title: "day", value: (d) => d.date },

@@ -1,32 +1,32 @@
 import type { AgentSelf, Heartbeat, Run, RunLogEntry, Wakeup } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
+import type { Session } from "../types.ts";
 import { dim, paintWork } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const runColumns: Column<Run>[] = [
   { title: "run", value: (r) => r.runId },
   { title: "title", value: (r) => r.title, flexible: true },
   { title: "state", value: runState, paint: paintWork },
-  { title: "done", value: (r) => (r.progress ? `${r.progress.percent} %` : ""), spare: 2 },
-  { title: "credits", value: (r) => r.creditsConsumed, spare: 3 },
-  { title: "started (utc)", value: (r) => stamp(r.startedAt), paint: dim, spare: 1 },
+  { title: "done", value: (r) => (r.progress ? `${r.progress.percent} %` : ""), priority: 2 },
+  { title: "credits", value: (r) => r.creditsConsumed, priority: 3 },
+  { title: "started (utc)", value: (r) => formatTimestamp(r.startedAt), paint: dim, priority: 1 },
 ];
 
 const logColumns: Column<RunLogEntry>[] = [
-  { title: "when (utc)", value: (e) => stamp(e.at), paint: dim },
+  { title: "when (utc)", value: (e) => formatTimestamp(e.at), paint: dim },
   { title: "level", value: (e) => e.level, paint: paintWork },
   { title: "message", value: (e) => e.message, flexible: true },
-  { title: "data", value: (e) => e.data, flexible: true, spare: 1 },
+  { title: "data", value: (e) => e.data, flexible: true, priority: 1 },
 ];
 
 const wakeupColumns: Column<Wakeup>[] = [
   { title: "id", value: (w) => w.wakeupId },
   { title: "state", value: (w) => w.status },
-  { title: "at (utc)", value: (w) => stamp(w.fireAt) },
+  { title: "at (utc)", value: (w) => formatTimestamp(w.fireAt) },
   { title: "reason", value: (w) => w.reason, flexible: true },
-  { title: "run", value: (w) => w.runId, spare: 1 },
+  { title: "run", value: (w) => w.runId, priority: 1 },
 ];
 
 export const runViews: Readonly<Record<string, View>> = {
@@ -36,7 +36,7 @@ export const runViews: Readonly<Record<string, View>> = {
   "runs.logs": { columns: logColumns },
   "runs.cancel": { object: run },
   "agent.runs.start": { object: agentRun },
-  "agent.runs.log": { object: beat },
+  "agent.runs.log": { object: formatHeartbeat },
   "agent.runs.complete": { object: agentRun },
   "agent.runs.fail": { object: agentRun },
   "agent.runs.cancel": { object: agentRun },
@@ -53,8 +53,8 @@ function runState(r: Run): string {
   return r.status === "WAITING" ? `WAITING for ${r.waitingFor}` : r.failureReason === null ? r.status : `FAILED: ${r.failureReason}`;
 }
 
-function runFacts(r: Run, { term: { out, columns } }: Session, next = ""): string {
-  return details(
+function formatRun(r: Run, { term: { out, columns } }: Session, next = ""): string {
+  return renderDetails(
     [
       ["run", r.runId],
       ["title", r.title],
@@ -64,10 +64,10 @@ function runFacts(r: Run, { term: { out, columns } }: Session, next = ""): strin
       ["set off by", r.trigger ? [r.trigger.type, r.trigger.ref].filter(Boolean).join(" ") : ""],
       ["part of", r.parentRunId],
       ["credits", r.creditsConsumed],
-      ["started", instant(r.startedAt)],
-      ["last heard of", instant(r.lastHeartbeatAt)],
-      [r.status === "WAITING" ? "waits until" : "log before", instant(r.deadlineAt)],
-      ["ended", instant(r.finishedAt)],
+      ["started", formatInstant(r.startedAt)],
+      ["last heard of", formatInstant(r.lastHeartbeatAt)],
+      [r.status === "WAITING" ? "waits until" : "log before", formatInstant(r.deadlineAt)],
+      ["ended", formatInstant(r.finishedAt)],
       ["summary", r.summary],
       ["error", r.error ? `${r.error.code}: ${r.error.message}` : ""],
       ["output", r.output],
@@ -79,30 +79,30 @@ function runFacts(r: Run, { term: { out, columns } }: Session, next = ""): strin
 }
 
 function run(r: Run, session: Session): string {
-  return runFacts(r, session);
+  return formatRun(r, session);
 }
 
 function agentRun(r: Run, session: Session): string {
-  return runFacts(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} --message … (or complete, fail)` : "");
+  return formatRun(r, session, r.status === "RUNNING" ? `mailsvc agent runs log ${r.runId} --message … (or complete, fail)` : "");
 }
 
-function beat(h: Heartbeat, { term: { out } }: Session): string {
+function formatHeartbeat(h: Heartbeat, { term: { out } }: Session): string {
   return [
-    `${out.green(h.status)} ${h.accepted} ${h.accepted === 1 ? "entry" : "entries"} kept, next log before ${stamp(h.deadlineAt)} UTC`,
+    `${out.green(h.status)} ${h.accepted} ${h.accepted === 1 ? "entry" : "entries"} kept, next log before ${formatTimestamp(h.deadlineAt)} UTC`,
     ...(h.cancelRequested ? [out.yellow("The brand asks this run to stop.")] : []),
   ].join("\n");
 }
 
 function wakeup(w: Wakeup, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", w.wakeupId],
       ["state", w.status],
-      ["at", instant(w.fireAt)],
+      ["at", formatInstant(w.fireAt)],
       ["reason", w.reason],
       ["payload", w.payload],
       ["run", w.suspendRun ? `${w.runId}, which waits for it` : w.runId],
-      ["woken", instant(w.firedAt)],
+      ["woken", formatInstant(w.firedAt)],
     ],
     out,
     columns,
@@ -110,7 +110,7 @@ function wakeup(w: Wakeup, { term: { out, columns } }: Session): string {
 }
 
 function self(a: AgentSelf, { term: { out, columns } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["activation", a.activationId],
       ["agent", a.agentSlug],
@@ -119,7 +119,7 @@ function self(a: AgentSelf, { term: { out, columns } }: Session): string {
       ["may", a.scopes.join(", ")],
       ["key", a.keyPreview],
       ["webhook failed", a.webhookLastError?.clearedAt === null ? a.webhookLastError.message : ""],
-      ["since", instant(a.createdAt)],
+      ["since", formatInstant(a.createdAt)],
     ],
     out,
     columns,

@@ -1,18 +1,18 @@
 import type { Segment, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
 import { contactColumns } from "./contacts.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, details, table } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const columns: Column<Segment>[] = [
   { title: "id", value: (s) => s.id },
   { title: "name", value: (s) => s.name, flexible: true },
-  { title: "state", value: (s) => s.state, paint: statusColor },
+  { title: "state", value: (s) => s.state, paint: paintStatus },
   { title: "members", value: (s) => s.memberCount },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "created (utc)", value: (s) => formatTimestamp(s.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const segmentViews: Readonly<Record<string, View>> = {
@@ -26,10 +26,10 @@ export const segmentViews: Readonly<Record<string, View>> = {
 };
 
 /** A rule tree as people say it, a condition a line: `all of` and `any of` with what they hold below them. */
-function ruleLines(rule: SegmentRule, indent: string): string[] {
+function formatRules(rule: SegmentRule, indent: string): string[] {
   const group = (name: string, rules: readonly SegmentRule[]): string[] => [
     `${indent}${name}`,
-    ...rules.flatMap((r) => ruleLines(r, `${indent}  `)),
+    ...rules.flatMap((r) => formatRules(r, `${indent}  `)),
   ];
   if ("all" in rule) return group("all of", rule.all);
   if ("any" in rule) return group("any of", rule.any);
@@ -40,19 +40,19 @@ function ruleLines(rule: SegmentRule, indent: string): string[] {
 
 function one(s: Segment, { term: { out } }: Session): string {
   return [
-    details(
+    renderDetails(
       [
         ["id", s.id],
         ["name", s.name],
         ["description", s.description],
         ["state", s.state],
         ["members", s.state === "READY" ? s.memberCount : `${s.memberCount} so far`],
-        ["created", instant(s.createdAt)],
-        ["updated", instant(s.updatedAt)],
+        ["created", formatInstant(s.createdAt)],
+        ["updated", formatInstant(s.updatedAt)],
       ],
       out,
     ),
-    `${out.bold("Rules")}\n${ruleLines(s.rules, "  ").join("\n")}`,
+    `${out.bold("Rules")}\n${formatRules(s.rules, "  ").join("\n")}`,
   ].join("\n\n");
 }
 
@@ -60,5 +60,5 @@ function preview(p: SegmentPreview, { term: { out, columns: width } }: Session):
   const count = `${p.count} ${p.count === 1 ? "contact" : "contacts"}`;
   if (p.contacts.length === 0) return count;
   const newest = p.contacts.length < p.count ? `${count}; the newest ${p.contacts.length}:` : `${count}:`;
-  return `${newest}\n\n${table(p.contacts, contactColumns, out, width)}`;
+  return `${newest}\n\n${renderTable(p.contacts, contactColumns, out, width)}`;
 }

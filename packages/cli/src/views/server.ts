@@ -1,10 +1,10 @@
 import type { Job, Key, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const keyColumns: Column<Key>[] = [
   { title: "id", value: (k) => k.id },
@@ -17,16 +17,16 @@ const keyColumns: Column<Key>[] = [
 const jobColumns: Column<Job>[] = [
   { title: "id", value: (j) => j.id },
   { title: "kind", value: (j) => j.kind },
-  { title: "state", value: (j) => j.state, paint: statusColor },
+  { title: "state", value: (j) => j.state, paint: paintStatus },
   { title: "attempts", value: (j) => `${j.attempts}/${j.maxAttempts}` },
-  { title: "runs (utc)", value: (j) => stamp(j.runAt), paint: (s, t) => s.dim(t) },
+  { title: "runs (utc)", value: (j) => formatTimestamp(j.runAt), paint: (s, t) => s.dim(t) },
   { title: "last error", value: (j) => j.lastError, flexible: true },
 ];
 
 export const serverViews: Readonly<Record<string, View>> = {
   "keys.list": { columns: keyColumns },
   "keys.create": { object: created },
-  "keys.revoke": { object: keyFacts },
+  "keys.revoke": { object: formatKey },
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },
 };
@@ -35,15 +35,15 @@ function permissions(key: Key): string {
   return key.owner ? "everything (owner)" : key.permissions.join(", ");
 }
 
-function keyFacts(key: Key, { term: { out, columns } }: Session): string {
-  return details(
+function formatKey(key: Key, { term: { out, columns } }: Session): string {
+  return renderDetails(
     [
       ["id", key.id],
       ["name", key.name],
       ["key", key.preview],
       ["may", permissions(key)],
-      ["created", instant(key.createdAt)],
-      ["revoked", instant(key.revokedAt)],
+      ["created", formatInstant(key.createdAt)],
+      ["revoked", formatInstant(key.revokedAt)],
     ],
     out,
     columns,
@@ -51,19 +51,19 @@ function keyFacts(key: Key, { term: { out, columns } }: Session): string {
 }
 
 function created(key: Key & { key: string }, session: Session): string {
-  return `${keyFacts({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
+  return `${formatKey({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
 }
 
 function me(m: Output<MailsvcContract["me"]["get"]>, session: Session): string {
   const settings = session.settings();
-  return details(
+  return renderDetails(
     [
       ["workspace", `${m.workspace.name} (${m.workspace.id})`],
       ["key", `${m.key.name}, ${m.key.preview}`],
       ["may", permissions(m.key)],
       ["server", `${settings.url}, version ${m.server.version}${m.server.dev ? ", dev mode" : ""}`],
       ["mailer", m.server.mailer],
-      ["server time", instant(m.server.now)],
+      ["server time", formatInstant(m.server.now)],
       ["profile", settings.profile],
     ],
     session.term.out,

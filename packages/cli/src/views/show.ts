@@ -1,14 +1,14 @@
-import { CliError } from "../errors.ts";
-import { commandLine } from "../examples.ts";
-import { EXIT, type Exit } from "../exit.ts";
-import { fieldsOf } from "../fields.ts";
-import { type Placed, paramsIn } from "../places.ts";
-import type { Call } from "../request.ts";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import { genericObject, genericTable, isRow } from "./generic.ts";
-import { VIEWS, type View } from "./index.ts";
-import { table } from "./table.ts";
+import { parsePathParams } from "../contract/command-map.ts";
+import { formatCommandLine } from "../contract/examples.ts";
+import { listFields } from "../contract/fields.ts";
+import { CliError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Call, CommandSpec, Session } from "../types.ts";
+import { genericObject, genericTable, isRecord } from "./generic.ts";
+import { VIEWS } from "./index.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./view.ts";
 
 interface PageLike {
   data: unknown[];
@@ -18,17 +18,17 @@ interface PageLike {
 const PAGING: ReadonlySet<string> = new Set(["page", "limit", "cursor"]);
 
 /** Prints an answer: JSON for programs, a table or a list of fields for people. */
-export async function show(session: Session, place: Placed, data: unknown): Promise<void> {
+export async function printResult(session: Session, spec: CommandSpec, data: unknown): Promise<void> {
   if (!isPage(data)) {
-    await session.out.data(data, () => objectView(session, place, data));
+    await session.out.data(data, () => objectView(session, spec, data));
     return;
   }
-  await session.out.data(data, () => rowsView(session, place, data.data));
-  if (!session.out.json) footer(session, place, data);
+  await session.out.data(data, () => rowsView(session, spec, data.data));
+  if (!session.out.json) footer(session, spec, data);
 }
 
 /** Prints every page of a list: one JSON document per line, or one table. */
-export async function showAll(session: Session, place: Placed, call: Call): Promise<Exit> {
+export async function printAllPages(session: Session, spec: CommandSpec, call: Call): Promise<Exit> {
   const { out } = session;
   const rows: unknown[] = [];
   const progress = session.progress("Reading the list");
@@ -43,7 +43,7 @@ export async function showAll(session: Session, place: Placed, call: Call): Prom
       }
       const cursor = data.pagination?.nextCursor;
       if (!cursor || !data.pagination?.hasMore) break;
-      progress.say(`Reading the list, ${rows.length} so far`);
+      progress.update(`Reading the list, ${rows.length} so far`);
       // A server that leads round in circles would keep us busy for ever.
       if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
       seen.add(cursor);
@@ -54,57 +54,57 @@ export async function showAll(session: Session, place: Placed, call: Call): Prom
     progress.stop();
   }
   if (!out.json) {
-    await out.data(rows, () => rowsView(session, place, rows));
-    footer(session, place, { data: rows });
+    await out.data(rows, () => rowsView(session, spec, rows));
+    footer(session, spec, { data: rows });
   }
   return EXIT.ok;
 }
 
 function isPage(data: unknown): data is PageLike {
-  return isRow(data) && Array.isArray(data["data"]);
+  return isRecord(data) && Array.isArray(data["data"]);
 }
 
 /** The view of a list, unless its rows are of another version than ours: those are shown plainly, and not refused. */
-function viewOf(place: Placed, rows: readonly unknown[]): View | undefined {
-  const view = VIEWS[place.id];
+function findView(spec: CommandSpec, rows: readonly unknown[]): View | undefined {
+  const view = VIEWS[spec.id];
   if (!view?.columns) return undefined;
   const pagination = { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null };
-  return place.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
+  return spec.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
 }
 
-function rowsView(session: Session, place: Placed, rows: readonly unknown[]): string {
+function rowsView(session: Session, spec: CommandSpec, rows: readonly unknown[]): string {
   const { out, columns } = session.term;
   if (rows.length === 0) return "";
-  const view = viewOf(place, rows);
-  return view?.columns ? table(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
+  const view = findView(spec, rows);
+  return view?.columns ? renderTable(rows as never[], view.columns, out, columns) : genericTable(rows, out, columns);
 }
 
-function objectView(session: Session, place: Placed, data: unknown): string {
-  const view = VIEWS[place.id];
-  const parsed = view?.object ? place.endpoint.output.safeParse(data) : undefined;
+function objectView(session: Session, spec: CommandSpec, data: unknown): string {
+  const view = VIEWS[spec.id];
+  const parsed = view?.object ? spec.endpoint.output.safeParse(data) : undefined;
   return parsed?.success && view?.object ? view.object(parsed.data as never, session) : genericObject(data, session.term.out);
 }
 
-function nothing(session: Session, place: Placed): string {
+function describeEmpty(session: Session, spec: CommandSpec): string {
   const query = session.lastCall?.query ?? {};
   if (Object.keys(query).some((name) => !PAGING.has(name))) return "Nothing matches.";
-  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[place.id]?.empty ?? "Nothing here.");
+  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[spec.id]?.empty ?? "Nothing here.");
 }
 
-function footer(session: Session, place: Placed, page: PageLike): void {
+function footer(session: Session, spec: CommandSpec, page: PageLike): void {
   const { err } = session.term;
   if (page.data.length === 0) {
-    session.out.note(err.dim(nothing(session, place)));
+    session.out.note(err.dim(describeEmpty(session, spec)));
     return;
   }
   const p = page.pagination;
   if (p?.hasMore) {
     const { cursor: _cursor, ...query } = session.lastCall?.query ?? {};
-    const params = paramsIn(place.endpoint, session.lastCall);
+    const params = parsePathParams(spec.endpoint, session.lastCall);
     const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
-    const next = safeText(commandLine(place, fieldsOf(place.endpoint), more));
+    const next = safeText(formatCommandLine(spec, listFields(spec.endpoint), more));
     session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
   }
-  const next = viewOf(place, page.data)?.next?.(page.data as never[], session);
+  const next = findView(spec, page.data)?.next?.(page.data as never[], session);
   if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);
 }

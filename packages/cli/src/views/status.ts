@@ -1,17 +1,17 @@
-import type { Style } from "../tty.ts";
+import type { Style } from "../types.ts";
 
 const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running", "MEMBER", "READY"]);
 const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
 const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "BUILDING", "frozen", "warn"]);
 
 /** A state in the colour of what it means. */
-export function statusColor(style: Style, status: string): string {
+export function paintStatus(style: Style, status: string): string {
   if (GOOD.has(status)) return style.green(status);
   if (BAD.has(status)) return style.red(status);
   return WAITING.has(status) ? style.yellow(status) : status;
 }
 
-const AT_WORK = {
+const WORK_STATES = {
   good: new Set(["RUNNING", "COMPLETED", "APPROVED", "ANSWERED"]),
   bad: new Set(["FAILED", "REJECTED", "EXPIRED", "error"]),
   waiting: new Set(["WAITING", "PENDING", "warn"]),
@@ -20,18 +20,18 @@ const AT_WORK = {
 /** What an agent does or asks, in the colour of what it means: the first word of a text decides. */
 export function paintWork(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
-  if (AT_WORK.good.has(word)) return style.green(text);
-  if (AT_WORK.bad.has(word)) return style.red(text);
-  return AT_WORK.waiting.has(word) ? style.yellow(text) : text;
+  if (WORK_STATES.good.has(word)) return style.green(text);
+  if (WORK_STATES.bad.has(word)) return style.red(text);
+  return WORK_STATES.waiting.has(word) ? style.yellow(text) : text;
 }
 
-const ON = new Set(["LISTED", "PAID", "active"]);
-const NOT_YET = new Set(["DRAFT", "PENDING", "paused"]);
+const ACTIVE = new Set(["LISTED", "PAID", "active"]);
+const PENDING = new Set(["DRAFT", "PENDING", "paused"]);
 
 /** The state of a listing, a payment or an activation in the colour of what it means; what is over is dim. */
 export function paintState(style: Style, text: string): string {
   const word = text.split(":")[0] ?? text;
-  return ON.has(word) ? style.green(text) : NOT_YET.has(word) ? style.yellow(text) : style.dim(text);
+  return ACTIVE.has(word) ? style.green(text) : PENDING.has(word) ? style.yellow(text) : style.dim(text);
 }
 
 export function dim(style: Style, text: string): string {

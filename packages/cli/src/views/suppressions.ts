@@ -1,8 +1,8 @@
 import type { MailsvcContract, Output, Suppression } from "@mailsvc/sdk/contract";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { type Column, details } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import type { Session } from "../types.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const columns: Column<Suppression>[] = [
   { title: "email", value: (s) => s.email, flexible: true },
@@ -10,7 +10,7 @@ const columns: Column<Suppression>[] = [
   { title: "scope", value: (s) => s.scope },
   { title: "source", value: (s) => s.source },
   { title: "note", value: (s) => s.note, flexible: true },
-  { title: "created (utc)", value: (s) => stamp(s.createdAt), paint: (s, t) => s.dim(t), spare: 1 },
+  { title: "created (utc)", value: (s) => formatTimestamp(s.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
 export const suppressionViews: Readonly<Record<string, View>> = {
@@ -22,7 +22,7 @@ export const suppressionViews: Readonly<Record<string, View>> = {
 };
 
 function one(s: Suppression, { term: { out } }: Session): string {
-  return details(
+  return renderDetails(
     [
       ["id", s.id],
       ["email", s.email],
@@ -31,13 +31,13 @@ function one(s: Suppression, { term: { out } }: Session): string {
       ["source", s.source],
       ["email id", s.emailId],
       ["note", s.note],
-      ["created", instant(s.createdAt)],
-      ["updated", s.updatedAt === s.createdAt ? "" : stamp(s.updatedAt)],
+      ["created", formatInstant(s.createdAt)],
+      ["updated", s.updatedAt === s.createdAt ? "" : formatTimestamp(s.updatedAt)],
     ],
     out,
   );
 }
 
 function removed(r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string {
-  return details([["removed", r.removed]], out);
+  return renderDetails([["removed", r.removed]], out);
 }

@@ -1,5 +1,6 @@
-import { safeText } from "../safe-text.ts";
-import { fit, type Style, widthOf } from "../tty.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import { measureWidth, truncate } from "../runtime/tty.ts";
+import type { Style } from "../types.ts";
 
 /** One column: what it shows of a row, and how. */
 export interface Column<Row> {
@@ -8,17 +9,17 @@ export interface Column<Row> {
   /** Gives way when the terminal is narrow; the others keep their width. */
   flexible?: boolean;
   /** Stands only where there is room for it, the greatest number going first: what a look at one thing shows anyway. */
-  spare?: number;
+  priority?: number;
   paint?(style: Style, text: string): string;
 }
 
 const GAP = 2;
 const MIN_FLEXIBLE = 8;
 // Below this a column is hardly worth reading, so that a spare one makes room for it.
-const EASY_FLEXIBLE = 16;
+const COMFORTABLE_FLEXIBLE = 16;
 
 /** A column with its cells, and how it is laid out. */
-interface Laid<Row> {
+interface LaidOutColumn<Row> {
   column: Column<Row>;
   cells: readonly string[];
   width: number;
@@ -27,12 +28,12 @@ interface Laid<Row> {
 }
 
 /** A table for people: a dim head, aligned columns, cut to the terminal's width. All cells are made safe. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string {
-  const kept = thinned(
-    columns.map((column) => laid(rows, column)),
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string {
+  const kept = dropColumns(
+    columns.map((column) => layOut(rows, column)),
     width,
   );
-  const widths = shrink(
+  const widths = shrinkColumns(
     kept.map((one) => one.width),
     kept.map(({ column }) => column.flexible === true),
     width,
@@ -40,8 +41,8 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   const line = (texts: readonly string[], paint: (text: string, i: number) => string): string =>
     texts
       .map((text, i) => {
-        const shown = fit(text, widths[i] ?? 0);
-        const pad = " ".repeat(Math.max(0, (widths[i] ?? 0) - widthOf(shown)));
+        const shown = truncate(text, widths[i] ?? 0);
+        const pad = " ".repeat(Math.max(0, (widths[i] ?? 0) - measureWidth(shown)));
         return kept[i]?.right ? pad + paint(shown, i) : paint(shown, i) + (i === texts.length - 1 ? "" : pad);
       })
       .join(" ".repeat(GAP));
@@ -59,38 +60,38 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 }
 
 /** A text with its own lines kept and long ones wrapped. It must be safe already. */
-export function paragraphs(text: string, columns: number): string {
+export function wrapText(text: string, columns: number): string {
   return text
     .split("\n")
-    .flatMap((line) => (widthOf(line) <= columns ? [line] : wrap(line, columns)))
+    .flatMap((line) => (measureWidth(line) <= columns ? [line] : wrapLine(line, columns)))
     .join("\n");
 }
 
 /** Names and values below each other; in a terminal of `columns` a long value goes on under its beginning. */
-export function details(
+export function renderDetails(
   entries: readonly (readonly [name: string, value: unknown])[],
   style: Style,
   columns: number = Number.POSITIVE_INFINITY,
 ): string {
   const shown = entries.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const width = Math.max(0, ...shown.map(([name]) => widthOf(name)));
+  const width = Math.max(0, ...shown.map(([name]) => measureWidth(name)));
   return shown
     .map(([name, value]) => {
       const room = Math.max(20, columns - width - GAP);
-      const text = cell(value);
-      const lines = widthOf(text) <= room ? [text] : wrap(text, room);
+      const text = formatCell(value);
+      const lines = measureWidth(text) <= room ? [text] : wrapLine(text, room);
       return `${style.dim(name.padEnd(width))}  ${lines.join(`\n${" ".repeat(width + GAP)}`)}`;
     })
     .join("\n");
 }
 
-function cell(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   return safeText(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 
 // What does not fit is taken from the widest flexible column, again and again.
-function shrink(widths: number[], flexible: readonly boolean[], columns: number): number[] {
+function shrinkColumns(widths: number[], flexible: readonly boolean[], columns: number): number[] {
   const fitted = [...widths];
   const total = (): number => fitted.reduce((sum, w) => sum + w, 0) + GAP * (fitted.length - 1);
   while (total() > columns) {
@@ -104,28 +105,28 @@ function shrink(widths: number[], flexible: readonly boolean[], columns: number)
   return fitted;
 }
 
-function laid<Row>(rows: readonly Row[], column: Column<Row>): Laid<Row> {
+function layOut<Row>(rows: readonly Row[], column: Column<Row>): LaidOutColumn<Row> {
   const values = rows.map((row) => column.value(row));
-  const cells = values.map(cell);
+  const cells = values.map(formatCell);
   const there = values.filter((value) => value !== null && value !== undefined && value !== "");
   return {
     column,
     cells,
-    width: Math.max(widthOf(column.title), ...cells.map(widthOf)),
+    width: Math.max(measureWidth(column.title), ...cells.map(measureWidth)),
     right: there.length > 0 && there.every((value) => typeof value === "number"),
   };
 }
 
 // Leaves out spare columns until the others can be read with ease.
-function thinned<Row>(all: readonly Laid<Row>[], columns: number): Laid<Row>[] {
+function dropColumns<Row>(all: readonly LaidOutColumn<Row>[], columns: number): LaidOutColumn<Row>[] {
   const kept = [...all];
   const needed = (): number =>
-    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, EASY_FLEXIBLE) : width), -GAP);
+    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, COMFORTABLE_FLEXIBLE) : width), -GAP);
   while (needed() > columns) {
-    const least = Math.max(...kept.map(({ column }) => column.spare ?? 0));
+    const least = Math.max(...kept.map(({ column }) => column.priority ?? 0));
     if (least === 0) break;
     kept.splice(
-      kept.findLastIndex(({ column }) => column.spare === least),
+      kept.findLastIndex(({ column }) => column.priority === least),
       1,
     );
   }
@@ -133,11 +134,11 @@ function thinned<Row>(all: readonly Laid<Row>[], columns: number): Laid<Row>[] {
 }
 
 /** Words in lines of a width, as far as words are short enough. */
-function wrap(text: string, width: number): string[] {
+function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && measureWidth(last) + 1 + measureWidth(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;

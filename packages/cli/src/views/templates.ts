@@ -1,13 +1,12 @@
 import type { MailsvcContract, Output, Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
-import { safeLines, safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Change } from "../templates/changes.ts";
-import { compareLines, hunks } from "../templates/lines.ts";
+import { diffLines, selectHunks } from "../templates/line-diff.ts";
 import type { Outcome } from "../templates/push.ts";
-import type { Style } from "../tty.ts";
-import type { View } from "./index.ts";
-import { type Column, details, table } from "./table.ts";
-import { instant, stamp } from "./time.ts";
+import type { Session, Style } from "../types.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
+import { formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const templateColumns: Column<Template>[] = [
   { title: "id", value: (t) => t.id },
@@ -15,7 +14,7 @@ const templateColumns: Column<Template>[] = [
   { title: "name", value: (t) => t.name, flexible: true },
   { title: "type", value: (t) => t.type },
   { title: "state", value: state },
-  { title: "updated (utc)", value: (t) => stamp(t.updatedAt), paint: (s, text) => s.dim(text), spare: 1 },
+  { title: "updated (utc)", value: (t) => formatTimestamp(t.updatedAt), paint: (s, text) => s.dim(text), priority: 1 },
 ];
 
 type Variable = TemplateDetail["variables"][number];
@@ -25,7 +24,7 @@ const versionColumns: Column<TemplateVersion>[] = [
   { title: "", value: (v) => (v.current ? "current" : "") },
   { title: "subject", value: (v) => v.subject, flexible: true },
   { title: "restored from", value: (v) => v.restoredFrom },
-  { title: "published (utc)", value: (v) => stamp(v.createdAt), paint: (s, text) => s.dim(text), spare: 1 },
+  { title: "published (utc)", value: (v) => formatTimestamp(v.createdAt), paint: (s, text) => s.dim(text), priority: 1 },
 ];
 
 export const templateViews: Readonly<Record<string, View>> = {
@@ -47,26 +46,26 @@ export const templateViews: Readonly<Record<string, View>> = {
 };
 
 /** What is to be done, as data. */
-export function planOf(changes: readonly Change[]) {
+export function planToJson(changes: readonly Change[]) {
   return { changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) };
 }
 
 const SIGNS = { create: "+", update: "~", publish: "^", delete: "-" } as const;
 
 /** What is to be done, for people; `whole` with the lines that differ. */
-export function planLines(changes: readonly Change[], style: Style, whole = false): string {
+export function formatPlan(changes: readonly Change[], style: Style, whole = false): string {
   const paint = { create: style.green, update: style.yellow, publish: style.cyan, delete: style.red };
   if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
   return changes
     .flatMap((change) => [
       `${paint[change.change](`${SIGNS[change.change]} ${change.change}`)} ${safeText(change.slug)}${change.fields.length > 0 ? style.dim(`  ${change.fields.join(", ")}`) : ""}`,
-      ...(whole && change.change === "update" ? change.fields.flatMap((field) => fieldLines(change, field, style)) : []),
+      ...(whole && change.change === "update" ? change.fields.flatMap((field) => formatFieldDiff(change, field, style)) : []),
     ])
     .join("\n");
 }
 
 /** What was done, for people. */
-export function outcomeLines(outcomes: readonly Outcome[], unchanged: number, style: Style): string {
+export function formatOutcomes(outcomes: readonly Outcome[], unchanged: number, style: Style): string {
   return [
     ...outcomes.flatMap(({ slug, action, version, error }) => [
       `${(action === "failed" ? style.red : style.green)(action)} ${safeText(slug)}${version ? style.dim(`  v${version}`) : ""}${error ? `  ${safeText(error.message)}` : ""}`,
@@ -80,8 +79,8 @@ function state(t: Template): string {
   return t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
 }
 
-function facts(t: Template, style: Style): string {
-  return details(
+function formatFields(t: Template, style: Style): string {
+  return renderDetails(
     [
       ["id", t.id],
       ["slug", t.slug],
@@ -91,16 +90,16 @@ function facts(t: Template, style: Style): string {
       ["type", t.kind === "HTML" ? t.type : `${t.type}, ${t.kind}`],
       ["state", state(t)],
       ["revision", t.revision],
-      ["created", instant(t.createdAt)],
-      ["updated", instant(t.updatedAt)],
-      ["published", instant(t.publishedAt)],
+      ["created", formatInstant(t.createdAt)],
+      ["updated", formatInstant(t.updatedAt)],
+      ["published", formatInstant(t.publishedAt)],
     ],
     style,
   );
 }
 
 function variableTable(variables: readonly Variable[], { term: { out, columns } }: Session): string {
-  return table(
+  return renderTable(
     variables,
     [
       { title: "variable", value: (v) => v.name },
@@ -117,8 +116,8 @@ function variableTable(variables: readonly Variable[], { term: { out, columns } 
 function detail(t: TemplateDetail, session: Session): string {
   const { out } = session.term;
   return [
-    facts(t, out),
-    details(
+    formatFields(t, out),
+    renderDetails(
       [
         ["from", t.from],
         ["reply to", t.replyTo],
@@ -137,7 +136,7 @@ function detail(t: TemplateDetail, session: Session): string {
 
 function bySlug(t: TemplateBySlug, session: Session): string {
   return [
-    details(
+    renderDetails(
       [
         ["slug", t.slug],
         ["name", t.name],
@@ -152,7 +151,7 @@ function bySlug(t: TemplateBySlug, session: Session): string {
 }
 
 function one(t: Template, session: Session): string {
-  return facts(t, session.term.out);
+  return formatFields(t, session.term.out);
 }
 
 function sent(answer: Output<MailsvcContract["templates"]["send"]>, { term: { out } }: Session): string {
@@ -164,13 +163,13 @@ function sent(answer: Output<MailsvcContract["templates"]["send"]>, { term: { ou
       ].join("\n");
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-function fieldLines({ local, stored }: Change, field: string, style: Style): string[] {
-  const read = (from: object | null | undefined): string => textOf((from as Record<string, unknown> | null | undefined)?.[field]);
-  const lines = hunks(compareLines(read(stored?.files), read(local)));
+function formatFieldDiff({ local, stored }: Change, field: string, style: Style): string[] {
+  const read = (from: object | null | undefined): string => toText((from as Record<string, unknown> | null | undefined)?.[field]);
+  const lines = selectHunks(diffLines(read(stored?.files), read(local)));
   const shown = lines.map((line) => {
     if (line === null) return style.dim("      …");
     const text = `    ${line.sign} ${safeText(line.text)}`;

@@ -1,10 +1,10 @@
 import type { ClockState, Fault, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { safeText } from "../safe-text.ts";
-import type { Session } from "../session.ts";
-import type { View } from "./index.ts";
-import { statusColor } from "./status.ts";
-import { type Column, table } from "./table.ts";
-import { bytes, stamp } from "./time.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import { paintStatus } from "./status.ts";
+import { type Column, renderTable } from "./table.ts";
+import { formatBytes, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
 
 const faultColumns: Column<Fault>[] = [
   { title: "id", value: (f) => f.id },
@@ -21,8 +21,8 @@ const faultColumns: Column<Fault>[] = [
 
 const snapshotColumns: Column<Output<MailsvcContract["world"]["snapshot"]>>[] = [
   { title: "name", value: (s) => s.name, flexible: true },
-  { title: "taken (utc)", value: (s) => stamp(s.takenAt), paint: (s, t) => s.dim(t) },
-  { title: "size", value: (s) => bytes(s.size) },
+  { title: "taken (utc)", value: (s) => formatTimestamp(s.takenAt), paint: (s, t) => s.dim(t) },
+  { title: "size", value: (s) => formatBytes(s.size) },
 ];
 
 const clockViews = Object.fromEntries(["show", "freeze", "advance", "next", "thaw"].map((verb) => [`clock.${verb}`, { object: clock }]));
@@ -35,10 +35,10 @@ export const worldViews: Readonly<Record<string, View>> = {
 };
 
 function clock(state: ClockState, { term: { out, columns } }: Session): string {
-  const fired = table(
+  const fired = renderTable(
     state.fired,
     [
-      { title: "when (utc)", value: (f) => stamp(f.at), paint: (s, t) => s.dim(t) },
+      { title: "when (utc)", value: (f) => formatTimestamp(f.at), paint: (s, t) => s.dim(t) },
       { title: "what ran", value: (f) => f.name, flexible: true },
     ],
     out,
@@ -46,13 +46,13 @@ function clock(state: ClockState, { term: { out, columns } }: Session): string {
   );
   return [
     ...(state.fired.length > 0 ? [fired, ""] : []),
-    `${stamp(state.now)} UTC  ${statusColor(out, state.mode)}`,
+    `${formatTimestamp(state.now)} UTC  ${paintStatus(out, state.mode)}`,
     state.next
-      ? `next   ${stamp(state.next.at)}  ${safeText(state.next.name)}  ${out.dim(`(${state.timers} waiting)`)}`
+      ? `next   ${formatTimestamp(state.next.at)}  ${safeText(state.next.name)}  ${out.dim(`(${state.timers} waiting)`)}`
       : out.dim("Nothing waits."),
   ].join("\n");
 }
 
 function faultMade(fault: Fault, { term: { out, columns } }: Session): string {
-  return table([fault], faultColumns, out, columns);
+  return renderTable([fault], faultColumns, out, columns);
 }

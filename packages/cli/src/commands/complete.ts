@@ -1,0 +1,97 @@
+import type { CommandNode, OptionNode } from "../contract/command-tree.ts";
+
+/** One thing that may stand where the cursor is. */
+export interface Suggestion {
+  value: string;
+  about: string;
+}
+
+/** What to offer: words, or the shell's own file names. */
+export type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
+
+/** What completion looks up beyond the tree. */
+export interface Lookups {
+  profiles(): string[];
+  configKeys: readonly string[];
+}
+
+const FILE_FLAGS = new Set(["--html-file", "--text-file", "--attach", "--data", "--ready-file"]);
+
+interface CursorPosition {
+  node: CommandNode;
+  /** Flags of the node and those above it. */
+  options: OptionNode[];
+  used: Set<string>;
+  /** How many arguments stand already. */
+  given: number;
+  /** A flag that still waits for its value. */
+  open: OptionNode | undefined;
+}
+
+/** What may stand in place of the last word. `words` are those after `mailsvc`, the last being the one under the cursor. */
+export function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Completion {
+  const current = words.at(-1) ?? "";
+  const place = locateCursor(root, words.slice(0, -1));
+  const fitting = (suggestions: Suggestion[]): Completion => ({
+    files: false,
+    suggestions: suggestions.filter((s) => s.value.startsWith(current)),
+  });
+  if (place.open) {
+    const values = listFlagValues(place.open, lookups);
+    return values.files ? values : fitting(values.suggestions);
+  }
+  if (current.startsWith("--") && current.includes("=")) {
+    const flag = current.slice(0, current.indexOf("="));
+    const option = findFlag(place.options, flag);
+    const values = option ? listFlagValues(option, lookups) : { files: false as const, suggestions: [] };
+    return values.files ? values : fitting(values.suggestions.map((s) => ({ ...s, value: `${flag}=${s.value}` })));
+  }
+  const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
+  if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
+  const commands = place.given === 0 ? place.node.commands.map((c) => ({ value: c.name, about: c.summary })) : [];
+  const words_ = [...commands, ...listArgumentValues(place, lookups)];
+  return words_.length > 0 ? fitting(words_) : fitting(place.node.commands.length === 0 ? flags : []);
+}
+
+function findFlag(options: readonly OptionNode[], word: string): OptionNode | undefined {
+  return options.find((o) => o.flag === word || o.short === word);
+}
+
+function locateCursor(root: CommandNode, words: readonly string[]): CursorPosition {
+  const place: CursorPosition = { node: root, options: [...root.options], used: new Set(), given: 0, open: undefined };
+  for (const word of words) {
+    if (place.open) {
+      place.open = undefined;
+      continue;
+    }
+    if (word.startsWith("-")) {
+      const option = findFlag(place.options, word.split("=", 1)[0] ?? "");
+      if (option) place.used.add(option.flag);
+      if (option && option.type !== "boolean" && !word.includes("=")) place.open = option;
+      continue;
+    }
+    const child = place.node.commands.find((c) => c.name === word);
+    if (!child) {
+      place.given += 1;
+      continue;
+    }
+    place.node = child;
+    place.options = [...child.options, ...place.options.filter((o) => !child.options.some((own) => own.flag === o.flag))];
+    place.given = 0;
+  }
+  return place;
+}
+
+function listFlagValues(option: OptionNode, lookups: Lookups): Completion {
+  if (option.flag === "--profile") return { files: false, suggestions: lookups.profiles().map((value) => ({ value, about: "profile" })) };
+  if (FILE_FLAGS.has(option.flag) || option.type === "file") return { files: true };
+  return { files: false, suggestions: (option.choices ?? []).map((value) => ({ value, about: "" })) };
+}
+
+function listArgumentValues(place: CursorPosition, lookups: Lookups): Suggestion[] {
+  const argument = place.node.arguments[place.given];
+  if (!argument) return [];
+  if (argument.name === "key" && place.node.command.includes(" config "))
+    return lookups.configKeys.map((value) => ({ value, about: "setting" }));
+  return (argument.choices ?? []).map((value) => ({ value, about: argument.name }));
+}

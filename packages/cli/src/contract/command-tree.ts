@@ -1,0 +1,91 @@
+import { requiredGrant } from "@mailsvc/sdk/contract";
+import type { Argument, Command, Option } from "commander";
+import { isGlobal } from "../runtime/globals.ts";
+import { isDestructive, isWrite } from "../runtime/request.ts";
+import { getArgumentChoices, getCommandMetadata, getOptionMetadata } from "./metadata.ts";
+
+/** A flag, as data. */
+export interface OptionNode {
+  flag: string;
+  short?: string;
+  type: string;
+  required: boolean;
+  repeatable: boolean;
+  choices?: readonly string[];
+  default?: unknown;
+  description: string;
+  global: boolean;
+}
+
+/** An argument, as data. */
+export interface ArgumentNode {
+  name: string;
+  required: boolean;
+  description: string;
+  choices?: readonly string[];
+}
+
+/** A command with everything below it, as data: what completion, `mailsvc commands` and documents are made from. */
+export interface CommandNode {
+  name: string;
+  /** The whole command: `mailsvc emails list`. */
+  command: string;
+  summary: string;
+  arguments: ArgumentNode[];
+  options: OptionNode[];
+  endpoint?: { id: string; method: string; path: string; access: string };
+  writes?: boolean;
+  destructive?: boolean;
+  commands: CommandNode[];
+}
+
+/** Hidden commands and flags are left out everywhere. Commander keeps this mark to itself. */
+export function isHidden(command: Command): boolean {
+  return (command as unknown as { _hidden?: boolean })._hidden === true;
+}
+
+/** The tree below a live command. */
+export function buildTree(command: Command, before = ""): CommandNode {
+  const whole = `${before}${before === "" ? "" : " "}${command.name()}`;
+  const facts = getCommandMetadata(command);
+  return {
+    name: command.name(),
+    command: whole,
+    summary: command.summary() || command.description().split("\n")[0] || "",
+    arguments: command.registeredArguments.map(buildArgumentNode),
+    options: command.options.filter((o) => !o.hidden).map(buildOptionNode),
+    ...(facts
+      ? {
+          endpoint: {
+            id: facts.id,
+            method: facts.endpoint.method,
+            path: facts.endpoint.path,
+            access: requiredGrant(facts.endpoint.access) ?? String(facts.endpoint.access),
+          },
+          writes: isWrite(facts.endpoint.method),
+          destructive: isDestructive(facts.endpoint),
+        }
+      : {}),
+    commands: command.commands.filter((c) => !isHidden(c)).map((c) => buildTree(c, whole)),
+  };
+}
+
+function buildOptionNode(option: Option): OptionNode {
+  const facts = getOptionMetadata(option);
+  return {
+    flag: option.long ?? option.flags,
+    ...(option.short ? { short: option.short } : {}),
+    type: facts?.type ?? (option.required || option.optional ? "text" : "boolean"),
+    required: facts?.required ?? false,
+    repeatable: facts?.repeatable ?? false,
+    ...(facts?.choices ? { choices: facts.choices } : {}),
+    ...(facts?.default === undefined ? {} : { default: facts.default }),
+    description: option.description,
+    global: isGlobal(option),
+  };
+}
+
+function buildArgumentNode(argument: Argument): ArgumentNode {
+  const choices = getArgumentChoices(argument);
+  return { name: argument.name(), required: argument.required, description: argument.description, ...(choices ? { choices } : {}) };
+}

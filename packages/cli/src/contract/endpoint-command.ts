@@ -1,0 +1,85 @@
+import { isForAgents } from "@mailsvc/sdk/contract";
+import { Argument, Command } from "commander";
+import { addContentFile, readContentFiles } from "../contract/files.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { buildCall, isDestructive, isWrite } from "../runtime/request.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { CommandSpec, RequestInput, Session } from "../types.ts";
+import { printAllPages } from "../views/show.ts";
+import { getArgumentTitle, listPathArguments } from "./command-map.ts";
+import { formatExamples } from "./examples.ts";
+import { confirmDestructive, execute, isLongPoll, withIdempotency, withPollTime } from "./execute.ts";
+import { isPaginated, listFields } from "./fields.ts";
+import { extractFile, requireFileOrContent } from "./files.ts";
+import { addField, describeArgument } from "./flags.ts";
+import { mergeArguments, promptForMissing, readInput } from "./input.ts";
+import { setArgumentChoices, setCommandMetadata } from "./metadata.ts";
+import { checkInput, mapPathsToFlags } from "./validate.ts";
+
+const ABOUT: Readonly<Record<string, string>> = { activationId: "The agent at work: mailsvc activations list" };
+
+/**
+ * Builds the command of one endpoint: its arguments, flags and work, all from the contract. `before` may add to what was
+ * gathered, before anything is asked or checked.
+ */
+export function buildEndpointCommand(
+  spec: CommandSpec,
+  run: Run,
+  before?: (session: Session, gathered: RequestInput, flags: Flags) => Promise<void>,
+): Command {
+  const { endpoint, words } = spec;
+  const fields = listFields(endpoint).filter(({ name }) => spec.fixed?.[name] === undefined);
+  const command = setCommandMetadata(new Command(words.at(-1)), spec)
+    .summary(endpoint.summary)
+    .description([endpoint.summary, endpoint.description].filter(Boolean).join(".\n\n"));
+  const params = listPathArguments(endpoint);
+  const titles = params.map((name) => getArgumentTitle(spec, name));
+  for (const title of titles) command.argument(`<${title}>`, ABOUT[title]);
+  if (isForAgents(endpoint.access)) command.option("--activation <id>", "The activation to act for (MAILSVC_ACTIVATION_ID)");
+  const given = spec.positional.flatMap(({ field: name, fallback }) => {
+    const field = fields.find((f) => f.name === name);
+    return field ? [{ field, fallback, term: field.required && fallback === undefined ? `<${name}>` : `[${name}]` }] : [];
+  });
+  for (const { field, fallback } of given) {
+    const about = fallback === undefined ? describeArgument(field) : `${field.description} (default "${fallback}")`;
+    command.addArgument(setArgumentChoices(new Argument(`[${field.name}]`, about), field.choices));
+  }
+  // What may come as a flag instead is optional to commander, but not to people.
+  command.usage(["[options]", ...titles.map((title) => `<${title}>`), ...given.map(({ term }) => term)].join(" "));
+  for (const field of fields) {
+    const isArgument = given.some((one) => one.field === field);
+    addField(command, field, isArgument);
+    addContentFile(command, field, fields);
+  }
+  command.addHelpText("after", formatExamples(spec, fields));
+  const list = isPaginated(endpoint);
+  if (list) command.option("--all", "Every page; in a pipe one JSON document per line");
+  if (endpoint.body && fields.some((f) => f.where === "body"))
+    command.option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it");
+  return runAction(command, run, isWrite(endpoint.method) ? "write" : "read", async (session, args, flags) => {
+    session.flagOf = mapPathsToFlags(fields);
+    session.spec = spec;
+    const gathered = await readInput(session, endpoint, fields, mergeArguments(spec, fields, args.slice(params.length), flags));
+    await readContentFiles(session.input, fields, flags, gathered.body ?? {});
+    await before?.(session, gathered, flags);
+    if (spec.fixed) gathered.body = { ...gathered.body, ...spec.fixed };
+    await promptForMissing(session, endpoint, requireFileOrContent(fields, gathered), gathered);
+    const file = endpoint.file && extractFile(gathered, endpoint.file);
+    checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
+    const named = args.slice(0, params.length) as string[];
+    const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : named;
+    const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
+    if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(ids.join(" ")));
+    const keyed = withIdempotency(session, plain);
+    const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
+    if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);
+    return execute(session, spec, call);
+  });
+}
+
+function getActivation({ host }: Session, flags: Flags): string {
+  const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
+  if (typeof activation === "string" && activation !== "") return activation;
+  throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
+}

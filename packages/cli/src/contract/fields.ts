@@ -1,0 +1,183 @@
+import { type Endpoint, ERROR_CODES, type FileRules } from "@mailsvc/sdk/contract";
+
+/** How a field is typed on the command line. */
+export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json" | "file";
+
+/** One query or body field of an endpoint, as a flag. */
+export interface Field {
+  /** Name on the wire. */
+  name: string;
+  /** Name of the flag, without dashes; singular where it may be repeated. */
+  flag: string;
+  where: "query" | "body";
+  kind: FieldKind;
+  required: boolean;
+  /** What the server takes when it is absent. */
+  default: unknown;
+  description: string;
+  /** Allowed words, of an enum or of the items of a list. */
+  choices: readonly string[] | undefined;
+  /** A list that may also stand alone: one item is sent bare. */
+  oneOrMany: boolean;
+  /** Whether it may be null, for none. */
+  nullable: boolean;
+  /** What a file may be. */
+  file?: FileRules;
+}
+
+/** The part of a zod schema that is looked at. Its shape alone is used, so that any copy of zod will do. */
+interface Schema {
+  readonly def: {
+    readonly type: string;
+    readonly format?: string;
+    readonly innerType?: Schema;
+    readonly defaultValue?: unknown;
+    readonly element?: Schema;
+    readonly valueType?: Schema;
+    readonly options?: readonly Schema[];
+    readonly out?: Schema;
+    readonly entries?: Readonly<Record<string, string | number>>;
+  };
+  readonly description?: string | undefined;
+}
+
+interface Unwrapped {
+  core: Schema;
+  nullable: boolean;
+  required: boolean;
+  default: unknown;
+  description: string | undefined;
+}
+
+const SCALARS: Readonly<Record<string, FieldKind>> = { string: "text", number: "number", int: "number", boolean: "boolean", enum: "enum" };
+
+/** `scheduledAt` -> `scheduled-at`. */
+export function toKebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+}
+
+/** Kinds whose flag may be given again for one more. */
+export function isRepeatable(kind: FieldKind): boolean {
+  return kind === "list" || kind === "map" || kind === "values";
+}
+
+/** What a file says by itself need not be said, though it may. */
+const BESIDE_FILE: Readonly<Record<string, string>> = {
+  fileName: "What the file is called; its own name unless said",
+  contentType: "What it is said to be; told by its name unless said",
+  contentBase64: "The file as base64, in place of --file",
+};
+
+/** Every field of an endpoint, query first, in the order of the contract; an upload has its file before the rest. */
+export function listFields(endpoint: Endpoint): Field[] {
+  const of = (where: Field["where"]): Field[] =>
+    listShape(endpoint[where]).map(([name, schema]) => {
+      const { core, ...rest } = unwrap(schema);
+      const kind = getKind(core);
+      const repeats = isRepeatable(kind.kind);
+      return {
+        name,
+        where,
+        ...rest,
+        ...kind,
+        description: rest.description ?? core.description ?? "",
+        flag: repeats ? toSingular(toKebabCase(name)) : toKebabCase(name),
+      };
+    });
+  const { file } = endpoint;
+  if (!file) return [...of("query"), ...of("body")];
+  const body = of("body").map((field) => {
+    const description = BESIDE_FILE[field.name];
+    return description === undefined ? field : { ...field, required: false, description };
+  });
+  return [...of("query"), buildFileField(file), ...body];
+}
+
+/** True when an endpoint answers in pages. */
+export function isPaginated(endpoint: Endpoint): boolean {
+  const shape = endpoint.query?.shape ?? {};
+  return endpoint.method === "GET" && "page" in shape && "cursor" in shape;
+}
+
+const ADDRESSES: ReadonlySet<string> = new Set(["to", "from", "email", "reply-to"]);
+
+/** The flag a person types, with what it takes: `--tag <name=value>`. */
+export function flagSyntax(field: Field): string {
+  return field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
+}
+
+/** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
+export function showsChoices(field: Field): boolean {
+  return field.choices !== undefined && field.choices.length < ERROR_CODES.length;
+}
+
+// optional(default(string)) -> string, remembering what the wrappers said.
+function unwrap(schema: Schema): Unwrapped {
+  const { def } = schema;
+  const rest = { required: true, nullable: false, default: undefined, description: schema.description };
+  if (def.type === "pipe" && def.out) return { ...unwrap(def.out), description: schema.description };
+  if (!def.innerType) return { core: schema, ...rest };
+  const inner = unwrap(def.innerType);
+  const description = schema.description ?? inner.description;
+  if (def.type === "default" || def.type === "prefault") return { ...inner, required: false, default: def.defaultValue, description };
+  if (def.type === "optional") return { ...inner, required: false, description };
+  return { ...inner, nullable: inner.nullable || def.type === "nullable", description };
+}
+
+function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> {
+  const { def } = schema;
+  const one = { choices: undefined, oneOrMany: false };
+  if (def.type === "string" && def.format === "datetime") return { kind: "instant", ...one };
+  if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
+  const scalar = SCALARS[def.type];
+  if (scalar) return { kind: scalar, ...one };
+  // Texts by name, or values of any type.
+  if (def.type === "record") return { kind: def.valueType && unwrap(def.valueType).core.def.type === "string" ? "map" : "values", ...one };
+  if (def.type === "array" && def.element) {
+    const item = getKind(unwrap(def.element).core);
+    return item.kind === "text" || item.kind === "enum"
+      ? { kind: "list", choices: item.choices, oneOrMany: false }
+      : { kind: "json", ...one };
+  }
+  if (def.type === "union" && def.options) {
+    const kinds = def.options.map((option) => getKind(unwrap(option).core));
+    const list = kinds.find((k) => k.kind === "list");
+    if (list && kinds.some((k) => k.kind === "text")) return { ...list, oneOrMany: true };
+  }
+  return { kind: "json", ...one };
+}
+
+function toSingular(word: string): string {
+  return /[^s]s$/.test(word) ? word.replace(/ies$/, "y").replace(/s$/, "") : word;
+}
+
+function listShape(schema: Endpoint["query"]): [string, Schema][] {
+  return Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
+}
+
+/** The file of an upload. */
+function buildFileField(file: FileRules): Field {
+  return {
+    name: "file",
+    flag: "file",
+    where: "body",
+    kind: "file",
+    required: true,
+    nullable: false,
+    default: undefined,
+    description: `The file to upload, up to ${file.maxBytes / 1024 / 1024} MB, or - for stdin`,
+    choices: undefined,
+    oneOrMany: false,
+    file,
+  };
+}
+
+function placeholder(field: Field): string {
+  if (field.kind === "number") return "n";
+  if (field.kind === "instant") return "time";
+  if (field.kind === "map") return field.name === "headers" ? "name: value" : "name=value";
+  if (field.kind === "values") return "name=value";
+  if (field.kind === "json") return "json";
+  if (field.kind === "file") return "path";
+  return ADDRESSES.has(field.flag) ? "address" : (field.flag.split("-").at(-1) ?? "text");
+}

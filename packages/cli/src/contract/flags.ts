@@ -1,0 +1,57 @@
+import { type Command, Option } from "commander";
+import { type Field, flagSyntax, isRepeatable, showsChoices } from "./fields.ts";
+import { setOptionMetadata } from "./metadata.ts";
+
+/** For flags that may be repeated. */
+export function collect(text: string, before: unknown): string[] {
+  return [...((before as string[] | undefined) ?? []), text];
+}
+
+/** What is said of a field that is given as an argument. */
+export function describeArgument(field: Field): string {
+  return describe(field, false);
+}
+
+/** The flag of a field, for commander. One that is an argument too is explained there. */
+export function buildOption(field: Field, isArgument = false): Option {
+  const repeatable = isRepeatable(field.kind);
+  const about = isArgument ? `The same as <${field.name}>` : describe(field, field.required);
+  const option = setOptionMetadata(new Option(flagSyntax(field), about), {
+    type: field.kind,
+    required: field.required,
+    repeatable,
+    ...(field.choices ? { choices: field.choices } : {}),
+    ...(field.default === undefined ? {} : { default: field.default }),
+  });
+  return repeatable ? option.argParser(collect) : option;
+}
+
+/** Adds a field's flag; a filter that is true or false gets `--no-…` beside it. */
+export function addField(command: Command, field: Field, isArgument = false): void {
+  const option = buildOption(field, isArgument);
+  if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);
+  command.addOption(option);
+  if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "The opposite"));
+}
+
+/** The name under which commander keeps the flag of a field. */
+export function getAttributeName(field: Field): string {
+  return new Option(`--${field.flag}`).attributeName();
+}
+
+/** What is empty or nested when absent says nothing in a word. */
+function showsDefault({ default: value, kind }: Field): boolean {
+  return kind !== "boolean" && value !== "" && (typeof value === "string" || typeof value === "number");
+}
+
+function describe(field: Field, required: boolean): string {
+  const notes = [
+    ...(required ? ["required"] : []),
+    ...(isRepeatable(field.kind) ? ["repeatable"] : []),
+    ...(field.kind === "values" ? ["name:=json for what is no text"] : []),
+    ...(field.kind === "json" ? ["JSON or @file"] : []),
+    ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
+    ...(showsDefault(field) ? [`default ${String(field.default)}`] : []),
+  ];
+  return `${field.description}${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`.trim();
+}

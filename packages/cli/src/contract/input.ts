@@ -1,0 +1,75 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Flags } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { ask } from "../runtime/prompts.ts";
+import type { CommandSpec, RequestInput, Session } from "../types.ts";
+import { isRecord } from "../views/generic.ts";
+import type { Field } from "./fields.ts";
+import { getAttributeName } from "./flags.ts";
+import { findFault } from "./validate.ts";
+import { type Raw, readValue } from "./values.ts";
+
+/** Reads --data and the flags of the fields, flags over --data. Throws CliError. */
+export async function readInput(session: Session, endpoint: Endpoint, fields: readonly Field[], flags: Flags): Promise<RequestInput> {
+  const data = flags["data"] === undefined ? {} : await session.input.json(String(flags["data"]), "--data");
+  if (!isRecord(data)) throw usageError("--data: a JSON object is needed, { … }.");
+  const gathered: RequestInput = { query: {}, body: endpoint.body ? { ...data } : undefined };
+  const reading = { input: session.input, serverNow: () => session.serverNow(endpoint.access === "dev") };
+  for (const field of fields) {
+    const raw = flags[getAttributeName(field)] as Raw | undefined;
+    if (raw === undefined) continue;
+    const target = field.where === "query" ? gathered.query : (gathered.body ?? {});
+    target[field.name] = await readValue(field, raw, reading);
+  }
+  return gathered;
+}
+
+/** Asks for required fields that are missing; without a terminal they are listed, exit 2. */
+export async function promptForMissing(
+  session: Session,
+  endpoint: Endpoint,
+  fields: readonly Field[],
+  gathered: RequestInput,
+): Promise<void> {
+  const sideOf = (field: Field): Record<string, unknown> => (field.where === "query" ? gathered.query : (gathered.body ?? {}));
+  const missing = fields.filter((f) => f.required && sideOf(f)[f.name] === undefined);
+  if (missing.length === 0) return;
+  if (!session.term.interactive || session.globals.json) {
+    const names = missing.map((f) => `--${f.flag}`);
+    throw usageError(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} needed.`, {
+      code: "missing_flags",
+      details: missing.map((f) => ({ path: f.name, flag: `--${f.flag}`, code: "required", message: f.description || "required" })),
+    });
+  }
+  const reading = { input: session.input, serverNow: () => session.serverNow(endpoint.access === "dev") };
+  for (const field of missing) {
+    let value: unknown;
+    const problem = async (text: string): Promise<string | undefined> => {
+      try {
+        value = await readValue(field, text, reading);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return findFault(endpoint, field, value);
+    };
+    const about = [field.description, field.choices?.join(", ")].filter(Boolean).join(": ");
+    await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}${about === "" ? "" : ` (${about})`}:`, problem);
+    sideOf(field)[field.name] = value;
+  }
+}
+
+/** The flags with the arguments among them that stand for fields. Throws CliError when one is given both ways. */
+export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args: readonly (string | undefined)[], flags: Flags): Flags {
+  const merged: Record<string, unknown> = { ...flags };
+  spec.positional.forEach(({ field: name, fallback }, i) => {
+    const field = fields.find((f) => f.name === name);
+    if (!field) return;
+    const given = args[i];
+    const attribute = getAttributeName(field);
+    if (given !== undefined && merged[attribute] !== undefined)
+      throw usageError(`${name} is given twice, as "${given}" and with --${field.flag}.`);
+    // Beside --data the fallback would override what stands there.
+    merged[attribute] ??= given ?? (merged["data"] === undefined ? fallback : undefined);
+  });
+  return merged;
+}

@@ -1,0 +1,93 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import { invalidInput, withFlag } from "../runtime/errors.ts";
+import type { Fault, FlagOf } from "../types.ts";
+import type { Field } from "./fields.ts";
+
+/** The part of a zod issue that is read. */
+interface Issue {
+  readonly code?: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+  readonly errors?: readonly (readonly Issue[])[];
+  readonly params?: { readonly code?: unknown };
+  readonly minimum?: number | bigint;
+  readonly origin?: string;
+}
+
+/** A path as the API writes it: `to[3]`, `headers.X-Id`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`),
+    "",
+  );
+}
+
+interface SafeParser {
+  safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
+}
+
+/** What is wrong with a value by its schema, each fault with its path as the API writes it. */
+export function listFaults(schema: SafeParser, value: unknown): { path: string; code: string; message: string }[] {
+  const { error } = schema.safeParse(value);
+  return error ? (error.issues as readonly Issue[]).flatMap(flattenUnion).flatMap(toFaults) : [];
+}
+
+/** Names the flags of the fields. `to[2]` is `--to (3rd)`, `headers.X-Id` is `--header X-Id`. */
+export function mapPathsToFlags(fields: readonly Field[], where?: Field["where"]): FlagOf {
+  return (path) => {
+    const [, name, index, key] = /^([A-Za-z0-9_]+)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(path) ?? [];
+    const field = fields.find((f) => f.name === name && (where === undefined || f.where === where));
+    if (!field) return undefined;
+    const place = index === undefined ? "" : ` #${Number(index) + 1}`;
+    return `--${field.flag}${place}${key ? ` ${key}` : ""}`;
+  };
+}
+
+/** What is wrong with the value of one field by itself, in a sentence. */
+export function findFault(endpoint: Endpoint, field: Field, value: unknown): string | undefined {
+  const schema = (
+    endpoint[field.where]?.shape as Record<string, { safeParse(value: unknown): { error?: { issues: readonly Issue[] } } }> | undefined
+  )?.[field.name];
+  const [issue] = (schema?.safeParse(value).error?.issues ?? []).flatMap(flattenUnion);
+  return issue && toFaults(issue)[0]?.message;
+}
+
+/** Checks query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
+export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void {
+  const faults: Fault[] = [];
+  for (const [schema, value] of [
+    [endpoint.query, query],
+    [endpoint.body, body],
+  ] as const) {
+    const result = schema?.safeParse(value);
+    if (result && !result.success)
+      faults.push(
+        ...(result.error.issues as readonly Issue[])
+          .flatMap(flattenUnion)
+          .flatMap(toFaults)
+          .map((f) => withFlag(f, flagOf)),
+      );
+  }
+  if (faults.length > 0)
+    throw invalidInput(faults.length === 1 ? "The input is not valid." : `The input has ${faults.length} faults.`, faults);
+}
+
+// Of the branches of a union the one that got furthest is what was meant: the one that does not fail at its very type.
+function flattenUnion(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union" || !issue.errors) return [issue];
+  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
+  return branch.flatMap(flattenUnion).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+function toFaults(issue: Issue): { path: string; code: string; message: string }[] {
+  if (issue.code === "unrecognized_keys")
+    return (issue.keys ?? []).map((key) => ({
+      path: formatPath([...issue.path, key]),
+      code: "unknown_field",
+      message: "There is no such field.",
+    }));
+  const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
+  const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
+  return [{ path: formatPath(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
+}

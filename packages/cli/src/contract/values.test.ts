@@ -1,0 +1,52 @@
+import { contract } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { readFileSpec } from "../commands/send.ts";
+import { listFields } from "./fields.ts";
+import { readInstant } from "./values.ts";
+
+const at = (text: string): Promise<string> => readInstant("at", text, async () => Date.parse("2030-01-01T00:00:00Z"));
+
+describe("instants", () => {
+  test.each([
+    ["in 10m", "2030-01-01T00:10:00.000Z"],
+    ["in 1h 30m", "2030-01-01T01:30:00.000Z"],
+    ["+2d", "2030-01-03T00:00:00.000Z"],
+    ["now", "2030-01-01T00:00:00.000Z"],
+    ["2030-02-01T09:30:00+02:00", "2030-02-01T09:30:00+02:00"],
+  ])("%s is read", async (text, instant) => {
+    expect(await at(text)).toBe(instant);
+  });
+
+  test.each(["tomorrow", "2030-01-01", "2030-01-01T00:00:00", "in", "in 5", "in 999999999d"])("%s is refused by name", async (text) => {
+    await expect(at(text)).rejects.toThrow("--at");
+  });
+});
+
+describe("files to attach", () => {
+  test.each([
+    ["a.pdf", { path: "a.pdf" }],
+    ["a;b.pdf", { path: "a;b.pdf" }],
+    ["a.pdf;name=Report.pdf", { path: "a.pdf", name: "Report.pdf" }],
+    ["dir/a;cid=logo;type=image/png;name=n", { path: "dir/a", type: "image/png", name: "n", cid: "logo" }],
+    ["t.txt;type=text/plain; charset=utf-8", { path: "t.txt", type: "text/plain; charset=utf-8" }],
+  ])("%s", (text, spec) => {
+    expect(readFileSpec(text)).toEqual(spec);
+  });
+});
+
+test("fields are read off the contract", () => {
+  const fields = listFields(contract.emails.send);
+  expect(fields.map((f) => `${f.flag}:${f.kind}${f.required ? "!" : ""}`)).toEqual([
+    "to:list!",
+    "from:text!",
+    "subject:text!",
+    "html:text",
+    "text:text",
+    "reply-to:text",
+    "header:map",
+    "tag:map",
+    "attachments:json",
+    "scheduled-at:instant",
+  ]);
+  expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean"]);
+});

@@ -1,0 +1,119 @@
+import { durationMs } from "@mailsvc/sdk/contract";
+import { usageError } from "../runtime/errors.ts";
+import type { InputReader } from "../types.ts";
+import type { Field } from "./fields.ts";
+import { readUpload } from "./files.ts";
+
+/** What commander collected for a flag. */
+export type Raw = string | boolean | readonly string[];
+
+/** What reading a value may need. */
+export interface ReadContext {
+  input: InputReader;
+  /** The server's time, for instants such as `in 10m`. */
+  serverNow(): Promise<number>;
+}
+
+/** Refuses a word that is not among the choices, and says which is near. */
+export function assertChoice(flag: string, word: string, choices: readonly string[]): string {
+  if (choices.includes(word)) return word;
+  const near = findNearest(word, choices);
+  throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
+}
+
+/** An instant as ISO 8601: given so, as a date, or as `in 10m` counted from the server's time. */
+export async function readInstant(flag: string, text: string, serverNow: () => Promise<number>): Promise<string> {
+  const word = text.trim();
+  if (word === "now") return new Date(await serverNow()).toISOString();
+  const ahead = /^(?:in\s+|\+)((?:\d{1,9}(?:ms|s|m|h|d)\s*)+)$/.exec(word)?.[1];
+  if (ahead !== undefined) {
+    const ms = (await serverNow()) + durationMs(ahead.replaceAll(/\s/g, ""));
+    if (!(ms <= 8.64e15)) throw usageError(`--${flag}: "${text}" is too far away.`);
+    return new Date(ms).toISOString();
+  }
+  // A time without a zone would mean another instant on another machine.
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word) && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
+  throw usageError(`--${flag}: "${text}" is no instant.`, {
+    hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, or "in 10m".',
+  });
+}
+
+/** The wire value of a flag. Throws CliError, exit 2, when it cannot be one at all; limits are the schema's to check. */
+export async function readValue(field: Field, raw: Raw, reading: ReadContext): Promise<unknown> {
+  if (field.kind === "boolean") return field.where === "query" ? String(raw === true) : raw === true;
+  const texts = Array.isArray(raw) ? (raw as readonly string[]) : [String(raw)];
+  const last = texts.at(-1) ?? "";
+  switch (field.kind) {
+    case "number":
+      return readNumber(field, last);
+    case "enum":
+      return assertChoice(field.flag, last, field.choices ?? []);
+    case "instant":
+      return readInstant(field.flag, last, reading.serverNow);
+    case "map":
+      return readMap(field, texts);
+    case "values":
+      return readValues(field, texts, reading.input);
+    case "file":
+      return field.file && readUpload(last, `--${field.flag}`, field.file, reading.input);
+    case "json":
+      return reading.input.json(last, `--${field.flag}`);
+    case "list": {
+      const items = texts.flatMap(splitList);
+      const { choices } = field;
+      if (choices) for (const item of items) assertChoice(field.flag, item, choices);
+      return field.oneOrMany && items.length === 1 ? items[0] : items;
+    }
+    default:
+      return last;
+  }
+}
+
+function findNearest(word: string, choices: readonly string[]): string | undefined {
+  return choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
+}
+
+// `a@x.example,b@x.example` is two; a name in quotes or brackets may hold a comma of its own.
+function splitList(text: string): string[] {
+  return (/["<]/.test(text) ? [text] : text.split(",").map((part) => part.trim())).filter((part) => part !== "");
+}
+
+// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may hold a colon.
+function splitPair(field: Field, text: string): [string, string] {
+  const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
+  const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
+  if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} ${example}`);
+  return [text.slice(0, at).trim(), field.name === "headers" ? text.slice(at + 1).trim() : text.slice(at + 1)];
+}
+
+function readMap(field: Field, texts: readonly string[]): Record<string, string> {
+  const pairs = texts.map((text) => splitPair(field, text));
+  const map: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of pairs) {
+    if (Object.hasOwn(map, name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    map[name] = value;
+  }
+  return Object.fromEntries(Object.entries(map));
+}
+
+// `name=Ada` is a text; `items:=[1, 2]` is what the JSON says, and `items:=@file` what the JSON in a file says.
+async function readValues(field: Field, texts: readonly string[], input: InputReader): Promise<Record<string, unknown>> {
+  const entries = new Map<string, unknown>();
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    if (at < 1) throw usageError(`--${field.flag}: "${text}" has no name and value. Write: --${field.flag} name=Ada`);
+    const typed = text[at - 1] === ":" && at > 1;
+    const name = text.slice(0, typed ? at - 1 : at).trim();
+    if (entries.has(name)) throw usageError(`--${field.flag}: ${name} is given twice.`);
+    const value = text.slice(at + 1);
+    entries.set(name, typed ? await input.json(value, `--${field.flag} ${name}`) : value);
+  }
+  return Object.fromEntries(entries);
+}
+
+function readNumber(field: Field, text: string): number | null {
+  if (field.nullable && text.trim() === "null") return null;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
+  return value;
+}

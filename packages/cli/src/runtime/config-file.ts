@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, win32 } from "node:path";
+import { type ConfigFile, type Host, type Profile, SETTING_KEYS } from "../types.ts";
+import { usageError } from "./errors.ts";
+export const DEFAULT_PROFILE = "default";
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/** Refuses a profile name that could not be typed again safely. */
+export function parseProfileName(name: string): string {
+  if (!NAME.test(name) || name === "__proto__")
+    throw usageError(`"${name}" is no profile name: 1 to 64 letters, digits, and _ . - are allowed.`);
+  return name;
+}
+
+/** Where the file is: MAILSVC_CONFIG, else %APPDATA% on Windows, else XDG_CONFIG_HOME or ~/.config. */
+export function getConfigPath(host: Pick<Host, "env" | "platform" | "home">): string {
+  const { env, platform, home } = host;
+  if (env["MAILSVC_CONFIG"]) return env["MAILSVC_CONFIG"];
+  if (platform === "win32") return win32.join(env["APPDATA"] || win32.join(home, "AppData", "Roaming"), "mailsvc", "config.json");
+  const xdg = env["XDG_CONFIG_HOME"];
+  // The XDG rule: a relative path there is to be ignored.
+  return posix.join(xdg && posix.isAbsolute(xdg) ? xdg : posix.join(home, ".config"), "mailsvc", "config.json");
+}
+
+/** Reads the file; an absent one is empty. Throws CliError when it cannot be read or understood. */
+export function readConfigFile(path: string): ConfigFile {
+  try {
+    return parse(path, readFileSync(path, "utf8"));
+  } catch (error) {
+    if (getErrorCode(error) === "ENOENT" || getErrorCode(error) === "ENOTDIR") return { profile: DEFAULT_PROFILE, profiles: {} };
+    if (getErrorCode(error) !== undefined) throw invalidConfigError(path, `${getErrorCode(error)}.`);
+    throw error;
+  }
+}
+
+/** Writes the file whole or not at all; only its owner may read it (file 0600, directory 0700). */
+export function writeConfigFile(path: string, config: ConfigFile): void {
+  const dir = dirname(path);
+  let beside: string | undefined;
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    beside = mkdtempSync(join(dir, ".config-"));
+    const temporary = join(beside, "config.json");
+    writeFileSync(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    throw usageError(`The config file ${path} cannot be written (${getErrorCode(error) ?? "failed"}).`, {
+      code: "config_unwritable",
+      hint: "Give another place with MAILSVC_CONFIG.",
+    });
+  } finally {
+    if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
+  }
+}
+
+/** True when others on this machine may read the file, and so its keys. Windows has other rules, and is not looked at. */
+export function isExposed(path: string, platform: NodeJS.Platform): boolean {
+  if (platform === "win32") return false;
+  try {
+    return (statSync(path).mode & 0o077) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalidConfigError(path: string, why: string) {
+  return usageError(`The config file ${path} cannot be used: ${why}`, {
+    code: "config_invalid",
+    hint: "Correct it, or remove it and log in again.",
+    next: "mailsvc login",
+  });
+}
+
+function parse(path: string, text: string): ConfigFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidConfigError(path, "it is not JSON.");
+  }
+  if (!isRecord(value) || !isRecord(value["profiles"])) throw invalidConfigError(path, "profiles is missing.");
+  const profiles: Record<string, Profile> = {};
+  for (const [name, entry] of Object.entries(value["profiles"])) {
+    if (!NAME.test(name) || !isRecord(entry)) throw invalidConfigError(path, `profile "${name}" is malformed.`);
+    const profile: Profile = {};
+    for (const key of SETTING_KEYS) {
+      const setting = entry[key];
+      if (setting === undefined) continue;
+      if (typeof setting !== "string") throw invalidConfigError(path, `${key} of profile "${name}" is not a text.`);
+      profile[key] = setting;
+    }
+    profiles[name] = profile;
+  }
+  return { profile: typeof value["profile"] === "string" ? value["profile"] : DEFAULT_PROFILE, profiles };
+}
+
+function getErrorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

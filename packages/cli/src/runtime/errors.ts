@@ -1,0 +1,120 @@
+import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
+import type { Failure, Fault, FlagOf } from "../types.ts";
+import { EXIT, getStatusExit } from "./exit.ts";
+
+/** An error that the program explains itself. */
+export class CliError extends Error {
+  override name = "CliError";
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Wrong usage: exit code 2. */
+export function usageError(message: string, more: Partial<Failure> = {}): CliError {
+  return new CliError({ code: "usage", message, exit: EXIT.usage, ...more });
+}
+
+/** Input that was refused before it was sent: exit code 3. */
+export function invalidInput(message: string, details: Fault[] = [], more: Partial<Failure> = {}): CliError {
+  return new CliError({ code: "validation_error", message, exit: EXIT.validation, details, ...more });
+}
+
+export function cancelledError(): CliError {
+  return new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
+}
+
+// The API speaks to programmers of HTTP; at a prompt the same advice is a flag or a command.
+const HINTS: Partial<Record<ErrorCode, { hint: string; next?: string }>> = {
+  unauthorized: { hint: "Log in, set MAILSVC_API_KEY or give --api-key.", next: "mailsvc login" },
+  key_revoked: { hint: "This key was revoked for good. Log in with another.", next: "mailsvc login" },
+  forbidden: { hint: "Use a key that carries the permission named above.", next: "mailsvc whoami" },
+  validation_error: { hint: "Correct the input listed above." },
+  idempotency_key_reused: { hint: "Use another --idempotency-key for a different request." },
+  idempotency_in_progress: { hint: "The first request with this --idempotency-key is still running; try again shortly." },
+  queue_failed: { hint: "Nothing was queued. Try again with the same --idempotency-key." },
+  rate_limited: { hint: "Wait and try again." },
+  payload_too_large: { hint: "Send less at once." },
+  recipient_suppressed: { hint: "The recipient bounced, complained or unsubscribed.", next: "mailsvc suppressions list" },
+  email_suppressed: { hint: "This address is on the suppression list.", next: "mailsvc suppressions list" },
+  sender_not_verified: { hint: "Verify the address or its domain first.", next: "mailsvc senders create --email you@example.com" },
+  not_found: { hint: "Check the id; it may belong to another workspace." },
+};
+
+interface ApiErrorLike extends Error {
+  code: string;
+  status: number;
+  requestId?: string | null;
+  details?: readonly { path: string; code: string; message: string }[];
+  hint?: string | null;
+  retryAfterMs?: number | null;
+}
+
+export function withFlag(fault: { path: string; code: string; message: string }, flagOf: FlagOf): Fault {
+  const flag = flagOf(fault.path);
+  return { path: fault.path, ...(flag ? { flag } : {}), code: fault.code, message: fault.message };
+}
+
+/** Any error as a Failure. `url` is the server that was asked. */
+export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?: string): Failure {
+  if (error instanceof CliError) return error.failure;
+  if (isApiError(error)) return fromApiError(error, flagOf);
+  if (hasName(error, "TimeoutError"))
+    return {
+      code: "timeout",
+      message: error.message,
+      exit: EXIT.network,
+      hint: "Give more time with --timeout, e.g. --timeout 2m.",
+      retryable: true,
+    };
+  if (hasName(error, "ConnectionError"))
+    return {
+      code: "connection_failed",
+      message: error.message,
+      exit: EXIT.network,
+      hint: `Is a server running at ${url ?? "this address"}? Start one with: mailsvc dev`,
+      next: "mailsvc doctor",
+      retryable: true,
+    };
+  if (hasName(error, "AbortError")) return cancelledError().failure;
+  if (hasName(error, "UsageError")) return usageError(error.message).failure;
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: "internal_error",
+    message: `Unexpected: ${message}`,
+    exit: EXIT.server,
+    hint: "Run it again with --verbose to see where.",
+  };
+}
+
+// By name and not by class: importing the client's classes would load the client for every command.
+function isApiError(error: unknown): error is ApiErrorLike {
+  return error instanceof Error && error.name === "ApiError" && "status" in error;
+}
+
+function hasName(error: unknown, name: string): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function fromApiError(error: ApiErrorLike, flagOf: FlagOf): Failure {
+  const advice = isErrorCode(error.code) ? HINTS[error.code] : undefined;
+  const hint = advice?.hint ?? error.hint ?? undefined;
+  return {
+    code: error.code,
+    message: error.message,
+    exit: getStatusExit(error.status),
+    status: error.status,
+    ...(error.requestId ? { requestId: error.requestId } : {}),
+    details: (error.details ?? []).map((d) => withFlag(d, flagOf)),
+    ...(hint ? { hint } : {}),
+    ...(advice?.next ? { next: advice.next } : {}),
+    retryable: error.status === 429 || error.status >= 500 || error.code === "idempotency_in_progress",
+    ...(typeof error.retryAfterMs === "number" ? { retryAfterMs: error.retryAfterMs } : {}),
+  };
+}

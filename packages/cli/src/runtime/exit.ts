@@ -1,0 +1,51 @@
+import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
+
+/** Exit codes; each has one meaning, so that a script need not read texts. */
+export const EXIT = {
+  ok: 0,
+  differs: 1,
+  usage: 2,
+  validation: 3,
+  auth: 4,
+  forbidden: 5,
+  notFound: 6,
+  conflict: 7,
+  rateLimit: 8,
+  server: 9,
+  network: 10,
+  partial: 11,
+  cancelled: 130,
+} as const;
+export type Exit = (typeof EXIT)[keyof typeof EXIT];
+
+/** What each code means, for help and `mailsvc errors`. */
+export const EXIT_MEANING: Record<Exit, string> = {
+  0: "done",
+  1: "differences were found (templates diff)",
+  2: "wrong usage: unknown command or flag, missing input",
+  3: "the input was refused as invalid",
+  4: "no key, or not a valid one",
+  5: "the key may not do this",
+  6: "not found",
+  7: "conflicts with the current state",
+  8: "rate limit",
+  9: "the server failed",
+  10: "the server was not reached, or did not answer in time",
+  11: "partly done: some of it failed",
+  130: "cancelled",
+};
+
+/** The exit code of an HTTP status that is not a success. */
+export function getStatusExit(status: number): Exit {
+  if (status === 401) return EXIT.auth;
+  if (status === 402 || status === 403) return EXIT.forbidden;
+  if (status === 404 || status === 405) return EXIT.notFound;
+  if (status === 409 || status === 412) return EXIT.conflict;
+  if (status === 429) return EXIT.rateLimit;
+  return status >= 500 ? EXIT.server : EXIT.validation;
+}
+
+/** The exit code of an error code of the API. */
+export function getCodeExit(code: ErrorCode): Exit {
+  return getStatusExit(ERRORS[code].status);
+}

@@ -1,0 +1,84 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Globals } from "../types.ts";
+import { parseDuration } from "./settings.ts";
+/** Which of the global flags make sense at a command: it stays on this machine, talks to a server, sends a request, changes something. */
+export type GlobalScope = "local" | "connect" | "read" | "write";
+
+/** The heading of the flags that all commands share. */
+export const GLOBAL_GROUP = "Global options:";
+// Marks our own options: a field of the contract may share a name (`inbox wait --timeout`), and then means something else.
+const globalOptions = new WeakSet<Option>();
+
+export function isGlobal(option: Option): boolean {
+  return globalOptions.has(option);
+}
+
+/** Adds the global flags to a command, except those whose name it uses itself. */
+export function addGlobals(command: Command, scope: GlobalScope, hidden = false): Command {
+  const options = [
+    ...localOptions(),
+    ...(scope === "local" ? [] : remoteOptions()),
+    ...(scope === "read" || scope === "write" ? requestOptions() : []),
+    ...(scope === "write" ? writeOptions() : []),
+  ];
+  for (const option of options) {
+    const long = option.long;
+    const short = option.short;
+    if (command.options.some((o) => o.long === long || (short !== undefined && o.short === short))) continue;
+    globalOptions.add(option);
+    command.addOption((hidden ? option.hideHelp() : option).helpGroup(GLOBAL_GROUP));
+  }
+  return command;
+}
+
+/** The global flags as given anywhere along the command line; the innermost counts. */
+export function readGlobals(command: Command): Globals {
+  const found: Record<string, unknown> = {};
+  for (let c: Command | null = command; c; c = c.parent) {
+    for (const option of c.options) {
+      const name = option.attributeName();
+      const value: unknown = c.getOptionValue(name);
+      if (isGlobal(option) && value !== undefined && found[name] === undefined) found[name] = value;
+    }
+  }
+  return { json: false, quiet: false, verbose: false, yes: false, dryRun: false, ...found };
+}
+
+function checkDuration(text: string): string {
+  try {
+    parseDuration(text, "--timeout");
+  } catch {
+    throw new InvalidArgumentError("Write 500ms, 30s, 15m or 2h.");
+  }
+  return text;
+}
+
+function checkIdempotencyKey(text: string): string {
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("1 to 255 printable ASCII characters without spaces are needed.");
+  return text;
+}
+
+function localOptions(): Option[] {
+  return [new Option("--json", "JSON on stdout, and errors as JSON on stderr"), new Option("-q, --quiet", "No remarks, no progress")];
+}
+
+function remoteOptions(): Option[] {
+  return [
+    new Option("--url <url>", "The server (MAILSVC_URL)"),
+    new Option("--api-key <key>", "The key (MAILSVC_API_KEY)"),
+    new Option("--profile <name>", "Settings to use (MAILSVC_PROFILE)"),
+    new Option("--timeout <time>", "How long to wait for an answer (default 30s)").argParser(checkDuration),
+    new Option("-v, --verbose", "Show requests and answers on stderr"),
+  ];
+}
+
+function requestOptions(): Option[] {
+  return [new Option("--dry-run", "Print the request and send nothing")];
+}
+
+function writeOptions(): Option[] {
+  return [
+    new Option("-y, --yes", "Do not ask"),
+    new Option("--idempotency-key <key>", "Repeat safely: the same key never acts twice").argParser(checkIdempotencyKey),
+  ];
+}

@@ -1,0 +1,60 @@
+import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
+import { safeJson, safeLines, safeText } from "./safe-text.ts";
+
+/** The reader of stdout went away (`| head`): nothing is wrong, there is just no one left to write to. */
+export class OutputClosed extends Error {
+  override name = "ReaderGone";
+}
+
+/** A failure in lines for people. */
+export function renderFailure(failure: Failure, style: Style): string {
+  const { details = [] } = failure;
+  const [only] = details;
+  // One fault that says the same as the whole is named and not repeated.
+  const same = details.length === 1 && only?.message === failure.message;
+  const named = same ? (only?.flag ?? only?.path ?? "") : "";
+  const lines = [`${style.red(style.bold("error"))} ${named === "" ? "" : `${style.bold(safeText(named))}: `}${safeText(failure.message)}`];
+  for (const fault of same ? [] : details) {
+    const where = fault.flag ?? fault.path;
+    lines.push(where === "" ? `  ${safeText(fault.message)}` : `  ${style.bold(safeText(where))}  ${safeText(fault.message)}`);
+  }
+  if (failure.hint) lines.push(safeText(failure.hint));
+  if (failure.retryAfterMs !== undefined) lines.push(`Try again in ${formatSeconds(failure.retryAfterMs)}.`);
+  if (failure.next) lines.push(`${style.dim("try")} ${style.cyan(safeText(failure.next))}`);
+  if (failure.requestId) lines.push(style.dim(`code ${safeText(failure.code)}, request ${safeText(failure.requestId)}`));
+  return `${lines.join("\n")}\n`;
+}
+
+export function createOutput(host: Host, term: Terminal, flags: { json: boolean; quiet: boolean }): Output {
+  const json = flags.json || !term.stdoutTTY;
+  const indent = term.stdoutTTY ? 2 : 0;
+  const ending = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+  const say = (text: string): void => {
+    if (!host.stderr.destroyed) host.stderr.write(ending(text));
+  };
+  return {
+    json,
+    term,
+    data: (value, view) => writeAll(host.stdout, json ? `${safeJson(value, indent)}\n` : ending(view())),
+    document: (value) => writeAll(host.stdout, `${safeJson(value, indent)}\n`),
+    line: (value) => writeAll(host.stdout, `${safeJson(value)}\n`),
+    text: (text) => writeAll(host.stdout, term.stdoutTTY ? ending(safeLines(text)) : text),
+    note: (text) => (flags.quiet ? undefined : say(text)),
+    say,
+    fail: (failure, asJson) => say(asJson ? safeJson({ error: failure }) : renderFailure(failure, term.err)),
+  };
+}
+
+function writeAll(stream: Out, text: string): Promise<void> {
+  return new Promise((done, failed) => {
+    if (stream.destroyed || stream.writableEnded) return failed(new OutputClosed());
+    stream.write(text, (error) => {
+      if (!error) return done();
+      failed((error as NodeJS.ErrnoException).code === "EPIPE" ? new OutputClosed() : error);
+    });
+  });
+}
+
+function formatSeconds(ms: number): string {
+  return `${Math.max(1, Math.ceil(ms / 1000))} s`;
+}

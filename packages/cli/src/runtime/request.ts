@@ -1,0 +1,103 @@
+import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract";
+import { describeFile, listFormFields } from "../contract/files.ts";
+import type { Call, LocalFile } from "../types.ts";
+import { usageError } from "./errors.ts";
+
+/** Fills the parameters of a path in order, percent-encoded. Throws CliError for what would name another path. */
+export function fillPath(path: string, values: readonly string[]): string {
+  const names = paramNames(path);
+  return names.reduce((filled, name, i) => {
+    const value = values[i] ?? "";
+    if (value === "" || value === "." || value === "..") throw usageError(`<${name}> must not be "${value}".`);
+    if (!value.isWellFormed()) throw usageError(`<${name}> is not valid text.`);
+    return filled.replace(`:${name}`, () => encodeURIComponent(value));
+  }, path);
+}
+
+/** The call of an endpoint of the contract. */
+export function buildCall(endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call {
+  return {
+    method: endpoint.method,
+    path: fillPath(endpoint.path, params),
+    query: query as Call["query"],
+    ...(body === undefined ? {} : { body }),
+    headers: {},
+    withKey: endpoint.access !== "public" && endpoint.access !== "dev",
+    ...(isForAgents(endpoint.access) && { forAgent: true }),
+  };
+}
+
+/** True when a call changes something. */
+export function isWrite(method: string): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
+/** Whether what it does cannot be taken back. */
+export function isDestructive({ method, irreversible }: Endpoint): boolean {
+  return method === "DELETE" || irreversible === true;
+}
+
+/** The whole address of a call. */
+export function buildUrl(base: string, call: Pick<Call, "path" | "query">): string {
+  const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, String(value)])).toString();
+  return `${base}${call.path}${query === "" ? "" : `${call.path.includes("?") ? "&" : "?"}${query}`}`;
+}
+
+/** A key by its ends only. */
+export function maskKey(key: string): string {
+  return key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`;
+}
+
+/** A text as one word of a POSIX shell. */
+export function shellQuote(text: string): string {
+  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The same request for curl; the key is left to the environment. */
+export function toCurl(base: string, call: Call): string {
+  const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), shellQuote(buildUrl(base, call))];
+  if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
+  // Of a form curl makes the content type itself: it names the boundary.
+  for (const [name, value] of Object.entries(call.file ? call.headers : buildHeaders(call)))
+    parts.push("-H", shellQuote(`${name}: ${value}`));
+  if (call.file) parts.push(...toCurlForm(call.file, call.body));
+  else if (call.body !== undefined) parts.push("--data-raw", shellQuote(JSON.stringify(call.body)));
+  return parts.join(" ");
+}
+
+/** What --dry-run prints: the request, the key masked. */
+export function describeDryRun(base: string, call: Call, apiKey: string | undefined) {
+  return {
+    dryRun: true,
+    request: {
+      method: call.method,
+      url: buildUrl(base, call),
+      headers: { ...(call.withKey ? { Authorization: `Bearer ${apiKey ? maskKey(apiKey) : "(no key)"}` } : {}), ...buildHeaders(call) },
+      ...(call.file
+        ? { form: { file: describeFile(call.file), ...listFormFields(call.body) } }
+        : call.body === undefined
+          ? {}
+          : { body: call.body }),
+    },
+    curl: toCurl(base, call),
+  };
+}
+
+function buildHeaders(call: Call): Record<string, string> {
+  return {
+    ...call.headers,
+    ...(call.body === undefined ? {} : { "Content-Type": call.file ? "multipart/form-data" : "application/json" }),
+  };
+}
+
+function toCurlForm({ path, name, type }: LocalFile, body: unknown): string[] {
+  return [
+    "-F",
+    shellQuote(
+      `file=@"${path.replaceAll(/["\\]/g, "\\$&")}";filename="${name.replaceAll(/["\\]/g, "\\$&")}"${type === undefined ? "" : `;type=${type}`}`,
+    ),
+    ...Object.entries(listFormFields(body)).flatMap(([field, value]) =>
+      (Array.isArray(value) ? value : [value]).flatMap((one) => ["--form-string", shellQuote(`${field}=${String(one)}`)]),
+    ),
+  ];
+}

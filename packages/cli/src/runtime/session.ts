@@ -1,0 +1,94 @@
+import type { Globals, Host, Session, SettingFlags, Settings } from "../types.ts";
+import { CliError } from "./errors.ts";
+import { EXIT } from "./exit.ts";
+import { createInputReader } from "./input-reader.ts";
+import { createOutput } from "./output.ts";
+import { startProgress } from "./progress.ts";
+import { describeDryRun } from "./request.ts";
+import { resolveSettings } from "./settings.ts";
+import { createTransport, type Transport } from "./transport.ts";
+import { detectTerminal } from "./tty.ts";
+
+export function createSession(host: Host, globals: Globals, signal: AbortSignal): Session {
+  const term = detectTerminal(host);
+  const out = createOutput(host, term, globals);
+  let settings: Settings | undefined;
+  let transport: Promise<Transport> | undefined;
+  const settingFlags = (): SettingFlags => ({
+    ...(globals.url === undefined ? {} : { url: globals.url }),
+    ...(globals.apiKey === undefined ? {} : { "api-key": globals.apiKey }),
+    ...(globals.profile === undefined ? {} : { profile: globals.profile }),
+    ...(globals.timeout === undefined ? {} : { timeout: globals.timeout }),
+  });
+  const agentKey = (): string | undefined => globals.apiKey ?? (host.env["MAILSVC_AGENT_KEY"] || undefined);
+  const session: Session = {
+    host,
+    term,
+    out,
+    globals,
+    input: createInputReader(host),
+    signal,
+    flagOf: () => undefined,
+    spec: undefined,
+    lastCall: undefined,
+    settingFlags,
+    use: (next) => {
+      settings = next;
+      transport = undefined;
+    },
+    settings: () => {
+      settings ??= resolveSettings(host, settingFlags());
+      return settings;
+    },
+    send: async (call) => {
+      const known = session.settings();
+      session.lastCall = call;
+      transport ??= createTransport(session);
+      if (call.forAgent) {
+        const key = agentKey();
+        if (key === undefined) throw missingAgentKeyError();
+        return (await transport)({ ...call, headers: { ...call.headers, Authorization: `Bearer ${key}` } });
+      }
+      if (call.withKey && known.apiKey === undefined) throw missingKeyError(known);
+      return (await transport)(call);
+    },
+    printDryRun: async (call) => {
+      const known = session.settings();
+      const shown = describeDryRun(known.url, call, call.forAgent ? agentKey() : known.apiKey);
+      await out.data(shown, () => shown.curl);
+      out.note(term.err.dim("Nothing was sent."));
+    },
+    progress: (label) => startProgress(host, term, globals.quiet, label),
+    serverNow: async (dev) => {
+      if (globals.dryRun) return host.now();
+      const path = dev ? "/__dev/clock" : "/api/v1/me";
+      const now = parseServerTime((await session.send({ method: "GET", path, query: {}, headers: {}, withKey: !dev })).data);
+      return Number.isNaN(now) ? host.now() : now;
+    },
+  };
+  return session;
+}
+
+function missingKeyError(settings: Settings): CliError {
+  return new CliError({
+    code: "unauthorized",
+    message: settings.keyWithheld ?? "No API key is given.",
+    exit: EXIT.auth,
+    hint: "Log in, set MAILSVC_API_KEY or give --api-key. A local server prints a key when it first starts.",
+    next: settings.profile === "default" ? "mailsvc login" : `mailsvc login --profile ${settings.profile}`,
+  });
+}
+
+function missingAgentKeyError(): CliError {
+  return new CliError({
+    code: "unauthorized",
+    message: "No key of an activation is given.",
+    exit: EXIT.auth,
+    hint: "It came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
+  });
+}
+
+function parseServerTime(data: unknown): number {
+  const body = data as { now?: unknown; server?: { now?: unknown } } | null;
+  return Date.parse(String(body?.now ?? body?.server?.now));
+}

@@ -1,0 +1,123 @@
+import { Duration, durationMs } from "@mailsvc/sdk/contract";
+import type { ConfigFile, Host, SettingFlags, SettingKey, Settings } from "../types.ts";
+import { DEFAULT_PROFILE, getConfigPath, parseProfileName, readConfigFile } from "./config-file.ts";
+import { usageError } from "./errors.ts";
+
+/** Where the local server listens when nothing else is said. */
+export const FALLBACK_URL = "http://127.0.0.1:2526";
+
+/** One place a value may come from, strongest first. */
+export interface Origin {
+  source: "flag" | "env" | "profile" | "default";
+  /** `--url`, `MAILSVC_URL`, the profile and its file, or nothing. */
+  name: string;
+  value: string;
+}
+
+export const ENV_NAMES: Record<SettingKey | "profile", string> = {
+  url: "MAILSVC_URL",
+  "api-key": "MAILSVC_API_KEY",
+  timeout: "MAILSVC_TIMEOUT",
+  profile: "MAILSVC_PROFILE",
+};
+
+export const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: FALLBACK_URL, timeout: "30s", profile: DEFAULT_PROFILE };
+
+/** Every place that gives a value for `key`, the one that counts first. Throws CliError for an unknown profile. */
+export function listOrigins(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {
+  const path = getConfigPath(host);
+  const file = readConfigFile(path);
+  return listCandidates(key, host, flags, path, file, getProfileName(host, flags, path, file));
+}
+
+/** A server's address, checked. Throws CliError. */
+export function parseServerUrl(text: string, from: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw usageError(`${from}: "${text}" is no server address.`, { hint: "Write it whole: http://127.0.0.1:2526" });
+  if (url.username || url.password) throw usageError(`${from}: an address holds no user name or password; the key goes into --api-key.`);
+  if (url.search || url.hash) throw usageError(`${from}: the address of a server ends before ? and #.`);
+  return url.href.replace(/\/+$/, "");
+}
+
+/** A duration such as `30s`, or plain seconds, in milliseconds. Throws CliError. */
+export function parseDuration(text: string, from: string): number {
+  const whole = /^\d{1,9}$/.test(text) ? `${text}s` : text;
+  if (!Duration.safeParse(whole).success) throw usageError(`${from}: "${text}" is no duration. Write 500ms, 30s, 15m or 2h.`);
+  return durationMs(whole);
+}
+
+/**
+ * What holds for this run: flag > environment > profile > default. The key of a profile is for the profile's server
+ * alone: pointed at another origin with --url, it stays where it is. With `newProfile` the profile need not exist yet.
+ */
+export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
+  const path = getConfigPath(host);
+  const file = readConfigFile(path);
+  const profile = getProfileName(host, flags, path, file);
+  const asked = flags.profile ?? host.env[ENV_NAMES.profile];
+  if (!newProfile && asked && !Object.hasOwn(file.profiles, asked)) {
+    const names = Object.keys(file.profiles);
+    throw usageError(`There is no profile "${asked}".`, {
+      hint: names.length > 0 ? `Profiles: ${names.join(", ")}` : "No profile is stored yet.",
+      next: `mailsvc login --profile ${asked}`,
+    });
+  }
+  const first = (key: SettingKey) => listCandidates(key, host, flags, path, file, profile)[0];
+  const urlFrom = first("url");
+  const keyFrom = first("api-key");
+  const timeoutFrom = first("timeout");
+  const url = parseServerUrl(urlFrom?.value ?? FALLBACK_URL, describeOrigin(urlFrom));
+  const home = file.profiles[profile]?.url ?? FALLBACK_URL;
+  const foreign = keyFrom?.source === "profile" && URL.canParse(home) && new URL(home).origin !== new URL(url).origin;
+  return {
+    path,
+    file,
+    profile,
+    url,
+    apiKey: keyFrom === undefined || foreign ? undefined : parseKey(keyFrom.value, describeOrigin(keyFrom)),
+    timeoutMs: parseDuration(timeoutFrom?.value ?? "30s", describeOrigin(timeoutFrom)),
+    keyWithheld: foreign ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.` : undefined,
+  };
+}
+
+function getCurrentProfile(file: ConfigFile): string | undefined {
+  return Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined;
+}
+
+function listCandidates(
+  key: SettingKey | "profile",
+  host: Host,
+  flags: SettingFlags,
+  path: string,
+  file: ConfigFile,
+  profile: string,
+): Origin[] {
+  const flag = flags[key];
+  const env = host.env[ENV_NAMES[key]];
+  const stored = key === "profile" ? getCurrentProfile(file) : file.profiles[profile]?.[key];
+  const fallback = DEFAULTS[key];
+  return [
+    ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
+    ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
+    ...(stored !== undefined
+      ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }]
+      : []),
+    ...(fallback !== undefined ? [{ source: "default" as const, name: "", value: fallback }] : []),
+  ];
+}
+
+function getProfileName(host: Host, flags: SettingFlags, path: string, file: ConfigFile): string {
+  return parseProfileName(listCandidates("profile", host, flags, path, file, "")[0]?.value ?? DEFAULT_PROFILE);
+}
+
+/** A key, checked for what no key has: it would end in a header. Throws CliError. */
+function parseKey(key: string, from: string): string {
+  const text = key.trim();
+  if (!/^[\x21-\x7e]{1,500}$/.test(text)) throw usageError(`${from}: this is no API key; one is letters, digits and _ only.`);
+  return text;
+}
+
+function describeOrigin(origin: Origin | undefined): string {
+  return origin?.source === "profile" ? `profile ${origin.name}` : origin?.name || "default";
+}

@@ -1,0 +1,49 @@
+import { buildForm } from "../contract/files.ts";
+import type { Answer, Call, Session } from "../types.ts";
+import { buildUrl } from "./request.ts";
+import { safeText } from "./safe-text.ts";
+/** Sends one call; throws the client's errors for what is not 2xx. */
+export type Transport = (call: Call) => Promise<Answer>;
+
+const MIN_ATTEMPT_MS = 15_000;
+
+/** The way to the server, over the SDK's client. The client is loaded here, so that help and completion do without. */
+export async function createTransport(session: Session): Promise<Transport> {
+  const { Mailsvc } = await import("@mailsvc/sdk");
+  const { host, globals, out, term, signal } = session;
+  const settings = session.settings();
+  const tell = (text: string): void => {
+    if (globals.verbose) out.say(term.err.dim(safeText(text)));
+  };
+  const client = new Mailsvc({
+    baseUrl: settings.url,
+    apiKey: settings.apiKey,
+    timeoutMs: settings.timeoutMs,
+    attemptTimeoutMs: Math.max(MIN_ATTEMPT_MS, settings.timeoutMs / 2),
+    userAgent: `mailsvc-cli/${host.version}`,
+    fetch: host.fetch,
+    onRetry: ({ error, delayMs }) => tell(`~ ${error.message} Again in ${Math.round(delayMs)} ms.`),
+  });
+  return async (call) => {
+    const from = host.now();
+    const done = (status: number, id: string | null | undefined): void =>
+      tell(`< ${status} ${id ?? "(no request id)"} ${host.now() - from} ms`);
+    tell(`> ${call.method} ${buildUrl(settings.url, call)}`);
+    try {
+      const answer = await client.request(call.method, call.path, {
+        query: call.query,
+        body: call.file ? buildForm(call.file, call.body) : call.body,
+        headers: call.headers,
+        ...(call.untilDone ? {} : { signal }),
+        ...(call.retries === undefined ? {} : { maxRetries: call.retries }),
+        ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs, attemptTimeoutMs: call.timeoutMs }),
+      });
+      done(answer.status, answer.headers["x-request-id"]);
+      return { status: answer.status, headers: answer.headers, data: answer.body, bytes: answer.bytes };
+    } catch (error) {
+      const failed = error as { status?: number; requestId?: string | null };
+      if (typeof failed.status === "number") done(failed.status, failed.requestId);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import type { Host, Out, Style, Terminal } from "../types.ts";
+
+export function createStyle(on: boolean): Style {
+  return {
+    bold: paint(on, 1, 22),
+    dim: paint(on, 2, 22),
+    red: paint(on, 31, 39),
+    green: paint(on, 32, 39),
+    yellow: paint(on, 33, 39),
+    cyan: paint(on, 36, 39),
+  };
+}
+
+/** Whether a stream gets colour: NO_COLOR off, FORCE_COLOR on, else where a capable terminal reads it. */
+export function hasColor(env: Host["env"], stream: Out): boolean {
+  if (env["NO_COLOR"]) return false;
+  const force = env["FORCE_COLOR"];
+  if (force !== undefined) return force !== "0" && force !== "false";
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+export function detectTerminal(host: Host): Terminal {
+  return {
+    out: createStyle(hasColor(host.env, host.stdout)),
+    err: createStyle(hasColor(host.env, host.stderr)),
+    columns: host.stdout.columns ?? (Number(host.env["COLUMNS"]) || 80),
+    stdoutTTY: host.stdout.isTTY === true,
+    stderrTTY: host.stderr.isTTY === true,
+    interactive: isInteractive(host),
+  };
+}
+
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
+// Made when first needed: 10 ms that plain words do not ask for.
+let segmenter: Intl.Segmenter | undefined;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+const COLORS = /\u001b\[[0-9;]*m/g;
+
+/** Columns a text takes; colours count nothing, East Asian and emoji characters two. */
+export function measureWidth(text: string): number {
+  const plain = text.replace(COLORS, "");
+  if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
+  let width = 0;
+  for (const { segment } of splitGraphemes(plain)) width += WIDE.test(segment) ? 2 : /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u.test(segment) ? 0 : 1;
+  return width;
+}
+
+/** A plain text cut to `width` columns, the cut shown as `…`. */
+export function truncate(text: string, width: number): string {
+  if (measureWidth(text) <= width) return text;
+  let used = 0;
+  let kept = "";
+  for (const { segment } of splitGraphemes(text)) {
+    const w = measureWidth(segment);
+    if (used + w > width - 1) break;
+    used += w;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+function paint(on: boolean, open: number, close: number) {
+  return (text: string): string => (on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text);
+}
+
+function splitGraphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
+
+/** Both ends of a conversation with a person: stdin is typed, stderr is read. */
+function isInteractive(host: Host): boolean {
+  return host.stdin.isTTY === true && host.stderr.isTTY === true && !host.env["CI"] && host.env["TERM"] !== "dumb";
+}

@@ -1,0 +1,60 @@
+import { type CapturedMail, type ClockState, contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { toFailure } from "../runtime/errors.ts";
+import { buildCall } from "../runtime/request.ts";
+import type { Session } from "../types.ts";
+
+/** What the screen shows of the server at one moment. */
+export interface ServerSnapshot {
+  clock: ClockState;
+  mails: readonly CapturedMail[];
+  /** Captured mail in all. */
+  total: number;
+  faults: number;
+}
+
+/** What the screen can ask of the server; each action answers a sentence about what happened. */
+export interface DevServer {
+  poll(): Promise<ServerSnapshot>;
+  toggleClock(frozen: boolean): Promise<string>;
+  nextTimer(): Promise<string>;
+  advance(by: string): Promise<string>;
+  reset(): Promise<string>;
+  /** An error as a sentence. */
+  explain(error: unknown): string;
+}
+
+const SHOWN_MAILS = 50;
+
+/** The dev endpoints of the server the session points at. */
+export function connectDevServer(session: Session): DevServer {
+  const ask = async (endpoint: Endpoint, query: Record<string, unknown> = {}, body?: unknown): Promise<unknown> =>
+    (await session.send(buildCall(endpoint, [], query, body))).data;
+  return {
+    poll: async () => {
+      const [clock, inbox, faults] = await Promise.all([
+        ask(contract.clock.show),
+        ask(contract.inbox.list, { limit: SHOWN_MAILS }),
+        ask(contract.faults.list),
+      ]);
+      const { data, pagination } = inbox as { data: CapturedMail[]; pagination: { total: number } };
+      return { clock: clock as ClockState, mails: data, total: pagination.total, faults: (faults as { data: unknown[] }).data.length };
+    },
+    toggleClock: async (frozen) => {
+      await (frozen ? ask(contract.clock.thaw) : ask(contract.clock.freeze, {}, {}));
+      return frozen ? "The clock runs." : "The clock stands still.";
+    },
+    nextTimer: async () => `Next timer: ${describeFired((await ask(contract.clock.next)) as ClockState)}.`,
+    advance: async (by) => `Forward ${by}: ${describeFired((await ask(contract.clock.advance, {}, { by })) as ClockState)}.`,
+    reset: async () => {
+      await ask(contract.world.reset);
+      return "Everything is as it was at the start.";
+    },
+    explain: (error) => toFailure(error).message,
+  };
+}
+
+function describeFired(state: ClockState): string {
+  const [first] = state.fired;
+  if (!first) return "nothing was due";
+  return state.fired.length === 1 ? `ran ${first.name}` : `ran ${state.fired.length} timers, first ${first.name}`;
+}
