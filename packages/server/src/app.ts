@@ -25,12 +25,12 @@ import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { lastAgentEventAt } from "./marketplace/agent-webhooks/list.ts";
-import { makeStaging } from "./marketplace/files/staging.ts";
+import { createStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { startRetention } from "./marketplace/retention/retention.ts";
-import { lastAlive, makeRunClock } from "./marketplace/runs/clock.ts";
-import { watchNext } from "./marketplace/runs/sweep.ts";
+import { lastAliveAt, makeRunClock } from "./marketplace/runs/clock.ts";
+import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
@@ -90,9 +90,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const suppressed = new SuppressedAddresses(queue.crew === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const runClock = makeRunClock({ db, clock, log, bent: isBendable(clock) });
+  const runClock = makeRunClock({ db, clock, log, controllable: isBendable(clock) });
   const limiter = backend.makeLimiter(clock, isBendable(clock));
-  const staging = makeStaging(() => deps);
+  const staging = createStaging(() => deps);
   const deps: Deps = {
     ...parts,
     ...{
@@ -116,7 +116,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isBendable(clock)) {
-    const signs = await Promise.all([lastEventAt(db.read), lastAgentEventAt(db.read), lastAlive(db.read)]);
+    const signs = await Promise.all([lastEventAt(db.read), lastAgentEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);
@@ -125,7 +125,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx(async (tx) => {
       await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB });
-      await watchNext(tx, deps);
+      await scheduleNextSweep(tx, deps);
       await startRetention(tx, deps);
     });
   };
@@ -134,7 +134,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     verified.clear();
     suppressed.clear();
     limiter.clear();
-    runClock.forget();
+    runClock.reset();
   };
   const world =
     config.dev && isBendable(clock)

@@ -1,7 +1,7 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { readKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
-import { DEFAULT_KEEP, type Keep } from "./marketplace/retention/keep.ts";
+import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/keep.ts";
 
 /** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
 export interface ServeFlag {
@@ -100,7 +100,7 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** How long records of the marketplace are kept. */
-  readonly keepDays: Keep;
+  readonly keepDays: RetentionPolicy;
   readonly maxBodyBytes: number;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
@@ -122,7 +122,7 @@ const MB = 1024 * 1024;
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
-const KEPT = Object.keys(DEFAULT_KEEP) as (keyof Keep)[];
+const KEPT = Object.keys(DEFAULT_RETENTION) as (keyof RetentionPolicy)[];
 const MAX_DAYS = 36_500;
 
 /** Reads the configuration: a flag wins over its variable, a variable over the default. Throws ConfigError. */
@@ -204,8 +204,8 @@ function readRates(text: string | undefined): Config["rates"] {
   return rates;
 }
 
-function readKeep(text: string | undefined): Keep {
-  const keep: Record<keyof Keep, number | null> = { ...DEFAULT_KEEP };
+function readKeep(text: string | undefined): RetentionPolicy {
+  const keep: Record<keyof RetentionPolicy, number | null> = { ...DEFAULT_RETENTION };
   for (const part of text?.split(",") ?? []) {
     const [, name, days] = /^([a-z]+)=(\d{1,6}|forever)d?$/.exec(part.trim()) ?? [];
     const what = KEPT.find((known) => known === name);

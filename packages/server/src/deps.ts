@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { AgentTables } from "./db/agent-tables.ts";
-import type { Db, Tx } from "./db/db.ts";
+import type { Db, Reader, Tx } from "./db/db.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
@@ -65,6 +65,9 @@ export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log"
   readonly deliveries: Pick<Deliveries, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
 }
+
+/** Reads committed rows, or rows of a transaction, for an agent. */
+export type AgentQuery = Reader<AgentTables> | Tx<AgentTables>;
 
 /** A transaction that acts for an agent. */
 export type AgentTx = Tx<AgentTables>;

@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.ts";
 import type { Page, PageAnswer } from "../http/pages.ts";
 import { findMail } from "../inbox/inbox.ts";
-import { eventSent, eventsSent } from "../marketplace/marketplace.ts";
+import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import type { FirstWorkspace } from "../workspaces/workspaces.ts";
 import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
 import { inboxPage, pagePolicy } from "./page.ts";
@@ -28,10 +28,10 @@ export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspa
   return [
     { path: "/", serve: inbox },
     { path: "/dashboard", serve: inbox },
-    { path: "/dashboard/events", serve: async () => json({ data: await eventsSent(deps.db.read, workspaceId, SHOWN) }) },
+    { path: "/dashboard/events", serve: async () => json({ data: await listSentEvents(deps.db.read, workspaceId, SHOWN) }) },
     {
       path: "/dashboard/events/:slug/:id",
-      serve: async ({ slug = "", id = "" }) => json(await eventSent(deps.db.read, workspaceId, slug, id)),
+      serve: async ({ slug = "", id = "" }) => json(await getSentEvent(deps.db.read, workspaceId, slug, id)),
     },
     {
       path: "/dashboard/mail/:id",

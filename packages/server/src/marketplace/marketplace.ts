@@ -37,7 +37,7 @@ import { wakeupJobs } from "./wakeups/jobs.ts";
  * no email and no campaign. Code that serves both takes the narrow ones.
  */
 
-export { eventSent, eventsSent } from "./agent-webhooks/sent.ts";
+export { getSentEvent, listSentEvents } from "./agent-webhooks/sent.ts";
 
 /** The jobs of all rooms. */
 export function marketplaceJobs(deps: Deps): Readonly<Record<string, JobHandler>> {

@@ -3,7 +3,7 @@ import type { buildConnector } from "undici";
 import type { Deps } from "../deps.ts";
 import { checkWebhookUrl } from "../lib/guard-url.ts";
 import type { ListingRow } from "../marketplace/listings/store.ts";
-import { signingSecrets } from "../marketplace/listings/webhook.ts";
+import { getSigningSecrets } from "../marketplace/listings/webhook.ts";
 import type { Attempt } from "./attempt.ts";
 import { Receiver } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
@@ -82,7 +82,7 @@ export class Postman {
     const known = this.#opened.get(id);
     if (known && now < known.until && known.nextAt === nextSecretAt && same(known.current, secret) && same(known.next, nextSecret))
       return known.signers;
-    const signers = new Signers(signingSecrets(this.#deps, listing, now));
+    const signers = new Signers(getSigningSecrets(this.#deps, listing, now));
     const until = nextSecretAt !== null && now < nextSecretAt ? nextSecretAt : Number.POSITIVE_INFINITY;
     if (this.#opened.size >= REMEMBERED) this.#opened.clear();
     this.#opened.set(id, { current: secret, next: nextSecret, nextAt: nextSecretAt, signers, until });

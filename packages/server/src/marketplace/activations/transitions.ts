@@ -4,7 +4,7 @@ import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { emit, emitAll, reviveEvents } from "../agent-webhooks/agent-events.ts";
-import { ringHeld } from "../wakeups/ring.ts";
+import { fireHeldWakeups } from "../wakeups/ring.ts";
 import { effective } from "./store.ts";
 import { endWork } from "./work.ts";
 
@@ -59,7 +59,7 @@ export async function clearPauseReasons(
   if (cleared("webhook_failure")) await reviveEvents(tx, deps, id, left.length === 0);
   if (left.length === 0) {
     await emit(tx, deps, id, { type: "agent.resumed", at, fields: {} });
-    await ringHeld(tx, deps, id);
+    await fireHeldWakeups(tx, deps, id);
   }
   return saved;
 }

@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, lte } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
-import { failRuns } from "../runs/sweep.ts";
+import { failOverdueRuns } from "../runs/sweep.ts";
 
 /**
  * Ends what activations had under way, `at` the moment they ended: runs and open approvals are cancelled, wakeups skipped,
@@ -44,5 +44,5 @@ async function failOverdue(tx: AgentTx, deps: AgentDeps, activationIds: readonly
     .from(runs)
     .where(and(inArray(runs.activationId, [...activationIds]), eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));
   const ids = rows.map(({ id }) => id);
-  await failRuns(tx, deps, ids, overdue);
+  await failOverdueRuns(tx, deps, ids, overdue);
 }

@@ -9,7 +9,7 @@ import { showDelivery, showDetail } from "./show.ts";
 export type SentEvent = Delivery & { slug: string };
 
 /** The latest events for the webhooks of all listings of a workspace, newest first. */
-export async function eventsSent(read: Reader, workspaceId: string, limit: number): Promise<SentEvent[]> {
+export async function listSentEvents(read: Reader, workspaceId: string, limit: number): Promise<SentEvent[]> {
   const { agentEvents: e, listings: l } = read.t;
   const rows = await read
     .select({ event: e, slug: l.slug })
@@ -22,6 +22,6 @@ export async function eventsSent(read: Reader, workspaceId: string, limit: numbe
 }
 
 /** One of them, with its bytes and every attempt. Throws ApiError not_found. */
-export async function eventSent(read: Reader, workspaceId: string, slug: string, id: string): Promise<DeliveryDetail> {
+export async function getSentEvent(read: Reader, workspaceId: string, slug: string, id: string): Promise<DeliveryDetail> {
   return showDetail(read, await findEvent(read, await findListing(read, workspaceId, slug), id));
 }

@@ -15,7 +15,7 @@ type Source = Reader<AgentTables> | AgentTx;
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
 
 /** The brand of a workspace; before anything was set, one with its name and nothing else. Throws ApiError not_found. */
-export async function brandOf(q: Source, workspaceId: string): Promise<BrandRow> {
+export async function getBrand(q: Source, workspaceId: string): Promise<BrandRow> {
   const [row] = await q.select().from(q.t.brands).where(eq(q.t.brands.workspaceId, workspaceId));
   if (row) return row;
   const [workspace] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, workspaceId));
@@ -37,7 +37,7 @@ export async function brandOf(q: Source, workspaceId: string): Promise<BrandRow>
 
 /** A brand as its agents see it. */
 export async function showBrand(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
-  const logo = row.logoAssetId === null ? undefined : await asset(q, row.workspaceId, row.logoAssetId);
+  const logo = row.logoAssetId === null ? undefined : await findLogo(q, row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
     website: row.website,
@@ -52,7 +52,7 @@ export async function showBrand(q: Source, deps: Pick<AgentDeps, "baseUrl">, row
 }
 
 /** The same with the rules, as its people see it. */
-export async function showSettings(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
+export async function showBrandSettings(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
   return {
     ...(await showBrand(q, deps, row)),
     logoAssetId: row.logoAssetId,
@@ -68,24 +68,24 @@ export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | 
 
 /** Changes what is sent. Throws ApiError not_found for a logo that is not in the asset library. */
 export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
-  const before = await brandOf(tx, workspaceId);
-  if (typeof change.logoAssetId === "string" && !(await asset(tx, workspaceId, change.logoAssetId)))
+  const before = await getBrand(tx, workspaceId);
+  if (typeof change.logoAssetId === "string" && !(await findLogo(tx, workspaceId, change.logoAssetId)))
     throw notFound("asset", change.logoAssetId);
   const { colors, fonts, voice, ...rest } = change;
   const row = {
     ...before,
-    ...sent(rest),
-    colors: { ...before.colors, ...sent(colors) },
-    fonts: { ...before.fonts, ...sent(fonts) },
-    voice: { ...before.voice, ...sent(voice) },
+    ...definedOnly(rest),
+    colors: { ...before.colors, ...definedOnly(colors) },
+    fonts: { ...before.fonts, ...definedOnly(fonts) },
+    voice: { ...before.voice, ...definedOnly(voice) },
     updatedAt: deps.clock.now(),
   } as BrandRow;
   const { workspaceId: _key, ...set } = row;
   await tx.insert(tx.t.brands).values(row).onConflictDoUpdate({ target: tx.t.brands.workspaceId, set });
-  return showSettings(tx, deps, row);
+  return showBrandSettings(tx, deps, row);
 }
 
-async function asset(q: Source, workspaceId: string, id: string) {
+async function findLogo(q: Source, workspaceId: string, id: string) {
   const { assets: t } = q.t;
   const [row] = await q
     .select()
@@ -94,6 +94,6 @@ async function asset(q: Source, workspaceId: string, id: string) {
   return row;
 }
 
-function sent<T extends object>(change: T | undefined): Partial<T> {
+function definedOnly<T extends object>(change: T | undefined): Partial<T> {
   return Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

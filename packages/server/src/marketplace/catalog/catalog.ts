@@ -32,11 +32,11 @@ export async function listCatalog(
         .orderBy(desc(t.id))
         .limit(limit)
         .offset(offset);
-      mine = await own(read, workspaceId, rows);
+      mine = await findOwnActivations(read, workspaceId, rows);
       return rows;
     },
     () => read.$count(t, where),
-    (row) => show(row, mine.get(row.id) ?? null),
+    (row) => showAgent(row, mine.get(row.id) ?? null),
   );
 }
 
@@ -45,10 +45,10 @@ export async function getCatalogAgent(read: Reader, workspaceId: string, now: nu
   const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
   if (!row || !isListed(row, now))
     throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
-  return show(row, (await own(read, workspaceId, [row])).get(row.id) ?? null);
+  return showAgent(row, (await findOwnActivations(read, workspaceId, [row])).get(row.id) ?? null);
 }
 
-function show(row: ListingRow, activationId: string | null): CatalogAgent {
+function showAgent(row: ListingRow, activationId: string | null): CatalogAgent {
   return {
     slug: row.slug,
     name: row.name,
@@ -60,7 +60,7 @@ function show(row: ListingRow, activationId: string | null): CatalogAgent {
 }
 
 /** This workspace's living activations of these listings, by listing. */
-async function own(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
+async function findOwnActivations(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
   if (rows.length === 0) return new Map();
   const { activations: a, listings: l } = read.t;
   const found = await read

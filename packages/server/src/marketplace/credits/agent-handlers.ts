@@ -1,7 +1,7 @@
 import type { AgentContract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { consume, refund, showCredits } from "./credits.ts";
+import { consumeCredits, refundCredits, showCredits } from "./credits.ts";
 import { listTransactions } from "./ledger.ts";
 
 /** Credits, as an agent spends them. */
@@ -11,7 +11,7 @@ export const agentCreditHandlers: Handlers<AgentContract["credits"]> = {
   consume: (input, { tx, deps, agent, header }) => {
     if (header("idempotency-key") === null)
       throw new ApiError("idempotency_key_required", "Spending credits needs an Idempotency-Key: a repeat must not spend them again.");
-    return consume(tx, deps, agent, input);
+    return consumeCredits(tx, deps, agent, input);
   },
-  refund: ({ transactionId, ...input }, { tx, deps, agent }) => refund(tx, deps, agent, transactionId, input),
+  refund: ({ transactionId, ...input }, { tx, deps, agent }) => refundCredits(tx, deps, agent, transactionId, input),
 };

@@ -14,7 +14,7 @@ type ActivationRow = AgentTables["activations"]["$inferSelect"];
 const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
 
 /** What a workspace has left. */
-export async function balanceOf(q: Query, workspaceId: string): Promise<number> {
+export async function getBalance(q: Query, workspaceId: string): Promise<number> {
   const { creditBalances: b } = q.t;
   const [row] = await q.select({ balance: b.balance }).from(b).where(eq(b.workspaceId, workspaceId));
   return row?.balance ?? 0;
@@ -23,27 +23,27 @@ export async function balanceOf(q: Query, workspaceId: string): Promise<number> 
 type NewEntry = Omit<EntryRow, "id" | "createdAt">;
 
 /** Adds credits to a workspace. Throws ApiError conflict beyond what a balance may be. */
-export async function grant(
+export async function grantCredits(
   tx: AgentTx,
   deps: AgentDeps,
   workspaceId: string,
   { amount, description = null }: { amount: number; description?: string | null | undefined },
 ): Promise<CreditEntry> {
-  const balanceAfter = await raise(tx, workspaceId, amount);
+  const balanceAfter = await addToBalance(tx, workspaceId, amount);
   if (balanceAfter === undefined)
     throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`, {
       details: [{ path: "amount", code: "balance_full", message: "The balance would be too large." }],
     });
   const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
-  return showEntry(await enter(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
+  return showEntry(await appendEntry(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
 }
 
 /** What an agent may spend. */
 export async function showCredits(q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
-  const activation = await activationOf(q, activationId);
-  const { used, resetsAt } = monthOf(activation, now);
+  const activation = await getActivation(q, activationId);
+  const { used, resetsAt } = getPeriod(activation, now);
   return {
-    balance: await balanceOf(q, workspaceId),
+    balance: await getBalance(q, workspaceId),
     periodLimit: activation.creditLimit,
     periodUsed: used,
     resetsAt: iso(resetsAt),
@@ -62,7 +62,7 @@ export interface Consumption {
  * Spends credits of the brand; the balance never falls below zero, nor does an agent get beyond its limit of the month.
  * Throws ApiError insufficient_credits, not_found for an unknown run, and invalid_state for one that has ended.
  */
-export async function consume(
+export async function consumeCredits(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
@@ -71,11 +71,11 @@ export async function consume(
   const now = deps.clock.now();
   if (runId !== undefined) await findActiveRun(tx, { activationId, runId }, deps.runClock.overdue());
   const { activations: a, creditBalances: b } = tx.t;
-  const activation = await activationOf(tx, activationId);
-  const { used, resetsAt } = monthOf(activation, now);
+  const activation = await getActivation(tx, activationId);
+  const { used, resetsAt } = getPeriod(activation, now);
   const { creditLimit } = activation;
   if (creditLimit !== null && used + amount > creditLimit)
-    throw short(
+    throw insufficientCredits(
       "period_limit",
       `This agent may use ${creditLimit} credits a month and has used ${used}; ${amount} more are too many.`,
       `Its month begins anew at ${iso(resetsAt)}; or ask the brand to raise the limit.`,
@@ -85,14 +85,14 @@ export async function consume(
     .set({ balance: sql`${b.balance} - ${amount}` })
     .where(and(eq(b.workspaceId, workspaceId), gte(b.balance, amount)))
     .returning({ balance: b.balance });
-  if (!paid) throw short("balance", `${amount} credits are needed, and ${await balanceOf(tx, workspaceId)} are left.`);
+  if (!paid) throw insufficientCredits("balance", `${amount} credits are needed, and ${await getBalance(tx, workspaceId)} are left.`);
   await tx
     .update(a)
     .set({ creditsUsed: used + amount, creditsResetAt: resetsAt })
     .where(eq(a.id, activationId));
-  await countRun(tx, activationId, runId ?? null, amount);
+  await addToRun(tx, activationId, runId ?? null, amount);
   return showTransaction(
-    await enter(tx, deps, {
+    await appendEntry(tx, deps, {
       workspaceId,
       activationId,
       runId: runId ?? null,
@@ -111,7 +111,7 @@ export async function consume(
  * Gives back what was spent, or a part of it: in all no more than that, and within a day. Throws ApiError not_found,
  * invalid_state when it is too late, and conflict when no more than was asked for is left of it.
  */
-export async function refund(
+export async function refundCredits(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
@@ -130,8 +130,8 @@ export async function refund(
     throw new ApiError("invalid_state", `Credits can be given back within ${CREDIT_LIMITS.refundHours} hours.`, {
       details: [{ path: "transactionId", code: "refund_window_over", message: `It was spent at ${iso(spent.createdAt)}.` }],
     });
-  const activation = await activationOf(tx, activationId);
-  const month = monthOf(activation, now);
+  const activation = await getActivation(tx, activationId);
+  const month = getPeriod(activation, now);
   const [back] = await tx
     .select({ sum: sum(e.amount) })
     .from(e)
@@ -146,16 +146,16 @@ export async function refund(
         details: [{ path: "amount", code: "already_refunded", message: `${left} are left.` }],
       },
     );
-  const balanceAfter = await raise(tx, workspaceId, given);
+  const balanceAfter = await addToBalance(tx, workspaceId, given);
   if (balanceAfter === undefined) throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`);
   await tx
     .update(a)
     .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })
     .where(eq(a.id, activationId));
-  await countRun(tx, activationId, spent.runId, -given);
+  await addToRun(tx, activationId, spent.runId, -given);
   const { runId, action } = spent;
   return showTransaction(
-    await enter(tx, deps, {
+    await appendEntry(tx, deps, {
       workspaceId,
       activationId,
       runId,
@@ -170,14 +170,14 @@ export async function refund(
   );
 }
 
-async function enter(tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promise<EntryRow> {
+async function appendEntry(tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promise<EntryRow> {
   const row: EntryRow = { ...entry, id: deps.ids("ctx"), createdAt: deps.clock.now() };
   await tx.insert(tx.t.creditEntries).values(row);
   return row;
 }
 
 /** Adds to a balance that stays within what a balance may be; undefined when it would not. */
-async function raise(tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> {
+async function addToBalance(tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> {
   const { creditBalances: b } = tx.t;
   await tx.insert(b).values({ workspaceId, balance: 0 }).onConflictDoNothing();
   const [raised] = await tx
@@ -192,26 +192,26 @@ async function raise(tx: AgentTx, workspaceId: string, amount: number): Promise<
  * The month of an activation, which began on the day on which it was turned on, and what was used in it. No month comes
  * again when a clock is put back.
  */
-function monthOf({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) {
+function getPeriod({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) {
   const { from, until } = monthAround(createdAt, Math.max(now, creditsResetAt - 1));
   return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
 }
 
-async function activationOf(q: Query, id: string): Promise<ActivationRow> {
+async function getActivation(q: Query, id: string): Promise<ActivationRow> {
   const { activations: a } = q.t;
   const [row] = await q.select().from(a).where(eq(a.id, id));
   if (!row) throw notFound("activation", id);
   return row;
 }
 
-function short(code: string, message: string, hint?: string): ApiError {
+function insufficientCredits(code: string, message: string, hint?: string): ApiError {
   return new ApiError("insufficient_credits", message, {
     details: [{ path: "amount", code, message }],
     ...(hint !== undefined && { hint }),
   });
 }
 
-async function countRun(tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> {
+async function addToRun(tx: AgentTx, activationId: string, runId: string | null, amount: number): Promise<void> {
   if (runId === null) return;
   const { runs } = tx.t;
   await tx

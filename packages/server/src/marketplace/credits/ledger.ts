@@ -52,7 +52,7 @@ export function listEntries(read: Reader<AgentTables>, workspaceId: string, inpu
     input.activationId === undefined ? undefined : eq(e.activationId, input.activationId),
     input.kind === undefined ? undefined : eq(e.kind, input.kind),
   );
-  return pageOfEntries(read, where, input, showEntry);
+  return listPage(read, where, input, showEntry);
 }
 
 /** What one activation spent. */
@@ -67,10 +67,10 @@ export function listTransactions(
     ne(e.kind, "grant"),
     input.runId === undefined ? undefined : eq(e.runId, input.runId),
   );
-  return pageOfEntries(read, where, input, showTransaction);
+  return listPage(read, where, input, showTransaction);
 }
 
-function pageOfEntries<Item>(
+function listPage<Item>(
   read: Reader<AgentTables>,
   where: SQL | undefined,
   input: PageInput,

@@ -9,7 +9,7 @@ import type { FileBody } from "../../http/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { assetUrl } from "./asset-url.ts";
-import { dropContent, dropStaged, keepContent, type Staged } from "./contents.ts";
+import { deleteContent, releaseContent, type Staged, storeContent } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
 import { type FileOwner, lockFiles } from "./room.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
@@ -52,7 +52,7 @@ interface AssetFields {
 }
 
 /** An image that was looked at, and where its bytes wait. */
-export type CheckedImage = Upload & ImageSize & { readonly staged: Staged | null };
+export type StagedImage = Upload & ImageSize & { readonly staged: Staged | null };
 
 /** Saves an image; the same one again answers what is there. Throws ApiError storage_quota_exceeded. */
 export async function saveAsset(
@@ -60,7 +60,7 @@ export async function saveAsset(
   deps: AgentDeps,
   owner: FileOwner,
   { alt = null, tags = [], externalId = null }: AssetFields,
-  image: CheckedImage,
+  image: StagedImage,
 ): Promise<{ status: 200 | 201; body: Asset }> {
   const { assets: t } = tx.t;
   const { workspaceId, activationId } = owner;
@@ -68,10 +68,10 @@ export async function saveAsset(
   const same = and(eq(t.workspaceId, workspaceId), eq(t.sha256, image.sha256));
   const [known] = await tx.select().from(t).where(same);
   if (known) {
-    if (image.staged) await dropStaged(tx, deps, image.staged);
+    if (image.staged) await deleteContent(tx, deps, image.staged);
     return { status: 200, body: showAsset(deps, known) };
   }
-  await keepContent(tx, deps, owner, image, image.staged);
+  await storeContent(tx, deps, owner, image, image.staged);
   const row: AssetRow = {
     id: deps.ids("ast"),
     workspaceId,
@@ -149,7 +149,7 @@ export async function deleteAsset(
   const row = await findAsset(tx, workspaceId, id);
   const { assets: t, brands: b } = tx.t;
   await tx.delete(t).where(eq(t.id, id));
-  await dropContent(tx, deps, workspaceId, row.sha256);
+  await releaseContent(tx, deps, workspaceId, row.sha256);
   await tx
     .update(b)
     .set({ logoAssetId: null })

@@ -2,11 +2,11 @@ import { and, asc, eq, gte, isNull, lte } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
-import { assertRoom, type FileOwner, lockFiles } from "./room.ts";
+import { assertQuota, type FileOwner, lockFiles } from "./room.ts";
 import type { Upload } from "./upload.ts";
 
 // Bytes of a part: a quarter of a megabyte is read for a piece of a file, whatever its size, and written at a time.
-export const PART = 256 * 1024;
+export const PART_BYTES = 256 * 1024;
 
 /** Drops the parts of contents that nothing keeps, some at a time. */
 export const SWEEP_JOB = "agent.file.sweep";
@@ -19,12 +19,12 @@ export interface Staged {
 type Writer = Pick<AgentDeps, "ids" | "clock" | "queue">;
 
 /** The bytes of a part of a file. */
-export function partOf({ bytes }: Upload, part: number): Uint8Array {
-  return bytes.subarray(part * PART, (part + 1) * PART);
+export function getPart({ bytes }: Upload, part: number): Uint8Array {
+  return bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
 }
 
 /** The contents a workspace keeps with this hash. */
-export async function keptContent(
+export async function findContent(
   q: Reader<AgentTables> | AgentTx,
   workspaceId: string,
   sha256: string,
@@ -41,61 +41,62 @@ export async function keptContent(
  * Keeps the bytes of a file, once per workspace: those that are staged by one change of a row, others as they are. Throws
  * ApiError storage_quota_exceeded.
  */
-export async function keepContent(tx: AgentTx, deps: Writer, owner: FileOwner, upload: Upload, staged: Staged | null): Promise<void> {
+export async function storeContent(tx: AgentTx, deps: Writer, owner: FileOwner, upload: Upload, staged: Staged | null): Promise<void> {
   const { fileContents: t, fileParts } = tx.t;
   const { workspaceId } = owner;
   await lockFiles(tx, workspaceId);
-  const known = await keptContent(tx, workspaceId, upload.sha256);
+  const known = await findContent(tx, workspaceId, upload.sha256);
   if (known) {
-    if (staged) await dropStaged(tx, deps, staged);
+    if (staged) await deleteContent(tx, deps, staged);
     // The agent's own share counts each file it has, whoever else keeps the same bytes.
-    await assertRoom(tx, owner, upload.bytes.length, "known bytes");
+    await assertQuota(tx, owner, upload.bytes.length, "known bytes");
     return;
   }
   if (staged) {
     const [kept] = await tx.update(t).set({ activationId: null, stagedAt: null }).where(eq(t.id, staged.contentId)).returning({ id: t.id });
     if (kept) return;
   }
-  await assertRoom(tx, owner, upload.bytes.length);
+  await assertQuota(tx, owner, upload.bytes.length);
   const id = deps.ids("fc");
   await tx.insert(t).values({ id, workspaceId, sha256: upload.sha256, size: upload.bytes.length, activationId: null, stagedAt: null });
-  for (let part = 0; part * PART < upload.bytes.length; part += 1)
-    await tx.insert(fileParts).values({ contentId: id, part, bytes: partOf(upload, part) });
+  for (let part = 0; part * PART_BYTES < upload.bytes.length; part += 1)
+    await tx.insert(fileParts).values({ contentId: id, part, bytes: getPart(upload, part) });
 }
 
 /** Lets go of contents that were never kept. Their parts are dropped by a job. */
-export async function dropStaged(tx: AgentTx, deps: Pick<AgentDeps, "queue">, { contentId }: Staged): Promise<void> {
+export async function deleteContent(tx: AgentTx, deps: Pick<AgentDeps, "queue">, { contentId }: Staged): Promise<void> {
   await tx.delete(tx.t.fileContents).where(eq(tx.t.fileContents.id, contentId));
   await deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: { contentId } });
 }
 
 /** Drops the bytes of a file that nothing keeps any more. Behind `lockFiles`. */
-export async function dropContent(tx: AgentTx, deps: Pick<AgentDeps, "queue">, workspaceId: string, sha256: string): Promise<void> {
+export async function releaseContent(tx: AgentTx, deps: Pick<AgentDeps, "queue">, workspaceId: string, sha256: string): Promise<void> {
   const { assets, leadMagnets } = tx.t;
   for (const t of [assets, leadMagnets]) if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256)))) > 0) return;
-  const kept = await keptContent(tx, workspaceId, sha256);
-  if (kept) await dropStaged(tx, deps, { contentId: kept.id });
+  const kept = await findContent(tx, workspaceId, sha256);
+  if (kept) await deleteContent(tx, deps, { contentId: kept.id });
 }
 
 /** The bytes from `first` to `last`, part by part. */
-export async function* contentBytes(
+export async function* readContent(
   read: Reader<AgentTables>,
   { workspaceId, sha256 }: { workspaceId: string; sha256: string },
   first: number,
   last: number,
 ): AsyncGenerator<Uint8Array> {
   const { fileParts: t } = read.t;
-  const content = await keptContent(read, workspaceId, sha256);
+  const content = await findContent(read, workspaceId, sha256);
   if (!content) throw new Error("a file's bytes are gone");
   // Some parts at a time: few reads, and never a whole file in memory.
   const STEP = 4;
-  for (let part = Math.floor(first / PART); part * PART <= last; part += STEP) {
+  for (let part = Math.floor(first / PART_BYTES); part * PART_BYTES <= last; part += STEP) {
     const rows = await read
       .select({ part: t.part, bytes: t.bytes })
       .from(t)
-      .where(and(eq(t.contentId, content.id), gte(t.part, part), lte(t.part, Math.min(part + STEP - 1, Math.floor(last / PART)))))
+      .where(and(eq(t.contentId, content.id), gte(t.part, part), lte(t.part, Math.min(part + STEP - 1, Math.floor(last / PART_BYTES)))))
       .orderBy(asc(t.part));
     if (rows.length === 0) throw new Error("a file's bytes are gone");
-    for (const { part: n, bytes } of rows) yield bytes.subarray(Math.max(0, first - n * PART), Math.min(bytes.length, last + 1 - n * PART));
+    for (const { part: n, bytes } of rows)
+      yield bytes.subarray(Math.max(0, first - n * PART_BYTES), Math.min(bytes.length, last + 1 - n * PART_BYTES));
   }
 }

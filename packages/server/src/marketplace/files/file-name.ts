@@ -21,7 +21,7 @@ export function safeFileName(given: string, { extension, type }: FileKind): stri
 }
 
 /** A Content-Disposition under a file's own name (RFC 6266). */
-export function disposition(how: "inline" | "attachment", fileName: string): string {
+export function contentDisposition(how: "inline" | "attachment", fileName: string): string {
   const ascii = fileName.replace(/[^A-Za-z0-9._ -]/g, "_");
   const encoded = encodeURIComponent(fileName.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   return `${how}; filename="${ascii}"; filename*=UTF-8''${encoded}`;

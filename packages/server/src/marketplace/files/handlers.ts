@@ -1,14 +1,14 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import type { AgentContext, Handlers } from "../../http/handler.ts";
-import { type CheckedImage, checkImage, deleteAsset, findAsset, listAssets, saveAsset, showAsset } from "./assets.ts";
+import { checkImage, deleteAsset, findAsset, listAssets, type StagedImage, saveAsset, showAsset } from "./assets.ts";
 import type { Staged } from "./contents.ts";
 import {
-  type CheckedFile,
   checkLeadMagnet,
   deleteLeadMagnet,
   findLeadMagnet,
   listLeadMagnets,
+  type StagedFile,
   saveLeadMagnet,
   showLeadMagnet,
   updateLeadMagnet,
@@ -20,8 +20,8 @@ export const assetHandlers: Handlers<typeof contract.assets> = {
   list: (input, { read, deps, workspaceId }) => listAssets(read, deps, workspaceId, input),
   create: {
     prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkImage(input, context.file)),
-    run: (input, { tx, deps, workspaceId }, image: CheckedImage) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
-    undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
+    run: (input, { tx, deps, workspaceId }, image: StagedImage) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
+    undo: ({ deps }, { staged }: StagedImage) => deps.staging.drop(staged),
   },
   get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await findAsset(read, workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAsset(tx, deps, workspaceId, id),
@@ -31,8 +31,8 @@ export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
   list: (input, { read, deps, workspaceId }) => listLeadMagnets(read, deps, workspaceId, input),
   create: {
     prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkLeadMagnet(input, context.file)),
-    run: (input, { tx, deps, workspaceId }, file: CheckedFile) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, file),
-    undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
+    run: (input, { tx, deps, workspaceId }, file: StagedFile) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, file),
+    undo: ({ deps }, { staged }: StagedFile) => deps.staging.drop(staged),
   },
   get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await findLeadMagnet(read, workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteLeadMagnet(tx, deps, workspaceId, id),
@@ -41,16 +41,16 @@ export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
 export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
   create: {
     prepare: (input, context) => stage(context, byAgent(context), checkImage(input, context.file)),
-    run: (input, context, image: CheckedImage) => saveAsset(context.tx, context.deps, byAgent(context), input, image),
-    undo: ({ deps }, { staged }: CheckedImage) => deps.staging.drop(staged),
+    run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, byAgent(context), input, image),
+    undo: ({ deps }, { staged }: StagedImage) => deps.staging.drop(staged),
   },
 };
 
 export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
   create: {
     prepare: (input, context) => stage(context, byAgent(context), checkLeadMagnet(input, context.file)),
-    run: (input, context, file: CheckedFile) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, file),
-    undo: ({ deps }, { staged }: CheckedFile) => deps.staging.drop(staged),
+    run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, file),
+    undo: ({ deps }, { staged }: StagedFile) => deps.staging.drop(staged),
   },
   update: ({ id, ...change }, context) => updateLeadMagnet(context.tx, context.deps, byAgent(context), id, change),
 };

@@ -8,12 +8,12 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/upload.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { dropContent, keepContent, type Staged } from "./contents.ts";
+import { releaseContent, type Staged, storeContent } from "./contents.ts";
 import { imageSize } from "./image-size.ts";
-import { linkToken } from "./links.ts";
+import { makeLinkToken } from "./links.ts";
 import { type FileOwner, lockFiles } from "./room.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
-import { zipNames } from "./zip.ts";
+import { listZipEntries } from "./zip.ts";
 
 export type LeadMagnetRow = Tables["leadMagnets"]["$inferSelect"];
 
@@ -29,7 +29,7 @@ export function downloadUrl(deps: LinkDeps, id: string, ms: number): string {
 
 /** The same for pages of this server. */
 export function downloadPath(deps: LinkDeps, id: string, ms: number): string {
-  return `/f/${linkToken(deps, "download", id, ms)}`;
+  return `/f/${makeLinkToken(deps, "download", id, ms)}`;
 }
 
 export function showLeadMagnet(deps: LinkDeps, row: LeadMagnetRow): LeadMagnet {
@@ -52,14 +52,14 @@ export function checkLeadMagnet(input: FileInput, file: FileBody): Upload {
   const { type, bytes } = upload;
   const broken =
     (type.startsWith("image/") && imageSize(type, bytes) === null) ||
-    (/zip|officedocument/.test(type) && zipNames(bytes) === null) ||
+    (/zip|officedocument/.test(type) && listZipEntries(bytes) === null) ||
     (type === "application/pdf" && !Buffer.from(bytes.subarray(-2048)).includes("%%EOF"));
   if (broken) throw new ApiError("corrupt_file", "The file is broken or cut off: its end is missing, or does not fit its beginning.");
   return upload;
 }
 
 /** A file that was looked at, and where its bytes wait. */
-export type CheckedFile = Upload & { readonly staged: Staged | null };
+export type StagedFile = Upload & { readonly staged: Staged | null };
 
 /** Saves a lead magnet. Throws ApiError storage_quota_exceeded. */
 export async function saveLeadMagnet(
@@ -67,10 +67,10 @@ export async function saveLeadMagnet(
   deps: AgentDeps,
   owner: FileOwner,
   fields: { title: string; description?: string | null | undefined; runId?: string | undefined },
-  upload: CheckedFile,
+  upload: StagedFile,
 ): Promise<LeadMagnet> {
   const { workspaceId, activationId } = owner;
-  await keepContent(tx, deps, owner, upload, upload.staged);
+  await storeContent(tx, deps, owner, upload, upload.staged);
   const row: LeadMagnetRow = {
     id: deps.ids("lm"),
     workspaceId,
@@ -153,6 +153,6 @@ export async function deleteLeadMagnet(
   const { leadMagnets: t, landingPages: p } = tx.t;
   await tx.delete(t).where(eq(t.id, id));
   await tx.update(p).set({ leadMagnetId: null }).where(eq(p.leadMagnetId, id));
-  await dropContent(tx, deps, workspaceId, row.sha256);
+  await releaseContent(tx, deps, workspaceId, row.sha256);
   return showLeadMagnet(deps, row);
 }

@@ -8,7 +8,7 @@ export interface Range {
  * The one piece a Range header asks for (RFC 9110, 14.2); null for the whole file, also where the header is none we know or
  * asks for several pieces at once, which we may answer with the whole.
  */
-export function requestedRange(header: string | null, size: number): Range | "unsatisfiable" | null {
+export function parseRange(header: string | null, size: number): Range | "unsatisfiable" | null {
   const match = /^bytes\s*=\s*(\d{0,30})-(\d{0,30})$/i.exec(header?.trim() ?? "");
   if (!match) return null;
   const [, from = "", to = ""] = match;

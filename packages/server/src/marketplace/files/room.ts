@@ -21,7 +21,7 @@ export async function lockFiles(tx: AgentTx, workspaceId: string): Promise<void>
  * Throws ApiError storage_quota_exceeded when a file has no room with its agent, or in the workspace. Exact behind
  * `lockFiles`; what others are still uploading counts.
  */
-export async function assertRoom(
+export async function assertQuota(
   tx: AgentTx,
   { workspaceId, activationId }: FileOwner,
   size: number,
@@ -29,10 +29,13 @@ export async function assertRoom(
 ): Promise<void> {
   const { activationBytes, activationFiles, workspaceBytes } = FILE_LIMITS;
   if (activationId !== null) {
-    const used = await usedBy(tx, { workspaceId, activationId });
-    if (used.files >= activationFiles) throw full(`This agent keeps ${used.files} files here; more than ${activationFiles} are not taken.`);
+    const used = await getUsage(tx, { workspaceId, activationId });
+    if (used.files >= activationFiles)
+      throw quotaExceeded(`This agent keeps ${used.files} files here; more than ${activationFiles} are not taken.`);
     if (used.bytes + size > activationBytes)
-      throw full(`This agent keeps ${mb(used.bytes)} here; with this file it would be more than ${mb(activationBytes)}.`);
+      throw quotaExceeded(
+        `This agent keeps ${formatMb(used.bytes)} here; with this file it would be more than ${formatMb(activationBytes)}.`,
+      );
   }
   // What the workspace has already takes no more of its room.
   if (of === "known bytes") return;
@@ -41,19 +44,20 @@ export async function assertRoom(
     .select({ bytes: sum(t.size).mapWith(Number) })
     .from(t)
     .where(eq(t.workspaceId, workspaceId));
-  if ((all?.bytes ?? 0) + size > workspaceBytes) throw full(`The files of this workspace would take more than ${mb(workspaceBytes)}.`);
+  if ((all?.bytes ?? 0) + size > workspaceBytes)
+    throw quotaExceeded(`The files of this workspace would take more than ${formatMb(workspaceBytes)}.`);
 }
 
-function full(message: string): ApiError {
+function quotaExceeded(message: string): ApiError {
   return new ApiError("storage_quota_exceeded", message);
 }
 
-function mb(bytes: number): string {
+function formatMb(bytes: number): string {
   return `${Math.round(bytes / (1024 * 1024))} MB`;
 }
 
 /** What an activation keeps, and what it is about to: files and bytes. */
-async function usedBy(tx: AgentTx, { workspaceId, activationId }: { workspaceId: string; activationId: string }) {
+async function getUsage(tx: AgentTx, { workspaceId, activationId }: { workspaceId: string; activationId: string }) {
   const { assets, leadMagnets, fileContents: c } = tx.t;
   const used = { files: 0, bytes: 0 };
   for (const [t, where] of [

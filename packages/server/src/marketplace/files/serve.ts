@@ -3,10 +3,10 @@ import type { Deps } from "../../deps.ts";
 import type { HeaderList } from "../../http/answer.ts";
 import type { PublicAnswer, PublicPage, Visit } from "../../http/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { contentBytes } from "./contents.ts";
-import { disposition } from "./file-name.ts";
-import { linkedId } from "./links.ts";
-import { requestedRange } from "./range.ts";
+import { readContent } from "./contents.ts";
+import { contentDisposition } from "./file-name.ts";
+import { openLinkToken } from "./links.ts";
+import { parseRange } from "./range.ts";
 
 interface Served {
   readonly workspaceId: string;
@@ -21,14 +21,14 @@ const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** Files that are served to everybody. */
 export function publicFiles(deps: Deps): readonly PublicPage[] {
-  return [asset(deps), download(deps)];
+  return [assetPage(deps), downloadPage(deps)];
 }
 
-function gone(): ApiError {
+function fileNotFound(): ApiError {
   return new ApiError("not_found", "This file is not here, or no longer.");
 }
 
-function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function toStream(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await parts.next();
@@ -58,7 +58,7 @@ function sendFile(deps: Deps, file: Served, visit: Visit, headers: HeaderList): 
   const within = visit.header("if-range");
   // A HEAD asks for no piece (RFC 9110, 14.2).
   const asked = visit.method === "GET" && (within === null || within === etag) ? visit.header("range") : null;
-  const range = requestedRange(asked, file.size);
+  const range = parseRange(asked, file.size);
   if (range === "unsatisfiable")
     return {
       status: 416,
@@ -70,13 +70,13 @@ function sendFile(deps: Deps, file: Served, visit: Visit, headers: HeaderList): 
   return {
     status: range ? 206 : 200,
     headers: range ? [...common, ["content-range", `bytes ${first}-${last}/${file.size}`]] : common,
-    body: streamOf(contentBytes(deps.db.read, file, first, last)),
+    body: toStream(readContent(deps.db.read, file, first, last)),
     length: last - first + 1,
   };
 }
 
 /** Images of the asset library, shown wherever mails and pages show them. */
-function asset(deps: Deps): PublicPage {
+function assetPage(deps: Deps): PublicPage {
   return {
     path: "/a/:id",
     methods: ["GET"],
@@ -84,10 +84,10 @@ function asset(deps: Deps): PublicPage {
       const { assets: t } = deps.db.read.t;
       const id = visit.params.id ?? "";
       const [row] = /^ast_[0-9a-z]{26}$/.test(id) ? await deps.db.read.select().from(t).where(eq(t.id, id)) : [];
-      if (!row) throw gone();
+      if (!row) throw fileNotFound();
       return sendFile(deps, row, visit, [
         ["cache-control", "public, max-age=86400"],
-        ["content-disposition", disposition("inline", row.fileName)],
+        ["content-disposition", contentDisposition("inline", row.fileName)],
         ["cross-origin-resource-policy", "cross-origin"],
       ]);
     },
@@ -95,12 +95,12 @@ function asset(deps: Deps): PublicPage {
 }
 
 /** Lead magnets, for those who have a link that still works. */
-function download(deps: Deps): PublicPage {
+function downloadPage(deps: Deps): PublicPage {
   return {
     path: "/f/:token",
     methods: ["GET"],
     serve: async (visit) => {
-      const id = linkedId(deps, "download", visit.params.token ?? "");
+      const id = openLinkToken(deps, "download", visit.params.token ?? "");
       const { leadMagnets: t } = deps.db.read.t;
       const [row] =
         id === null
@@ -112,7 +112,7 @@ function download(deps: Deps): PublicPage {
       if (!row) throw new ApiError("not_found", "This link does not work, or no longer. Please sign up again to get another one.");
       return sendFile(deps, row, visit, [
         ["cache-control", "private, no-cache"],
-        ["content-disposition", disposition("attachment", row.fileName)],
+        ["content-disposition", contentDisposition("attachment", row.fileName)],
         ["cross-origin-resource-policy", "same-origin"],
         ["x-robots-tag", "noindex"],
       ]);

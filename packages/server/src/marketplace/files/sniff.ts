@@ -1,4 +1,4 @@
-import { zipNames } from "./zip.ts";
+import { listZipEntries } from "./zip.ts";
 
 /** What a file is, by its bytes. */
 export interface FileKind {
@@ -31,16 +31,16 @@ const UNKNOWN = kind("application/octet-stream", "file of an unknown type", "bin
 const KINDS = [PNG, JPEG, GIF, WEBP, PDF, ZIP, EPUB, DOCX, MP3, MP4, SVG, HTML, XML, PROGRAM, ELF, SCRIPT, TEXT];
 
 /** What a file is, told by its bytes alone. */
-export function sniff(bytes: Uint8Array): FileKind {
-  if (starts(bytes, "\x89PNG\r\n\x1a\n")) return PNG;
-  if (starts(bytes, "\xff\xd8\xff")) return JPEG;
-  if (starts(bytes, "GIF87a") || starts(bytes, "GIF89a")) return GIF;
-  if (starts(bytes, "RIFF") && starts(bytes, "WEBP", 8)) return WEBP;
-  if (starts(bytes, "%PDF-")) return PDF;
-  if (starts(bytes, "PK\x03\x04") || starts(bytes, "PK\x05\x06")) return zipKind(bytes);
-  if (starts(bytes, "ftyp", 4)) return MP4;
-  if (starts(bytes, "MZ")) return PROGRAM;
-  if (starts(bytes, "\x7fELF")) return ELF;
+export function detectKind(bytes: Uint8Array): FileKind {
+  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) return PNG;
+  if (startsWith(bytes, "\xff\xd8\xff")) return JPEG;
+  if (startsWith(bytes, "GIF87a") || startsWith(bytes, "GIF89a")) return GIF;
+  if (startsWith(bytes, "RIFF") && startsWith(bytes, "WEBP", 8)) return WEBP;
+  if (startsWith(bytes, "%PDF-")) return PDF;
+  if (startsWith(bytes, "PK\x03\x04") || startsWith(bytes, "PK\x05\x06")) return zipKind(bytes);
+  if (startsWith(bytes, "ftyp", 4)) return MP4;
+  if (startsWith(bytes, "MZ")) return PROGRAM;
+  if (startsWith(bytes, "\x7fELF")) return ELF;
   return isMp3(bytes) ? MP3 : textKind(bytes);
 }
 
@@ -72,20 +72,20 @@ function kind(type: string, name: string, ...extensions: string[]) {
   return { type, name, extension: extensions[0] as string, extensions };
 }
 
-function starts(bytes: Uint8Array, signature: string, at = 0): boolean {
+function startsWith(bytes: Uint8Array, signature: string, at = 0): boolean {
   return bytes.length >= at + signature.length && Buffer.from(bytes.subarray(at, at + signature.length)).toString("latin1") === signature;
 }
 
 function zipKind(bytes: Uint8Array): FileKind {
   // An EPUB says what it is in its first entry, which is not packed.
-  if (starts(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
-  const names = zipNames(bytes) ?? [];
+  if (startsWith(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
+  const names = listZipEntries(bytes) ?? [];
   return names.includes("[Content_Types].xml") && names.some((name) => name.startsWith("word/")) ? DOCX : ZIP;
 }
 
 /** Frames of an MP3 begin with eleven set bits, then a layer and a bit rate that exist. */
 function isMp3(bytes: Uint8Array): boolean {
-  if (starts(bytes, "ID3")) return true;
+  if (startsWith(bytes, "ID3")) return true;
   const [a = 0, b = 0, c = 0] = bytes;
   return a === 0xff && (b & 0xe6) === 0xe2 && (c & 0xf0) !== 0xf0 && (c & 0xf0) !== 0;
 }

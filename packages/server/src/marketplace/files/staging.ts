@@ -3,8 +3,8 @@ import type { Db } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { dropStaged, keptContent, PART, partOf, type Staged, SWEEP_JOB } from "./contents.ts";
-import { assertRoom, type FileOwner, lockFiles } from "./room.ts";
+import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
+import { assertQuota, type FileOwner, lockFiles } from "./room.ts";
 import type { Upload } from "./upload.ts";
 
 /** Where the bytes of large files wait until they are kept. */
@@ -28,18 +28,18 @@ const STEP = 8;
 
 type StagingDeps = Pick<Deps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
 
-export function makeStaging(depsOf: () => StagingDeps): Staging {
+export function createStaging(depsOf: () => StagingDeps): Staging {
   return {
     stage: async (owner, upload, gone) => {
       const deps = depsOf();
       const { db, ids, clock, queue, log } = deps;
       const { workspaceId, activationId } = owner;
       const size = upload.bytes.length;
-      if (size <= PART || (await keptContent(db.read, workspaceId, upload.sha256))) return null;
+      if (size <= PART_BYTES || (await findContent(db.read, workspaceId, upload.sha256))) return null;
       const contentId = ids("fc");
       await db.tx(async (tx) => {
         await lockFiles(tx, workspaceId);
-        await assertRoom(tx, owner, size);
+        await assertQuota(tx, owner, size);
         await tx
           .insert(tx.t.fileContents)
           .values({ id: contentId, workspaceId, sha256: upload.sha256, size, activationId, stagedAt: clock.now() });
@@ -87,14 +87,14 @@ export function sweepContents({ db, clock }: Deps): JobHandler {
   };
 }
 
-function assertThere(gone: AbortSignal): void {
+function assertConnected(gone: AbortSignal): void {
   if (gone.aborted) throw new ApiError("validation_error", "The connection ended before the file was stored.");
 }
 
 /** Writes the parts of a file for which there is room. Throws ApiError storage_unavailable or validation_error. */
 async function writeParts({ db, clock }: StagingDeps, contentId: string, upload: Upload, gone: AbortSignal): Promise<void> {
-  for (let part = 0; part * PART < upload.bytes.length; part += 1) {
-    assertThere(gone);
+  for (let part = 0; part * PART_BYTES < upload.bytes.length; part += 1) {
+    assertConnected(gone);
     await db.tx(async (tx) => {
       const { fileContents: c, fileParts } = tx.t;
       // Written with each part: what is swept meanwhile gets no further one.
@@ -105,10 +105,10 @@ async function writeParts({ db, clock }: StagingDeps, contentId: string, upload:
         .returning({ id: c.id });
       if (!there)
         throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
-      await tx.insert(fileParts).values({ contentId, part, bytes: partOf(upload, part) });
+      await tx.insert(fileParts).values({ contentId, part, bytes: getPart(upload, part) });
     });
   }
-  assertThere(gone);
+  assertConnected(gone);
 }
 
 async function drop({ db, queue }: StagingDeps, staged: Staged): Promise<void> {
@@ -118,6 +118,6 @@ async function drop({ db, queue }: StagingDeps, staged: Staged): Promise<void> {
       .select({ id: c.id })
       .from(c)
       .where(and(eq(c.id, staged.contentId), isNotNull(c.stagedAt)));
-    if (there) await dropStaged(tx, { queue }, staged);
+    if (there) await deleteContent(tx, { queue }, staged);
   });
 }

@@ -5,7 +5,7 @@ import { pdf, png, type TestAgent, turnedOn } from "../../../test/agent.ts";
 import type { Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { PART } from "./contents.ts";
+import { PART_BYTES } from "./contents.ts";
 
 const MB = 1024 * 1024;
 
@@ -100,7 +100,7 @@ test.each([["agent"], ["workspace"]] as const)("uploads at once never take more 
   expect(row?.bytes).toBeLessThanOrEqual(of === "agent" ? FILE_LIMITS.activationBytes : FILE_LIMITS.workspaceBytes);
   // What was refused has left nothing behind.
   const { parts } = await stored(world);
-  expect(parts).toBe(2 * Math.ceil(large("a", MB).length / PART) + 2);
+  expect(parts).toBe(2 * Math.ceil(large("a", MB).length / PART_BYTES) + 2);
 });
 
 test("the number of files is counted exactly too, and the same bytes count for each agent that has them", async () => {
@@ -135,7 +135,7 @@ test("the same bytes at once are kept once", async () => {
   const answers = await Promise.all([1, 2, 3].map((n) => upload(agent, `n${n}`, bytes)));
   expect(statuses(answers)).toEqual([201, 201, 201]);
   await world.settle();
-  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART_BYTES) });
   for (const { body } of answers) expect(Buffer.from(await (await world.fetch(body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
 });
 
@@ -146,7 +146,7 @@ test("one file uploaded twice under one Idempotency-Key is one file, and nothing
   const answers = await Promise.all([1, 2].map(() => upload(agent, "n", bytes, { "idempotency-key": "k" })));
   expect(answers[0]?.body).toEqual(answers[1]?.body);
   await world.settle();
-  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART_BYTES) });
   expect((await world.sdk.leadMagnets.list()).data).toHaveLength(1);
 });
 
@@ -154,7 +154,7 @@ test("a send goes through while an upload is under way, and of the file nothing 
   await using world = await createWorld();
   const agent = await turnedOn(world);
   const bytes = large("slow", 12 * MB);
-  const parts = Math.ceil(bytes.length / PART);
+  const parts = Math.ceil(bytes.length / PART_BYTES);
   const { stopped, goOn } = stopAfter(world, parts - 1);
   const uploading = upload(agent, "slow", bytes);
   await stopped;
@@ -322,7 +322,7 @@ test("an image that is known already is answered as it is, however large it is",
   expect(statuses(answers)).toEqual([200, 200, 201]);
   expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   await world.settle();
-  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART) });
+  expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: Math.ceil(bytes.length / PART_BYTES) });
   const { assets: t } = world.app.deps.db.read.t;
   expect(await world.app.deps.db.read.$count(t, and(eq(t.activationId, agent.activationId)))).toBe(1);
 });

@@ -6,7 +6,7 @@ const MAX_COMMENT = 65_535;
 const MAX_ENTRIES = 5000;
 
 /** The names in a ZIP's directory, unpacking nothing; null when it has none that holds together. */
-export function zipNames(bytes: Uint8Array): string[] | null {
+export function listZipEntries(bytes: Uint8Array): string[] | null {
   const v = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = bytes.length - END_SIZE; at >= Math.max(0, bytes.length - END_SIZE - MAX_COMMENT); at -= 1) {
     if (v.getUint32(at) !== END) continue;

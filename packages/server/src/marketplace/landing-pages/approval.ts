@@ -1,12 +1,12 @@
 import { and, eq } from "drizzle-orm";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { brandOf } from "../brand/brand.ts";
+import { getBrand } from "../brand/brand.ts";
 import type { PageRow } from "./address.ts";
 
 /** Throws ApiError approval_required where the brand wants to be asked before an agent's page goes out, and has not said yes. */
 export async function assertMayBeOut(tx: AgentTx, page: PageRow): Promise<void> {
-  const brand = await brandOf(tx, page.workspaceId);
+  const brand = await getBrand(tx, page.workspaceId);
   if (!brand.publishNeedsApproval || (await isApproved(tx, page))) return;
   throw new ApiError("approval_required", "This brand says yes to a page before it goes out, and to each change of one that is out.", {
     details: [

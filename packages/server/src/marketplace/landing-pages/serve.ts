@@ -6,9 +6,9 @@ import type { HeaderList } from "../../http/answer.ts";
 import type { PublicAnswer, PublicPage, Visit } from "../../http/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
-import { brandOf } from "../brand/brand.ts";
+import { getBrand } from "../brand/brand.ts";
 import { downloadPath } from "../files/lead-magnets.ts";
-import { linkedId } from "../files/links.ts";
+import { openLinkToken } from "../files/links.ts";
 import { idOfRef, type PageRow, pagePath } from "./address.ts";
 import type { Document } from "./look/document.ts";
 import { landingPage, thanksPage } from "./look/page.ts";
@@ -47,7 +47,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
 
   const isPreview = (visit: Visit, row: PageRow): boolean => {
     const token = visit.query.get("preview");
-    return visit.method !== "POST" && token !== null && linkedId(deps, "preview", token) === row.id;
+    return visit.method !== "POST" && token !== null && openLinkToken(deps, "preview", token) === row.id;
   };
 
   const count = async (visit: Visit, page: PageRow): Promise<void> => {
@@ -63,7 +63,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     const preview = isPreview(visit, page);
     if (pagePath(page) !== `/p/${visit.params.ref}`)
       return moved(308, preview ? `${pagePath(page)}?preview=${visit.query.get("preview")}` : pagePath(page));
-    const document = landingPage(page, await brandOf(read, page.workspaceId), deps);
+    const document = landingPage(page, await getBrand(read, page.workspaceId), deps);
     if (preview) return html(200, document, NOT_KEPT);
     if (isLooking(visit)) await count(visit, page);
     const etag = `"${hash("sha256", document.html, "base64url").slice(0, 27)}"`;
@@ -90,7 +90,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     await limited(limiter, `form:${anonymous(salt, visit.address)}`, FORMS);
     await limited(limiter, `form:${page.id}`, FORMS_OF_PAGE);
     const reading = readForm(page, await visit.body(FORM_BYTES));
-    const brand = await brandOf(read, page.workspaceId);
+    const brand = await getBrand(read, page.workspaceId);
     if ("faults" in reading) return html(400, landingPage(page, brand, deps, reading.faults), NOT_KEPT);
     if ("signup" in reading) await signUp(deps, page, brand.name, reading.signup);
     const file =
@@ -104,7 +104,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     const page = await pageOf(visit);
     if (!page.hasForm) throw nowhere();
     const token = visit.query.get("file") ?? "";
-    const id = linkedId(deps, "download", token);
+    const id = openLinkToken(deps, "download", token);
     const { leadMagnets: m, lists: l } = read.t;
     const [file] =
       id === null
@@ -120,7 +120,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
             .select({ doubleOptIn: l.doubleOptIn })
             .from(l)
             .where(and(eq(l.workspaceId, page.workspaceId), eq(l.id, page.listId), isNull(l.deletedAt)));
-    const document = thanksPage(page, await brandOf(read, page.workspaceId), {
+    const document = thanksPage(page, await getBrand(read, page.workspaceId), {
       download: file ? `/f/${token}` : null,
       fileName: file?.fileName ?? null,
       confirm: list?.doubleOptIn ?? false,

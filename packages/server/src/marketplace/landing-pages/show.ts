@@ -1,7 +1,7 @@
 import type { LandingPage, LandingPageSummary } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
-import { linkToken } from "../files/links.ts";
+import { makeLinkToken } from "../files/links.ts";
 import { type PageRow, pageUrl } from "./address.ts";
 import type { Viewer } from "./store.ts";
 
@@ -37,6 +37,6 @@ export function showPage(deps: ShowDeps, viewer: Viewer, row: PageRow): LandingP
     blocks: row.blocks,
     seo: row.seo,
     form: row.form,
-    previewUrl: `${pageUrl(deps, row)}?preview=${linkToken(deps, "preview", row.id, HOUR)}`,
+    previewUrl: `${pageUrl(deps, row)}?preview=${makeLinkToken(deps, "preview", row.id, HOUR)}`,
   };
 }

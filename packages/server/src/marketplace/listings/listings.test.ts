@@ -4,7 +4,7 @@ import { ask, type Scenario, scenarios } from "../../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
 import { listingById } from "./store.ts";
-import { signingSecrets } from "./webhook.ts";
+import { getSigningSecrets } from "./webhook.ts";
 
 const path = "/api/v1/marketplace/listings";
 const good = { slug: "writer", name: "Writer", description: "Writes.", webhookUrl: "http://127.0.0.1:9/hook", permissions: SCOPES };
@@ -151,7 +151,7 @@ test("a rotated secret takes over at the end of the overlap, and signs along bef
   const secrets = async () => {
     const row = await listingById(world.app.deps.db.read, id);
     if (!row) throw new Error("gone");
-    return signingSecrets(world.app.deps, row, world.clock.now());
+    return getSigningSecrets(world.app.deps, row, world.clock.now());
   };
   expect(await secrets()).toEqual({ current: first, next: null });
   const second = await world.sdk.listings.rotateSecret("writer", { overlapSeconds: 3600 });

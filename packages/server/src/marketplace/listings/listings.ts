@@ -8,7 +8,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import { findListing, isListed, type ListingRow } from "./store.ts";
-import { currentSealed, makeSecret, sealSecret } from "./webhook.ts";
+import { getCurrentSecret, makeSecret, sealSecret } from "./webhook.ts";
 
 /** A listing as its builder sees it, now. */
 export function showListing(row: ListingRow, now: number): Listing {
@@ -40,10 +40,10 @@ export async function createListing(
   workspaceId: string,
   wanted: NewListing,
 ): Promise<Listing & { webhookSecret: string }> {
-  guard(wanted.webhookUrl, deps);
+  assertWebhookUrl(wanted.webhookUrl, deps);
   const { listings } = tx.t;
   // Asked first: on Postgres a refused insert would end the transaction, and with it the chance to say why.
-  if ((await tx.$count(listings, eq(listings.slug, wanted.slug))) > 0) throw taken(wanted.slug);
+  if ((await tx.$count(listings, eq(listings.slug, wanted.slug))) > 0) throw slugTaken(wanted.slug);
   const now = deps.clock.now();
   const id = deps.ids("lst");
   const webhookSecret = makeSecret(deps.random);
@@ -66,7 +66,7 @@ export async function createListing(
   try {
     await tx.insert(listings).values(row);
   } catch (error) {
-    if (error instanceof UniqueViolation) throw taken(wanted.slug);
+    if (error instanceof UniqueViolation) throw slugTaken(wanted.slug);
     throw error;
   }
   return { ...showListing(row, now), webhookSecret };
@@ -82,7 +82,7 @@ export async function updateListing(
 ): Promise<Listing> {
   const row = await findListing(tx, workspaceId, slug);
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
-  if (sent.webhookUrl !== undefined) guard(sent.webhookUrl, deps);
+  if (sent.webhookUrl !== undefined) assertWebhookUrl(sent.webhookUrl, deps);
   const now = deps.clock.now();
   if (Object.keys(sent).length === 0) return showListing(row, now);
   await tx
@@ -109,7 +109,7 @@ export async function rotateSecret(
   await tx
     .update(tx.t.listings)
     .set({
-      secret: currentSealed(row, now),
+      secret: getCurrentSecret(row, now),
       nextSecret: sealSecret(deps, row.id, webhookSecret),
       nextSecretAt: effectiveAt,
       updatedAt: now,
@@ -153,12 +153,12 @@ function instant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
-function guard(url: string, { config }: Deps): void {
+function assertWebhookUrl(url: string, { config }: Deps): void {
   const fault = checkWebhookUrl(url, config);
   if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
 }
 
-function taken(slug: string): ApiError {
+function slugTaken(slug: string): ApiError {
   return new ApiError("slug_taken", `There is a listing with the slug ${slug} already.`, {
     details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
   });

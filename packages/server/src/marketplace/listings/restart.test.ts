@@ -7,7 +7,7 @@ import { ConfigError, readConfig } from "../../config.ts";
 import { silentLog } from "../../lib/log.ts";
 import { type RunningServer, serve } from "../../serve.ts";
 import { listingById } from "./store.ts";
-import { signingSecrets } from "./webhook.ts";
+import { getSigningSecrets } from "./webhook.ts";
 
 let data = "";
 beforeEach(() => {
@@ -20,7 +20,7 @@ const start = (flags: Record<string, string> = {}) =>
 
 const secretOf = async ({ app: { deps } }: RunningServer, id: string): Promise<string | undefined> => {
   const row = await listingById(deps.db.read, id);
-  return row && signingSecrets(deps, row, deps.clock.now()).current;
+  return row && getSigningSecrets(deps, row, deps.clock.now()).current;
 };
 
 test("a webhook secret is readable after a restart, by the key beside the data or by one that is given", async () => {

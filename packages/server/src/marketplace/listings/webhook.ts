@@ -16,23 +16,23 @@ export function makeSecret(random: Random): string {
 }
 
 export function sealSecret({ seal }: Pick<Deps, "seal">, listingId: string, secret: string): Uint8Array {
-  return seal.seal(secret, place(listingId));
+  return seal.seal(secret, sealContext(listingId));
 }
 
 type Secrets = Pick<ListingRow, "id" | "secret" | "nextSecret" | "nextSecretAt">;
 
 /** The sealed secret that counts now: from the end of the overlap on, the new one. */
-export function currentSealed({ secret, nextSecret, nextSecretAt }: Omit<Secrets, "id">, now: number): Uint8Array {
+export function getCurrentSecret({ secret, nextSecret, nextSecretAt }: Omit<Secrets, "id">, now: number): Uint8Array {
   return nextSecret !== null && nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;
 }
 
 /** Which secrets sign the events of a listing at this moment. */
-export function signingSecrets({ seal }: Pick<Deps, "seal">, listing: Secrets, now: number): SigningSecrets {
-  const current = currentSealed(listing, now);
+export function getSigningSecrets({ seal }: Pick<Deps, "seal">, listing: Secrets, now: number): SigningSecrets {
+  const current = getCurrentSecret(listing, now);
   const next = listing.nextSecret !== null && current !== listing.nextSecret ? listing.nextSecret : null;
-  return { current: seal.open(current, place(listing.id)), next: next && seal.open(next, place(listing.id)) };
+  return { current: seal.open(current, sealContext(listing.id)), next: next && seal.open(next, sealContext(listing.id)) };
 }
 
-function place(listingId: string): string {
+function sealContext(listingId: string): string {
   return `listing:${listingId}`;
 }

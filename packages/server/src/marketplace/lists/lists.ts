@@ -15,14 +15,14 @@ interface ListRow {
 }
 
 /** A page of the brand's lists with their sizes, newest first. */
-export async function listMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
+export async function listListMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
   const { lists: t } = read.t;
-  const where = living(read.t, workspaceId);
+  const where = whereExisting(read.t, workspaceId);
   const page = await pageOf(
     input,
     ({ before, limit, offset }) =>
       read
-        .select(columns(read.t))
+        .select(readableColumns(read.t))
         .from(t)
         .where(and(where, before === null ? undefined : lt(t.id, before)))
         .orderBy(desc(t.id))
@@ -35,19 +35,19 @@ export async function listMetadata(read: Reader<AgentTables>, workspaceId: strin
 }
 
 /** One list with its size. Throws ApiError not_found. */
-export async function metadataOf(read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> {
+export async function getListMetadata(read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> {
   const { lists: t } = read.t;
   const rows = await read
-    .select(columns(read.t))
+    .select(readableColumns(read.t))
     .from(t)
-    .where(and(living(read.t, workspaceId), eq(t.id, id)));
+    .where(and(whereExisting(read.t, workspaceId), eq(t.id, id)));
   const [list] = await withCounts(read, rows);
   if (!list) throw notFound("list", id);
   return list;
 }
 
 /** What an agent may know of a list. Who a confirmation mail comes from is an address, so it is not read at all. */
-function columns({ lists: t }: AgentTables) {
+function readableColumns({ lists: t }: AgentTables) {
   return {
     id: t.id,
     name: t.name,
@@ -57,7 +57,7 @@ function columns({ lists: t }: AgentTables) {
   };
 }
 
-function living({ lists: t }: AgentTables, workspaceId: string) {
+function whereExisting({ lists: t }: AgentTables, workspaceId: string) {
   return and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt));
 }
 

@@ -7,16 +7,16 @@ import type { JobHandler } from "../../queue/queue.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
-import { waitOver } from "../runs/waits.ts";
+import { endWait } from "../runs/waits.ts";
 import {
   type ApprovalRow,
   addMessage,
   effectiveApproval,
-  type Found,
   findMessage,
+  type MessageOwner,
   type MessageRow,
-  noteRead,
-  type Owner,
+  type MessageWithApproval,
+  markReadByReply,
   showMessage,
 } from "./store.ts";
 
@@ -24,12 +24,12 @@ import {
 export const EXPIRE_APPROVAL_JOB = "agent.approval.expire";
 
 /** What the two options everybody knows are called once they were chosen. */
-const KNOWN: Readonly<Record<string, { status: ApprovalStatus; decision: string }>> = {
+const STANDARD_OPTIONS: Readonly<Record<string, { status: ApprovalStatus; decision: string }>> = {
   approve: { status: "APPROVED", decision: "approved" },
   reject: { status: "REJECTED", decision: "rejected" },
 };
 
-type Settled = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
+type Resolution = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
 
 export interface Answer {
   decision: string;
@@ -42,9 +42,9 @@ export interface Answer {
  */
 export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
   const now = deps.clock.now();
-  const { message, approval } = await questionOf(tx, { workspaceId }, id, now);
+  const { message, approval } = await findRequest(tx, { workspaceId }, id, now);
   assertLiving(await findActivation(tx, workspaceId, message.activationId), now);
-  if (approval.status !== "PENDING") throw notOpen(approval);
+  if (approval.status !== "PENDING") throw notOpenError(approval);
   const option = approval.options.find((o) => o.id === answer.decision);
   if (!option) {
     const names = approval.options.map((o) => o.id).join(", ");
@@ -52,11 +52,11 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
   }
   if (answer.comment !== undefined && !approval.allowComment)
     throw invalid("comment", "not_allowed", "This request takes no comment: answer with a decision alone.");
-  const known = KNOWN[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
-  const settled = await settle(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
-  if (!settled) throw notOpen((await questionOf(tx, { workspaceId }, id, now)).approval);
-  await tell(tx, deps, message, settled, "brand");
-  return showMessage({ message: await noteRead(tx, message, now), approval: settled }, now);
+  const known = STANDARD_OPTIONS[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
+  const settled = await resolve(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
+  if (!settled) throw notOpenError((await findRequest(tx, { workspaceId }, id, now)).approval);
+  await announce(tx, deps, message, settled, "brand");
+  return showMessage({ message: await markReadByReply(tx, message, now), approval: settled }, now);
 }
 
 /**
@@ -65,12 +65,12 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
  */
 export async function cancelRequest(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Message> {
   const now = deps.clock.now();
-  const { message, approval } = await questionOf(tx, { activationId }, id, now);
+  const { message, approval } = await findRequest(tx, { activationId }, id, now);
   if (approval.status === "CANCELLED") return showMessage({ message, approval }, now);
-  if (approval.status !== "PENDING") throw notOpen(approval);
-  const settled = await settle(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
-  if (!settled) throw notOpen((await questionOf(tx, { activationId }, id, now)).approval);
-  if (message.runId !== null) await waitOver(tx, deps, { activationId, runId: message.runId }, id);
+  if (approval.status !== "PENDING") throw notOpenError(approval);
+  const settled = await resolve(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
+  if (!settled) throw notOpenError((await findRequest(tx, { activationId }, id, now)).approval);
+  if (message.runId !== null) await endWait(tx, deps, { activationId, runId: message.runId }, id);
   return showMessage({ message, approval: settled }, now);
 }
 
@@ -86,20 +86,25 @@ export function expireApproval(deps: Deps): JobHandler {
       commit: async (tx) => {
         const now = deps.clock.now();
         const expired = { status: "EXPIRED" as const, decision: "expired", comment: null, answeredAt: approval.expiresAt };
-        const settled = await settle(tx, approval, expired, "expired", now);
-        if (settled) await tell(tx, deps, message, settled, "system");
+        const settled = await resolve(tx, approval, expired, "expired", now);
+        if (settled) await announce(tx, deps, message, settled, "system");
       },
     };
   };
 }
 
-function notOpen({ status }: ApprovalRow): ApiError {
+function notOpenError({ status }: ApprovalRow): ApiError {
   return new ApiError("invalid_state", `This request is ${status}: only a PENDING one can be answered or taken back.`, {
     details: [{ path: "", code: `approval_${status.toLowerCase()}`, message: "The first answer counts." }],
   });
 }
 
-async function questionOf(tx: AgentTx, owner: Owner, id: string, now: number): Promise<Found & { approval: ApprovalRow }> {
+async function findRequest(
+  tx: AgentTx,
+  owner: MessageOwner,
+  id: string,
+  now: number,
+): Promise<MessageWithApproval & { approval: ApprovalRow }> {
   const { message, approval } = await findMessage(tx, owner, id);
   if (approval === null)
     throw new ApiError("invalid_state", `This message is a ${message.type}: it asks for no answer.`, {
@@ -110,7 +115,7 @@ async function questionOf(tx: AgentTx, owner: Owner, id: string, now: number): P
 }
 
 /** Settles an open question; of several who do so at once one succeeds. */
-async function settle(tx: AgentTx, approval: ApprovalRow, settled: Settled, still: "open" | "expired", now: number) {
+async function resolve(tx: AgentTx, approval: ApprovalRow, settled: Resolution, still: "open" | "expired", now: number) {
   await lockActivation(tx, approval.activationId);
   const { approvals: p } = tx.t;
   const [row] = await tx
@@ -124,7 +129,7 @@ async function settle(tx: AgentTx, approval: ApprovalRow, settled: Settled, stil
 }
 
 /** Tells the agent what came of its question: by an event, in the inbox, and by letting the run go on that waits for it. */
-async function tell(
+async function announce(
   tx: AgentTx,
   deps: AgentDeps,
   request: MessageRow,
@@ -152,5 +157,5 @@ async function tell(
     runId,
     fields: { messageId: request.id, decision: decision ?? "", comment, answeredAt: iso(at) },
   });
-  if (runId !== null) await waitOver(tx, deps, { activationId, runId }, request.id);
+  if (runId !== null) await endWait(tx, deps, { activationId, runId }, request.id);
 }

@@ -5,16 +5,16 @@ import { answerRequest } from "./approvals.ts";
 import { listMessages } from "./list.ts";
 import { markRead, writeToAgent } from "./messages.ts";
 import { findMessage, showMessage } from "./store.ts";
-import { listQuestions, listWaiting } from "./waiting.ts";
+import { listApprovals, listInbox } from "./waiting.ts";
 
 /** What agents ask, for the brand. */
 export const approvalHandlers: Handlers<typeof contract.approvals> = {
-  list: (input, { read, deps, workspaceId }) => listQuestions(read, workspaceId, deps.clock.now(), input),
+  list: (input, { read, deps, workspaceId }) => listApprovals(read, workspaceId, deps.clock.now(), input),
 };
 
 /** Messages, for the brand. */
 export const messageHandlers: Handlers<typeof contract.messages> = {
-  inbox: (input, { read, deps, workspaceId }) => listWaiting(read, workspaceId, deps.clock.now(), input),
+  inbox: (input, { read, deps, workspaceId }) => listInbox(read, workspaceId, deps.clock.now(), input),
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
     await findActivation(read, workspaceId, id);
     return listMessages(read, id, deps.clock.now(), input);

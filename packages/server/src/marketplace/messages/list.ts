@@ -29,7 +29,7 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
   const where =
     input.status === undefined
       ? and(eq(m.activationId, activationId), ofMessage)
-      : and(eq(p.activationId, activationId), statusIs(read.t, input.status, now), ofMessage);
+      : and(eq(p.activationId, activationId), whereStatus(read.t, input.status, now), ofMessage);
   const found = (also: SQL | undefined, order: SQL, limit: number, offset: number) => {
     const columns = read.select({ message: m, approval: p });
     const rows =
@@ -62,7 +62,7 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
 }
 
 /** Questions in a state, as it counts now. */
-function statusIs({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined {
+function whereStatus({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined {
   if (status === undefined) return undefined;
   if (status === "PENDING") return and(eq(p.status, "PENDING"), gt(p.expiresAt, now));
   if (status === "EXPIRED") return or(eq(p.status, "EXPIRED"), and(eq(p.status, "PENDING"), lte(p.expiresAt, now)));

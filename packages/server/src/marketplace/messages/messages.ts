@@ -5,34 +5,39 @@ import { ApiError } from "../../lib/api-error.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
-import { suspend } from "../runs/waits.ts";
+import { suspendRun } from "../runs/waits.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, findMessage, noteRead, showMessage } from "./store.ts";
+import { type ApprovalRow, addMessage, findMessage, markReadByReply, showMessage } from "./store.ts";
 
-export type Question = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
+export type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
   expiresInSeconds: number;
 };
 
-export interface Post {
+export interface NewAgentMessage {
   type: "TEXT" | "APPROVAL_REQUEST";
   text: string;
   format: Message["format"];
   runId?: string | undefined;
   externalId?: string | undefined;
-  approval?: Question | undefined;
+  approval?: NewApproval | undefined;
 }
 
 /**
  * Posts a message of an agent. A question with `suspendRun` lets its run wait. Throws ApiError not_found for an unknown run
  * or preview, invalid_state for a question of a run that has ended, and conflict for an externalId that was used.
  */
-export async function postMessage(tx: AgentTx, deps: AgentDeps, { activationId, workspaceId }: Actor, post: Post): Promise<Message> {
+export async function postMessage(
+  tx: AgentTx,
+  deps: AgentDeps,
+  { activationId, workspaceId }: Actor,
+  post: NewAgentMessage,
+): Promise<Message> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
   const { approval: question, runId = null } = post;
-  await assertNewName(tx, activationId, post.externalId);
-  await assertShown(tx, workspaceId, question?.preview);
+  await assertNewExternalId(tx, activationId, post.externalId);
+  await assertPreviewExists(tx, workspaceId, question?.preview);
   let run: RunRow | null = null;
   if (runId !== null) run = await (question ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
   const message = await addMessage(tx, {
@@ -67,12 +72,12 @@ export async function postMessage(tx: AgentTx, deps: AgentDeps, { activationId, 
     expiresAt,
   };
   await tx.insert(tx.t.approvals).values(approval);
-  if (run && approval.suspendRun) await suspend(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
+  if (run && approval.suspendRun) await suspendRun(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
   await deps.queue.enqueue(tx, { kind: EXPIRE_APPROVAL_JOB, payload: { workspaceId, messageId: message.id }, runAt: expiresAt });
   return showMessage({ message, approval }, now);
 }
 
-export interface Letter {
+export interface NewBrandMessage {
   text: string;
   format: Message["format"];
   inReplyTo?: string | undefined;
@@ -80,7 +85,13 @@ export interface Letter {
 }
 
 /** Writes to an agent. Throws ApiError not_found for what it names and is not there, invalid_state for an agent that is off. */
-export async function writeToAgent(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, letter: Letter): Promise<Message> {
+export async function writeToAgent(
+  tx: AgentTx,
+  deps: AgentDeps,
+  workspaceId: string,
+  id: string,
+  letter: NewBrandMessage,
+): Promise<Message> {
   const now = deps.clock.now();
   assertLiving(await findActivation(tx, workspaceId, id), now);
   const { inReplyTo = null, runId = null } = letter;
@@ -99,7 +110,7 @@ export async function writeToAgent(tx: AgentTx, deps: AgentDeps, workspaceId: st
     inReplyTo,
     createdAt: now,
   });
-  if (answered) await noteRead(tx, answered, now);
+  if (answered) await markReadByReply(tx, answered, now);
   return showMessage({ message, approval: null }, now);
 }
 
@@ -122,7 +133,7 @@ export async function markRead(
 }
 
 /** Throws ApiError conflict, which names the message that has this name already. */
-async function assertNewName(tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> {
+async function assertNewExternalId(tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> {
   if (externalId === undefined) return;
   const { messages: m } = tx.t;
   const [taken] = await tx
@@ -137,7 +148,7 @@ async function assertNewName(tx: AgentTx, activationId: string, externalId: stri
 }
 
 /** Throws ApiError not_found unless what is shown with a question belongs to the brand. */
-async function assertShown(tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> {
+async function assertPreviewExists(tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> {
   if (!preview || preview.kind === "text") return;
   const { landingPages, leadMagnets, assets } = tx.t;
   const table = { landing_page: landingPages, lead_magnet: leadMagnets, asset: assets }[preview.kind];

@@ -10,21 +10,21 @@ export type MessageRow = AgentTables["messages"]["$inferSelect"];
 export type ApprovalRow = AgentTables["approvals"]["$inferSelect"];
 
 /** A message, and its question where it asks one. */
-export interface Found {
+export interface MessageWithApproval {
   readonly message: MessageRow;
   readonly approval: ApprovalRow | null;
 }
 
 /** By whom it is looked for: a brand, or the agent of one activation. */
-export type Owner = { workspaceId: string } | { activationId: string };
+export type MessageOwner = { workspaceId: string } | { activationId: string };
 
 /** Messages with their questions: the joined tables of every list of them. */
-export function ownedBy({ messages: m }: Pick<AgentTables, "messages">, owner: Owner) {
+export function ownedBy({ messages: m }: Pick<AgentTables, "messages">, owner: MessageOwner) {
   return "activationId" in owner ? eq(m.activationId, owner.activationId) : eq(m.workspaceId, owner.workspaceId);
 }
 
 /** A message. Throws ApiError not_found. */
-export async function findMessage(q: Query, owner: Owner, id: string): Promise<Found> {
+export async function findMessage(q: Query, owner: MessageOwner, id: string): Promise<MessageWithApproval> {
   const { messages: m, approvals: p } = q.t;
   const [found] = await q
     .select({ message: m, approval: p })
@@ -43,7 +43,7 @@ export function effectiveApproval(row: ApprovalRow, now: number): ApprovalRow {
 }
 
 /** A message as both sides see it. Of its author it tells the role, never who it was. */
-export function showMessage({ message: m, approval }: Found, now: number): Message {
+export function showMessage({ message: m, approval }: MessageWithApproval, now: number): Message {
   return {
     id: m.id,
     sequence: m.sequence,
@@ -63,7 +63,7 @@ export function showMessage({ message: m, approval }: Found, now: number): Messa
 }
 
 /** Whoever answers a message of an agent has read it. */
-export async function noteRead(tx: AgentTx, message: MessageRow, now: number): Promise<MessageRow> {
+export async function markReadByReply(tx: AgentTx, message: MessageRow, now: number): Promise<MessageRow> {
   if (message.direction !== "outbound" || message.readAt !== null) return message;
   const { messages: m } = tx.t;
   await tx

@@ -3,7 +3,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL } from "drizzle-o
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
-import { type Found, showMessage } from "./store.ts";
+import { type MessageWithApproval, showMessage } from "./store.ts";
 
 /** Whose messages, and of which agents; of all when neither is said. */
 export interface AgentFilter {
@@ -23,16 +23,16 @@ interface Search {
  * Messages that one index holds newest first. Lists over all agents of a workspace are merged from a few of these, so that a
  * page costs what it shows and counting no more than a walk over an index: 2 to 25 ms with 100 000 messages.
  */
-interface Source {
+interface OrderedSource {
   readonly table: Tables["approvals" | "messages"];
   readonly id: Tables["approvals"]["messageId"] | Tables["messages"]["id"];
   readonly where: SQL | undefined;
 }
 
-type FoundOfAgent = Found & { id: string; agentSlug: string; agentName: string };
+type FoundOfAgent = MessageWithApproval & { id: string; agentSlug: string; agentName: string };
 
 /** What waits for the brand, from all its agents: open questions, and texts it has not read. */
-export function listWaiting(
+export function listInbox(
   read: Reader,
   workspaceId: string,
   now: number,
@@ -40,14 +40,14 @@ export function listWaiting(
 ): Promise<Page<AgentMessage>> {
   const search = { read, workspaceId, now, filter: input };
   const sources = [
-    ...(input.type === "TEXT" ? [] : questionsNow(search, "PENDING")),
+    ...(input.type === "TEXT" ? [] : effectiveApprovals(search, "PENDING")),
     ...(input.type === "APPROVAL_REQUEST" ? [] : [unreadTexts(search)]),
   ];
-  return merged(search, sources, input);
+  return mergeSources(search, sources, input);
 }
 
 /** What the agents of a brand have asked, in a state as it counts now. */
-export function listQuestions(
+export function listApprovals(
   read: Reader,
   workspaceId: string,
   now: number,
@@ -55,12 +55,12 @@ export function listQuestions(
 ): Promise<Page<AgentMessage>> {
   const search = { read, workspaceId, now, filter: input };
   // Of any state: as they were noted, each once.
-  const sources = status === "ANY" ? APPROVAL_STATUSES.map((each) => questions(search, each)) : questionsNow(search, status);
-  return merged(search, sources, input);
+  const sources = status === "ANY" ? APPROVAL_STATUSES.map((each) => storedApprovals(search, each)) : effectiveApprovals(search, status);
+  return mergeSources(search, sources, input);
 }
 
 /** Rows of the agents that are looked for. */
-function ofAgents({ read, workspaceId, filter: { activationId, agentSlug } }: Search, table: Source["table"]): SQL | undefined {
+function whereAgents({ read, workspaceId, filter: { activationId, agentSlug } }: Search, table: OrderedSource["table"]): SQL | undefined {
   const { activations: a, listings: l } = read.t;
   const named = (slug: string) =>
     read
@@ -76,27 +76,27 @@ function ofAgents({ read, workspaceId, filter: { activationId, agentSlug } }: Se
 }
 
 /** Questions in a state as it was noted. */
-function questions(search: Search, status: ApprovalStatus, also?: SQL): Source {
+function storedApprovals(search: Search, status: ApprovalStatus, also?: SQL): OrderedSource {
   const { approvals: p } = search.read.t;
-  return { table: p, id: p.messageId, where: and(ofAgents(search, p), eq(p.status, status), also) };
+  return { table: p, id: p.messageId, where: and(whereAgents(search, p), eq(p.status, status), also) };
 }
 
 /** Questions in a state as it counts now: past its time an open one has expired, whether or not that was noted yet. */
-function questionsNow(search: Search, status: ApprovalStatus): Source[] {
+function effectiveApprovals(search: Search, status: ApprovalStatus): OrderedSource[] {
   const { expiresAt } = search.read.t.approvals;
-  if (status === "PENDING") return [questions(search, "PENDING", gt(expiresAt, search.now))];
-  const noted = questions(search, status);
-  return status === "EXPIRED" ? [noted, questions(search, "PENDING", lte(expiresAt, search.now))] : [noted];
+  if (status === "PENDING") return [storedApprovals(search, "PENDING", gt(expiresAt, search.now))];
+  const noted = storedApprovals(search, status);
+  return status === "EXPIRED" ? [noted, storedApprovals(search, "PENDING", lte(expiresAt, search.now))] : [noted];
 }
 
 /** What agents wrote and the brand has not read. */
-function unreadTexts(search: Search): Source {
+function unreadTexts(search: Search): OrderedSource {
   const { messages: m } = search.read.t;
-  return { table: m, id: m.id, where: and(ofAgents(search, m), eq(m.direction, "outbound"), eq(m.type, "TEXT"), isNull(m.readAt)) };
+  return { table: m, id: m.id, where: and(whereAgents(search, m), eq(m.direction, "outbound"), eq(m.type, "TEXT"), isNull(m.readAt)) };
 }
 
 /** These messages, newest first, each with its agent. */
-function load(read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> {
+function loadMessages(read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> {
   const { messages: m, approvals: p, activations: a, listings: l } = read.t;
   return read
     .select({ id: m.id, message: m, approval: p, agentSlug: l.slug, agentName: l.name })
@@ -108,11 +108,11 @@ function load(read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> {
     .orderBy(desc(m.id));
 }
 
-function merged({ read, now }: Search, sources: readonly Source[], input: PageInput): Promise<Page<AgentMessage>> {
+function mergeSources({ read, now }: Search, sources: readonly OrderedSource[], input: PageInput): Promise<Page<AgentMessage>> {
   return pageOf(
     input,
     async ({ before, limit, offset }) => {
-      const newest = ({ table, id, where }: Source) =>
+      const newest = ({ table, id, where }: OrderedSource) =>
         read
           .select({ id })
           .from(table)
@@ -124,7 +124,7 @@ function merged({ read, now }: Search, sources: readonly Source[], input: PageIn
         .sort()
         .reverse()
         .slice(offset, offset + limit);
-      return ids.length === 0 ? [] : load(read, ids);
+      return ids.length === 0 ? [] : loadMessages(read, ids);
     },
     async () => (await Promise.all(sources.map(({ table, where }) => read.$count(table, where)))).reduce((sum, n) => sum + n, 0),
     ({ agentSlug, agentName, ...found }) => ({ ...showMessage(found, now), agentSlug, agentName }),

@@ -2,7 +2,7 @@
  * For how many days records of the marketplace are kept, once they are over; null for ever. What is still live is kept
  * however old it is: runs and wakeups under way, events no webhook has acknowledged, and all that people wrote, paid or signed.
  */
-export interface Keep {
+export interface RetentionPolicy {
   /** What runs have logged; never longer than the runs. */
   readonly logs: number | null;
   /** Runs that have ended, and wakeups. */
@@ -13,4 +13,4 @@ export interface Keep {
   readonly stats: number | null;
 }
 
-export const DEFAULT_KEEP: Keep = { logs: 30, runs: 365, deliveries: 90, stats: 730 };
+export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730 };

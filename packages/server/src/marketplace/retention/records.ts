@@ -1,31 +1,34 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import type { Tables } from "../../db/tables.ts";
-import type { Keep } from "./keep.ts";
+import type { RetentionPolicy } from "./keep.ts";
 
 /** The key of a row. */
 export type Key = string | number;
 
-type Walked = Tables["runLogs" | "runs" | "wakeups" | "agentEvents" | "landingPages"];
-type Made = Tables["runLogs" | "agentEvents"]["at"] | Tables["runs"]["startedAt"] | Tables["wakeups" | "landingPages"]["createdAt"];
+type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "agentEvents" | "landingPages"];
+type CreatedColumn =
+  | Tables["runLogs" | "agentEvents"]["at"]
+  | Tables["runs"]["startedAt"]
+  | Tables["wakeups" | "landingPages"]["createdAt"];
 
 /** Records that are kept for a time. */
 export interface Records {
-  readonly keep: keyof Keep;
+  readonly policy: keyof RetentionPolicy;
   /** The rows they are found by: keys rise with the time at which a row was made, so a walk takes no further index. */
-  walk(t: Tables): { table: Walked; key: Walked["id"]; made: Made };
+  source(t: Tables): { table: SourceTable; key: SourceTable["id"]; made: CreatedColumn };
   /**
    * Deletes what belongs to rows with these keys and was over before an instant (ms). "more": not all of it at once, so the same
    * keys are to come again. What state the rows are in is not asked for: an index of it would be taken, which leads to nearly all.
    */
-  drop(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
+  deleteExpired(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
 }
 
 /** What runs have logged; not of one that goes on. */
 const logs: Records = {
-  keep: "logs",
-  walk: ({ runLogs: l }) => ({ table: l, key: l.id, made: l.at }),
-  drop: async (tx, keys: readonly number[], before) => {
+  policy: "logs",
+  source: ({ runLogs: l }) => ({ table: l, key: l.id, made: l.at }),
+  deleteExpired: async (tx, keys: readonly number[], before) => {
     const { runLogs: l, runs: r } = tx.t;
     const goesOn = tx
       .select({ id: r.id })
@@ -37,9 +40,9 @@ const logs: Records = {
 
 /** Runs that have ended. What they logged went before, since it is never kept for longer. */
 const runs: Records = {
-  keep: "runs",
-  walk: ({ runs: r }) => ({ table: r, key: r.id, made: r.startedAt }),
-  drop: async (tx, keys: readonly string[], before) => {
+  policy: "runs",
+  source: ({ runs: r }) => ({ table: r, key: r.id, made: r.startedAt }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
     const { runs: r } = tx.t;
     await tx.delete(r).where(and(inArray(r.id, keys), lt(r.finishedAt, before)));
   },
@@ -47,9 +50,9 @@ const runs: Records = {
 
 /** Wakeups that are over. */
 const wakeups: Records = {
-  keep: "runs",
-  walk: ({ wakeups: w }) => ({ table: w, key: w.id, made: w.createdAt }),
-  drop: async (tx, keys: readonly string[], before) => {
+  policy: "runs",
+  source: ({ wakeups: w }) => ({ table: w, key: w.id, made: w.createdAt }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
     const { wakeups: w } = tx.t;
     await tx.delete(w).where(and(inArray(w.id, keys), lt(w.fireAt, before), ne(w.status, "SCHEDULED")));
   },
@@ -60,9 +63,9 @@ const wakeups: Records = {
  * again when that is resumed. So does one with a key that no webhook has acknowledged.
  */
 const deliveries: Records = {
-  keep: "deliveries",
-  walk: ({ agentEvents: e }) => ({ table: e, key: e.id, made: e.at }),
-  drop: async (tx, keys: readonly string[], before) => {
+  policy: "deliveries",
+  source: ({ agentEvents: e }) => ({ table: e, key: e.id, made: e.at }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
     const { agentEvents: e, deliveryAttempts: d, activations: a } = tx.t;
     const paused = tx
       .select({ id: a.id })
@@ -83,14 +86,14 @@ const DAYS = 10;
 
 /** What was counted on landing pages, day by day. It is found by its page, which stays. */
 const stats: Records = {
-  keep: "stats",
-  walk: ({ landingPages: p }) => ({ table: p, key: p.id, made: p.createdAt }),
-  drop: async (tx, keys: readonly string[], before) => {
+  policy: "stats",
+  source: ({ landingPages: p }) => ({ table: p, key: p.id, made: p.createdAt }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
     const { landingPageDays: d, landingPageReferrers: r } = tx.t;
     const old = await tx
       .select({ pageId: d.pageId, date: d.date })
       .from(d)
-      .where(and(inArray(d.pageId, keys), lt(d.date, dayOf(before))))
+      .where(and(inArray(d.pageId, keys), lt(d.date, toDate(before))))
       .orderBy(asc(d.pageId), asc(d.date))
       .limit(DAYS);
     for (const { pageId, date } of old) {
@@ -105,13 +108,13 @@ const stats: Records = {
 export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, stats];
 
 /** Rows that records are found by, in the order in which they were made: the next ones after a key. */
-export function rowsAfter(read: Reader, { walk }: Records, after: Key | null, limit: number) {
+export function listRowsAfter(read: Reader, { source: walk }: Records, after: Key | null, limit: number) {
   const { table, key, made } = walk(read.t);
   const above = after === null ? undefined : gt(key, after);
   return read.select({ key, made }).from(table).where(above).orderBy(asc(key)).limit(limit);
 }
 
 /** YYYY-MM-DD, UTC. */
-function dayOf(ms: number): string {
+function toDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

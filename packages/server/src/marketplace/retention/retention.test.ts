@@ -164,7 +164,7 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
         },
       };
     }) as unknown as Tx["delete"];
-    for (const records of RECORDS) await records.drop(watched, ["1", "2"], world.clock.now());
+    for (const records of RECORDS) await records.deleteExpired(watched, ["1", "2"], world.clock.now());
   });
   const plans = await (db as SqliteDb).alone((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),

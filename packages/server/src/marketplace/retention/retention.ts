@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
-import { type Key, RECORDS, type Records, rowsAfter } from "./records.ts";
+import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
 
 /** Deletes what was kept for long enough; one of it waits or runs at all times. */
 export const RETENTION_JOB = "marketplace.retention";
@@ -21,28 +21,28 @@ const START: Position = { step: 0, after: null };
 
 /** Sees to it that the sweep runs: a day from now, unless one with the same times waits already. */
 export function startRetention(tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> {
-  return beginAt(tx, deps, deps.clock.now() + DAY);
+  return scheduleSweep(tx, deps, deps.clock.now() + DAY);
 }
 
 /** A chunk at a time: each is deleted together with the job for the next one, and others write in between. */
 export function sweepRecords(deps: Deps): JobHandler {
   return async ({ payload }) => {
-    if (payload.times !== times(deps)) return {};
+    if (payload.times !== policyKey(deps)) return {};
     const { step, after } = { ...START, ...payload } as Position;
     const records = RECORDS[step];
     if (!records) {
-      const at = await nextSweep(deps);
-      return { commit: (tx) => beginAt(tx, deps, at) };
+      const at = await getNextSweepAt(deps);
+      return { commit: (tx) => scheduleSweep(tx, deps, at) };
     }
     const now = deps.clock.now();
-    const before = now - timeOf(deps, records);
-    const rows = await rowsAfter(deps.db.read, records, after, CHUNK);
+    const before = now - getRetentionMs(deps, records);
+    const rows = await listRowsAfter(deps.db.read, records, after, CHUNK);
     const old = rows.filter(({ made }) => made < before).map(({ key }) => key);
     const onward: Position = old.length === CHUNK ? { step, after: old.at(-1) ?? null } : { step: step + 1, after: null };
     return {
       commit: async (tx) => {
-        const left = old.length === 0 ? undefined : await records.drop(tx, old, before);
-        await deps.queue.enqueue(tx, jobFrom(deps, left === "more" ? { step, after } : onward, now));
+        const left = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
+        await deps.queue.enqueue(tx, sweepJob(deps, left === "more" ? { step, after } : onward, now));
       },
     };
   };
@@ -54,36 +54,36 @@ export function retentionJobs(deps: Deps): Readonly<Record<string, JobHandler>> 
 }
 
 /** What is kept for how long, in a word: the sweep of other times ends by itself. */
-function times({ config }: Pick<Deps, "config">): string {
+function policyKey({ config }: Pick<Deps, "config">): string {
   return Object.values(config.keepDays).join();
 }
 
 /** The job that goes on from there. It has no key of its own: the sweep that waits for its day must not stop the one at work. */
-function jobFrom(deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob {
+function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob {
   return {
     kind: RETENTION_JOB,
-    payload: { ...position, times: times(deps) },
+    payload: { ...position, times: policyKey(deps) },
     runAt,
   };
 }
 
 /** Lets a sweep begin at an instant (ms), unless one with the same times waits already. */
-function beginAt(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
-  return deps.queue.enqueue(tx, { ...jobFrom(deps, START, at), dedupeKey: `${RETENTION_JOB}:${times(deps)}` });
+function scheduleSweep(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
+  return deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
 }
 
 /** For how long records are kept, ms. */
-function timeOf({ config }: Deps, { keep }: Records): number {
+function getRetentionMs({ config }: Deps, { policy: keep }: Records): number {
   return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
 /** When there may be something to delete again: a day from now, or later where the oldest of all is younger; in a year at the latest. */
-async function nextSweep(deps: Deps): Promise<number> {
+async function getNextSweepAt(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
     RECORDS.map(async (records) => {
-      const [oldest] = await rowsAfter(deps.db.read, records, null, 1);
-      return (oldest?.made ?? now) + timeOf(deps, records);
+      const [oldest] = await listRowsAfter(deps.db.read, records, null, 1);
+      return (oldest?.made ?? now) + getRetentionMs(deps, records);
     }),
   );
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);

@@ -1,6 +1,6 @@
 import type { AgentContract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { listEntries, listRuns } from "./list.ts";
+import { listRunLogs, listRuns } from "./list.ts";
 import { endRun, logRun, startRun } from "./runs.ts";
 import { showRunDetail } from "./show.ts";
 import { findRun } from "./store.ts";
@@ -20,5 +20,5 @@ export const agentRunHandlers: Handlers<AgentContract["runs"]> = {
     const overdue = deps.runClock.overdue();
     return showRunDetail(await findRun(read, { activationId, runId }, overdue), overdue);
   },
-  logs: ({ activationId, runId, ...input }, { read }) => listEntries(read, { activationId, runId }, input),
+  logs: ({ activationId, runId, ...input }, { read }) => listRunLogs(read, { activationId, runId }, input),
 };

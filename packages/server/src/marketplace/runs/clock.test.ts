@@ -74,7 +74,7 @@ describeDb("the watch over runs", (t) => {
         ages.map((minutes, n) => runRow(n, T - minutes * MINUTE)),
       ),
     );
-    const watch = makeRunClock({ db: t.db, clock, log: silentLog, bent: false });
+    const watch = makeRunClock({ db: t.db, clock, log: silentLog, controllable: false });
     await watch.start();
     return { watch, ...time };
   };
@@ -167,7 +167,7 @@ describeDb("the watch over runs", (t) => {
     await first.watch.stop();
     const { clock, stand } = machine();
     stand(away);
-    const second = makeRunClock({ db: t.db, clock, log: silentLog, bent: false });
+    const second = makeRunClock({ db: t.db, clock, log: silentLog, controllable: false });
     await second.start();
     expect(second.overdue()).toBe(away < 30_000 ? T + away : 0);
     await second.stop();
@@ -177,7 +177,7 @@ describeDb("the watch over runs", (t) => {
   test("a clock its owner moves is never said to have jumped", async () => {
     const { clock, set, stand } = machine();
     await t.db.tx((tx) => tx.insertAll(tx.t.runs, [runRow(1, T)]));
-    const watch = makeRunClock({ db: t.db, clock, log: silentLog, bent: true });
+    const watch = makeRunClock({ db: t.db, clock, log: silentLog, controllable: true });
     await watch.start();
     set(60 * MINUTE);
     stand(MINUTE);

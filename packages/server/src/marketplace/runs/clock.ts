@@ -18,24 +18,24 @@ export interface RunClock {
   /** Looks how long nobody was there, and keeps watch from now on. */
   start(): Promise<void>;
   /** Starts over after the data, and the clock with them, were put back. */
-  forget(): void;
+  reset(): void;
   stop(): Promise<void>;
 }
 
 /** Among the facts about an installation: when one of its servers was last alive, ms. */
-const ALIVE = "aliveAt";
+const ALIVE_AT = "aliveAt";
 // How often life is noted, on real time.
-const BEAT_MS = 5000;
+const HEARTBEAT_MS = 5000;
 // Of this length and beyond our own absence counts; a restart is shorter.
-const ABSENCE_MS = 30_000;
+const OUTAGE_MS = 30_000;
 // What wall clock and monotonic clock may differ by between two looks: more is a jump.
 const JUMP_MS = 1000;
 const CHUNK = 1000;
 
 /** When a server of this installation was last alive, ms; null when it never was. */
-export async function lastAlive(q: Reader | Tx): Promise<number | null> {
+export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
   const { meta, runs } = q.t;
-  const [noted] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE));
+  const [noted] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE_AT));
   // A heartbeat that came in proves as much.
   const [heard] = await q
     .select({ deadlineAt: runs.deadlineAt })
@@ -52,10 +52,10 @@ export interface RunClockOptions {
   clock: Clock;
   log: Log;
   /** True for a clock that its owner moves: it never jumps by accident. */
-  bent: boolean;
+  controllable: boolean;
 }
 
-export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunClock {
+export function makeRunClock({ db, clock, log, controllable: bent }: RunClockOptions): RunClock {
   /** Since when runs can be heard without a break. */
   let floor = Number.NEGATIVE_INFINITY;
   let wall = 0;
@@ -85,7 +85,7 @@ export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunCloc
     const now = clock.now();
     const instant = clock.real.now();
     const jump = now - wall - (instant - real);
-    const stood = instant - beatAt > ABSENCE_MS;
+    const stood = instant - beatAt > OUTAGE_MS;
     settle();
     if (Math.abs(jump) <= JUMP_MS && !stood) return;
     beatAt = instant;
@@ -104,7 +104,7 @@ export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunCloc
       const { meta } = tx.t;
       await tx
         .insert(meta)
-        .values({ name: ALIVE, value })
+        .values({ name: ALIVE_AT, value })
         .onConflictDoUpdate({ target: meta.name, set: { value: sql`excluded.value` } });
     });
   };
@@ -116,7 +116,7 @@ export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunCloc
     fresh = null;
     if (since !== null) void quietly(() => giveWindows(db, since));
     void quietly(note);
-    timer = clock.real.after(BEAT_MS, beat);
+    timer = clock.real.after(HEARTBEAT_MS, beat);
   };
 
   return {
@@ -129,15 +129,15 @@ export function makeRunClock({ db, clock, log, bent }: RunClockOptions): RunCloc
       timer?.cancel();
       settle();
       beatAt = real;
-      const alive = await lastAlive(db.read);
-      if (alive !== null && Math.abs(wall - alive) > ABSENCE_MS) {
+      const alive = await lastAliveAt(db.read);
+      if (alive !== null && Math.abs(wall - alive) > OUTAGE_MS) {
         floor = wall;
         await giveWindows(db, floor);
       }
       beat();
       await work;
     },
-    forget: () => {
+    reset: () => {
       floor = Number.NEGATIVE_INFINITY;
       fresh = null;
       settle();

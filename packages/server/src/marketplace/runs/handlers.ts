@@ -1,8 +1,8 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { findActivation } from "../activations/store.ts";
-import { listEntries, listRuns } from "./list.ts";
-import { cancelForBrand } from "./runs.ts";
+import { listRunLogs, listRuns } from "./list.ts";
+import { cancelRunForBrand } from "./runs.ts";
 import { showRun } from "./show.ts";
 import { findRun } from "./store.ts";
 
@@ -19,10 +19,10 @@ export const runHandlers: Handlers<typeof contract.runs> = {
   },
   logs: async ({ id, runId, ...input }, { read, workspaceId }) => {
     await findActivation(read, workspaceId, id);
-    return listEntries(read, { activationId: id, runId }, input);
+    return listRunLogs(read, { activationId: id, runId }, input);
   },
   cancel: async ({ id, runId, force }, { tx, deps, workspaceId }) => {
     await findActivation(tx, workspaceId, id);
-    return cancelForBrand(tx, deps, { activationId: id, runId }, force);
+    return cancelRunForBrand(tx, deps, { activationId: id, runId }, force);
   },
 };

@@ -3,8 +3,8 @@ import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-or
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageBySeq, pageOf } from "../../db/pagination.ts";
-import { showEntry, showRun } from "./show.ts";
-import { findRun, type RunName } from "./store.ts";
+import { showRun, showRunLog } from "./show.ts";
+import { findRun, type RunKey } from "./store.ts";
 
 export interface RunFilter extends PageInput {
   status?: RunStatus | undefined;
@@ -16,7 +16,7 @@ export function listRuns(read: Reader<AgentTables>, activationId: string, overdu
   const { runs } = read.t;
   const where = and(
     eq(runs.activationId, activationId),
-    statusIs(read.t, input.status, overdue),
+    whereStatus(read.t, input.status, overdue),
     input.since === undefined ? undefined : gte(runs.startedAt, Date.parse(input.since)),
   );
   return pageOf(
@@ -35,9 +35,9 @@ export function listRuns(read: Reader<AgentTables>, activationId: string, overdu
 }
 
 /** What a run has logged. Throws ApiError not_found. */
-export async function listEntries(
+export async function listRunLogs(
   read: Reader<AgentTables>,
-  name: RunName,
+  name: RunKey,
   input: PageInput & { level?: RunLogEntry["level"] | undefined },
 ): Promise<Page<RunLogEntry>> {
   const run = await findRun(read, name, 0);
@@ -56,12 +56,12 @@ export async function listEntries(
       return rows.map((row) => ({ seq: row.id, row }));
     },
     async () => (await read.select({ n: count() }).from(runLogs).where(where))[0]?.n ?? 0,
-    ({ row }) => showEntry(row),
+    ({ row }) => showRunLog(row),
   );
 }
 
 /** Runs in a state, as it counts now. */
-function statusIs({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined {
+function whereStatus({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined {
   if (status === undefined) return undefined;
   if (status === "RUNNING") return and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue));
   if (status === "FAILED") return or(eq(runs.status, "FAILED"), and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue)));

@@ -7,9 +7,19 @@ import { iso } from "../../lib/clock.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { WINDOW_MS } from "./clock.ts";
 import { showRun } from "./show.ts";
-import { effectiveRun, findActiveRun, findRun, isActive, type RunName, type RunRow, runEnded, runOf, stillActive } from "./store.ts";
-import { dropWaits } from "./waits.ts";
-import { watchDeadline } from "./watch.ts";
+import {
+  effectiveRun,
+  findActiveRun,
+  findRun,
+  isActive,
+  lookUpRun,
+  type RunKey,
+  type RunRow,
+  runEndedError,
+  stillActive,
+} from "./store.ts";
+import { cancelWaits } from "./waits.ts";
+import { scheduleSweep } from "./watch.ts";
 
 /**
  * The states of a run. RUNNING and WAITING change into each other; COMPLETED, FAILED and CANCELLED are final. Each move is
@@ -38,10 +48,10 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   const { activationId, workspaceId } = actor;
   const overdue = deps.runClock.overdue();
   await lockActivation(tx, activationId);
-  const requestHash = fingerprint(request);
+  const requestHash = hashRequest(request);
   const id = deps.ids("run");
   const runId = request.runId ?? id;
-  const known = await runOf(tx, { activationId, runId });
+  const known = await lookUpRun(tx, { activationId, runId });
   if (known) {
     if (known.requestHash === requestHash && isActive(effectiveRun(known, overdue))) return { run: showRun(known, overdue), made: false };
     throw new ApiError("conflict", `There is another run ${runId} already.`, {
@@ -50,7 +60,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
     });
   }
   if (request.parentRunId !== undefined) await findRun(tx, { activationId, runId: request.parentRunId }, overdue);
-  await assertRoom(tx, activationId, overdue);
+  await assertBelowRunLimit(tx, activationId, overdue);
   const now = deps.clock.now();
   const row: RunRow = {
     id,
@@ -81,7 +91,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
     logSequence: 0,
   };
   await tx.insert(tx.t.runs).values(row);
-  await watchDeadline(tx, deps, now + WINDOW_MS);
+  await scheduleSweep(tx, deps, now + WINDOW_MS);
   return { run: showRun(row, overdue), made: true };
 }
 
@@ -118,8 +128,8 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
     })
     .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
     .returning({ id: runs.id });
-  if (alive.length === 0) throw runEnded(row);
-  if (row.status === "WAITING") await watchDeadline(tx, deps, deadlineAt);
+  if (alive.length === 0) throw runEndedError(row);
+  if (row.status === "WAITING") await scheduleSweep(tx, deps, deadlineAt);
   const entries = isNew ? log.entries : [];
   await tx.insertAll(
     runLogs,
@@ -143,7 +153,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
   };
 }
 
-type Ending = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
+type RunResult = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
 
 /** How an agent ends a run. What is absent stays unsaid. */
 export interface RunEnd {
@@ -157,12 +167,12 @@ export interface RunEnd {
 export async function endRun(
   tx: AgentTx,
   deps: AgentDeps,
-  name: RunName,
+  name: RunKey,
   status: "COMPLETED" | "FAILED" | "CANCELLED",
   { summary, output, error, metrics }: RunEnd = {},
 ): Promise<Run> {
   const row = await findRun(tx, name, deps.runClock.overdue());
-  return end(tx, deps, row, status, {
+  return finish(tx, deps, row, status, {
     summary: summary ?? null,
     output: output ?? null,
     error: error ?? null,
@@ -174,26 +184,26 @@ export async function endRun(
  * Cancels a run by the brand's will. One at work is asked to stop, unless by force; one that waits ends at once. Throws
  * ApiError not_found, or invalid_state for a run that has ended otherwise.
  */
-export async function cancelForBrand(tx: AgentTx, deps: AgentDeps, name: RunName, force: boolean): Promise<Run> {
+export async function cancelRunForBrand(tx: AgentTx, deps: AgentDeps, name: RunKey, force: boolean): Promise<Run> {
   const overdue = deps.runClock.overdue();
   const row = await findRun(tx, name, overdue);
-  if (force || row.status !== "RUNNING") return end(tx, deps, row, "CANCELLED", { cancelRequested: true });
+  if (force || row.status !== "RUNNING") return finish(tx, deps, row, "CANCELLED", { cancelRequested: true });
   const { runs } = tx.t;
   const [asked] = await tx
     .update(runs)
     .set({ cancelRequested: true })
     .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
     .returning();
-  if (!asked) throw runEnded(row);
+  if (!asked) throw runEndedError(row);
   return showRun(asked, overdue);
 }
 
-function fingerprint({ title, trigger, parentRunId, metadata }: RunRequest): string {
+function hashRequest({ title, trigger, parentRunId, metadata }: RunRequest): string {
   return hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
 }
 
 /** Throws ApiError conflict when as many runs are at work as may be. */
-async function assertRoom(tx: AgentTx, activationId: string, overdue: number): Promise<void> {
+async function assertBelowRunLimit(tx: AgentTx, activationId: string, overdue: number): Promise<void> {
   const { runs } = tx.t;
   const [found] = await tx
     .select({ n: count() })
@@ -206,11 +216,17 @@ async function assertRoom(tx: AgentTx, activationId: string, overdue: number): P
   });
 }
 
-async function end(tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED" | "FAILED" | "CANCELLED", also: Ending): Promise<Run> {
+async function finish(
+  tx: AgentTx,
+  deps: AgentDeps,
+  row: RunRow,
+  status: "COMPLETED" | "FAILED" | "CANCELLED",
+  also: RunResult,
+): Promise<Run> {
   const overdue = deps.runClock.overdue();
   // That its window was over is nothing its agent has reported: what it says now would be lost.
   if (row.status === status && row.failureReason !== "heartbeat_timeout") return showRun(row, overdue);
-  if (!isActive(row)) throw runEnded(row);
+  if (!isActive(row)) throw runEndedError(row);
   await lockActivation(tx, row.activationId);
   const { runs } = tx.t;
   const [ended] = await tx
@@ -226,7 +242,7 @@ async function end(tx: AgentTx, deps: AgentDeps, row: RunRow, status: "COMPLETED
     })
     .where(and(eq(runs.id, row.id), stillActive(tx.t, overdue)))
     .returning();
-  if (!ended) throw runEnded(row);
-  await dropWaits(tx, [ended], deps.clock.now());
+  if (!ended) throw runEndedError(row);
+  await cancelWaits(tx, [ended], deps.clock.now());
   return showRun(ended, overdue);
 }

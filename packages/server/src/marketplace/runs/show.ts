@@ -34,7 +34,7 @@ export function showRunDetail(row: RunRow, overdue: number): RunDetail {
   return { ...showRun(row, overdue), checkpoint: row.checkpoint };
 }
 
-export function showEntry({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry {
+export function showRunLog({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry {
   return {
     level,
     message,

@@ -12,13 +12,13 @@ export type RunRow = AgentTables["runs"]["$inferSelect"];
 const ph = sql.placeholder;
 
 /** Whose run it is, and how its agent calls it. */
-export interface RunName {
+export interface RunKey {
   activationId: string;
   runId: string;
 }
 
 /** A run by its agent's name for it; undefined when there is none. */
-export async function runOf(q: Query, { activationId, runId }: RunName): Promise<RunRow | undefined> {
+export async function lookUpRun(q: Query, { activationId, runId }: RunKey): Promise<RunRow | undefined> {
   const [row] = await q
     .prepared("run_of", (build, { runs }) =>
       build
@@ -39,8 +39,8 @@ export function effectiveRun(row: RunRow, overdue: number): RunRow {
 }
 
 /** A run that is there, as it counts now. Throws ApiError not_found. */
-export async function findRun(q: Query, name: RunName, overdue: number): Promise<RunRow> {
-  const row = await runOf(q, name);
+export async function findRun(q: Query, name: RunKey, overdue: number): Promise<RunRow> {
+  const row = await lookUpRun(q, name);
   if (!row) throw new ApiError("not_found", `There is no run ${JSON.stringify(name.runId.slice(0, 100))} of this activation.`);
   return effectiveRun(row, overdue);
 }
@@ -55,7 +55,7 @@ export function stillActive({ runs }: Pick<AgentTables, "runs">, overdue: number
 }
 
 /** 409 for a run that has ended. */
-export function runEnded({ runId, status, failureReason }: RunRow): ApiError {
+export function runEndedError({ runId, status, failureReason }: RunRow): ApiError {
   const why = failureReason === null ? "" : ` (${failureReason})`;
   return new ApiError("invalid_state", `The run ${runId} is ${status}${why}: it has ended.`, {
     details: [{ path: "runId", code: "run_not_active", message: "Only a run that is RUNNING or WAITING can do this." }],
@@ -64,8 +64,8 @@ export function runEnded({ runId, status, failureReason }: RunRow): ApiError {
 }
 
 /** A run that has not ended. Throws ApiError not_found or invalid_state. */
-export async function findActiveRun(q: Query, name: RunName, overdue: number): Promise<RunRow> {
+export async function findActiveRun(q: Query, name: RunKey, overdue: number): Promise<RunRow> {
   const row = await findRun(q, name, overdue);
-  if (!isActive(row)) throw runEnded(row);
+  if (!isActive(row)) throw runEndedError(row);
   return row;
 }

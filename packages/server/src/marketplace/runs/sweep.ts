@@ -6,18 +6,18 @@ import type { JobHandler } from "../../queue/queue.ts";
 import { lockActivations } from "../activations/lock.ts";
 import { emitEach } from "../agent-webhooks/agent-events.ts";
 import type { Query } from "./store.ts";
-import { dropWaits } from "./waits.ts";
-import { watchDeadline } from "./watch.ts";
+import { cancelWaits } from "./waits.ts";
+import { scheduleSweep } from "./watch.ts";
 
 // Runs failed in one transaction: about 20 ms of work on SQLite, for which other writers wait.
 const CHUNK = 100;
 // While deadlines are put off after time was lost, it is looked again after this long.
-const LATER_MS = 1000;
+const RECHECK_MS = 1000;
 
 /** Runs past their deadline, the earliest first. */
-export async function overdueRuns(q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> {
+export async function listOverdueRuns(q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> {
   const { runs } = q.t;
-  const rows = await q.select({ id: runs.id }).from(runs).where(passed(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
+  const rows = await q.select({ id: runs.id }).from(runs).where(isOverdue(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
   return rows.map(({ id }) => id);
 }
 
@@ -25,7 +25,7 @@ export async function overdueRuns(q: Query, overdue: number, limit: number = CHU
  * Fails those of these runs that are past their deadline in this transaction, and tells their builders: each once, with
  * the deadline as the event's time, however late this comes by.
  */
-export async function failRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
+export async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
   if (ids.length === 0) return;
   const { runs } = tx.t;
   const of = await tx
@@ -39,7 +39,7 @@ export async function failRuns(tx: AgentTx, deps: AgentDeps, ids: readonly strin
   const failed = await tx
     .update(runs)
     .set({ status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: runs.deadlineAt, deadlineAt: null })
-    .where(and(inArray(runs.id, [...ids]), passed(tx.t, overdue)))
+    .where(and(inArray(runs.id, [...ids]), isOverdue(tx.t, overdue)))
     .returning({
       id: runs.id,
       activationId: runs.activationId,
@@ -48,7 +48,7 @@ export async function failRuns(tx: AgentTx, deps: AgentDeps, ids: readonly strin
       lastHeartbeatAt: runs.lastHeartbeatAt,
     });
   const inOrder = failed.sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.id < b.id ? -1 : 1));
-  await dropWaits(tx, inOrder, deps.clock.now());
+  await cancelWaits(tx, inOrder, deps.clock.now());
   await emitEach(
     tx,
     deps,
@@ -65,7 +65,7 @@ export async function failRuns(tx: AgentTx, deps: AgentDeps, ids: readonly strin
 }
 
 /** Leaves a job for the next deadline, if a run has one. */
-export async function watchNext(tx: AgentTx, deps: AgentDeps): Promise<void> {
+export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<void> {
   const { runs } = tx.t;
   const [next] = await tx
     .select({ at: runs.deadlineAt })
@@ -77,23 +77,23 @@ export async function watchNext(tx: AgentTx, deps: AgentDeps): Promise<void> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
   const at = next.at ?? now;
-  await watchDeadline(tx, deps, at > now ? at : at <= overdue ? now : now + LATER_MS);
+  await scheduleSweep(tx, deps, at > now ? at : at <= overdue ? now : now + RECHECK_MS);
 }
 
 /** A chunk of runs at a time, each together with the job for what comes next. */
 export function sweepRuns(deps: Deps): JobHandler {
   return async () => {
     const overdue = deps.runClock.overdue();
-    const ids = await overdueRuns(deps.db.read, overdue);
+    const ids = await listOverdueRuns(deps.db.read, overdue);
     return {
       commit: async (tx) => {
-        await failRuns(tx, deps, ids, overdue);
-        await watchNext(tx, deps);
+        await failOverdueRuns(tx, deps, ids, overdue);
+        await scheduleNextSweep(tx, deps);
       },
     };
   };
 }
 
-function passed({ runs }: Pick<AgentTables, "runs">, overdue: number) {
+function isOverdue({ runs }: Pick<AgentTables, "runs">, overdue: number) {
   return and(eq(runs.status, "RUNNING"), lte(runs.deadlineAt, overdue));
 }

@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, inArray } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { WINDOW_MS } from "./clock.ts";
-import { type RunName, type RunRow, runEnded, runOf, stillActive } from "./store.ts";
-import { watchDeadline } from "./watch.ts";
+import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
+import { scheduleSweep } from "./watch.ts";
 
 /** What a run waits for: an open approval, until it expires, or a wakeup, until its time. */
 export interface Wait {
@@ -12,22 +12,22 @@ export interface Wait {
 }
 
 /** Lets an active run wait: it needs no heartbeat meanwhile. Throws ApiError invalid_state for one that has ended. */
-export async function suspend(tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> {
+export async function suspendRun(tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> {
   const { runs } = tx.t;
   const waiting = await tx
     .update(runs)
     .set({ status: "WAITING", ...wait })
     .where(and(eq(runs.id, row.id), stillActive(tx.t, deps.runClock.overdue())))
     .returning({ id: runs.id });
-  if (waiting.length === 0) throw runEnded(row);
+  if (waiting.length === 0) throw runEndedError(row);
 }
 
 /**
  * Tells a run that something it may wait for is no longer open: an approval was answered, a wakeup has come. When that was
  * the last of it the run is RUNNING, with a whole window ahead.
  */
-export async function waitOver(tx: AgentTx, deps: AgentDeps, name: RunName, on: string): Promise<void> {
-  const row = await runOf(tx, name);
+export async function endWait(tx: AgentTx, deps: AgentDeps, name: RunKey, on: string): Promise<void> {
+  const row = await lookUpRun(tx, name);
   if (row?.status !== "WAITING" || row.waitingOn !== on) return;
   const now = deps.clock.now();
   const { runs } = tx.t;
@@ -43,11 +43,11 @@ export async function waitOver(tx: AgentTx, deps: AgentDeps, name: RunName, on: 
     .update(runs)
     .set(change)
     .where(and(eq(runs.id, row.id), eq(runs.status, "WAITING")));
-  if (next === null) await watchDeadline(tx, deps, now + WINDOW_MS);
+  if (next === null) await scheduleSweep(tx, deps, now + WINDOW_MS);
 }
 
 /** Takes back what only these runs, which have ended, were waiting for: nobody would hear the answer. */
-export async function dropWaits(tx: AgentTx, names: readonly RunName[], now: number): Promise<void> {
+export async function cancelWaits(tx: AgentTx, names: readonly RunKey[], now: number): Promise<void> {
   const { approvals: p, wakeups: w } = tx.t;
   const ended = new Set(names.map(({ activationId, runId }) => `${activationId} ${runId}`));
   const ids = [...new Set(names.map(({ activationId }) => activationId))];
@@ -67,7 +67,7 @@ export async function dropWaits(tx: AgentTx, names: readonly RunName[], now: num
 }
 
 /** What else is open that a run is to wait for. */
-async function openWait(tx: AgentTx, { activationId, runId }: RunName, now: number): Promise<Wait | null> {
+async function openWait(tx: AgentTx, { activationId, runId }: RunKey, now: number): Promise<Wait | null> {
   const { approvals: p, wakeups: w } = tx.t;
   const [approval] = await tx
     .select({ waitingOn: p.messageId, deadlineAt: p.expiresAt })

@@ -8,6 +8,6 @@ export const SWEEP_JOB = "agent.runs.sweep";
  * are; each, when it has run, leaves one for the next deadline. So of every RUNNING run some job stands before its end,
  * and a heartbeat, which only moves a deadline away, costs none.
  */
-export function watchDeadline(tx: AgentTx, deps: AgentDeps, at: number): Promise<void> {
+export function scheduleSweep(tx: AgentTx, deps: AgentDeps, at: number): Promise<void> {
   return deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: {}, runAt: at, dedupeKey: `${SWEEP_JOB}:${Math.floor(at / 1000)}` });
 }

@@ -4,7 +4,7 @@ import { agentPath } from "../../../test/marketplace.ts";
 import { runRow } from "../../../test/run-row.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld } from "../../testing.ts";
-import { watchNext } from "./sweep.ts";
+import { scheduleNextSweep } from "./sweep.ts";
 
 test("a run without a heartbeat has failed at fifteen minutes to the millisecond, and its builder is told once", async () => {
   await using world = await createWorld();
@@ -238,7 +238,7 @@ test("hundreds of runs that fail at one instant each tell once", async () => {
   await db.tx((tx) => tx.insertAll(tx.t.runs, rows));
   const { runId } = await made.agent.client.runs.start({ runId: "run-of-its-own" }).catch(() => ({ runId: "" }));
   expect(runId).toBe("");
-  await db.tx((tx) => watchNext(tx, world.app.deps));
+  await db.tx((tx) => scheduleNextSweep(tx, world.app.deps));
   await world.clock.advance("15m");
   const told = await made.agent.heard("run_force_failed");
   expect(told).toHaveLength(450);

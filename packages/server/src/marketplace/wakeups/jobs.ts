@@ -1,7 +1,7 @@
 import type { Deps } from "../../deps.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { RING_JOB, ring } from "./ring.ts";
+import { FIRE_JOB, fireWakeup } from "./ring.ts";
 
 export function wakeupJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
-  return { [RING_JOB]: ring(deps) };
+  return { [FIRE_JOB]: fireWakeup(deps) };
 }

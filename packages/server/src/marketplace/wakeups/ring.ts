@@ -6,20 +6,20 @@ import type { JobHandler } from "../../queue/queue.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { findActivation, isOrphaned } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
-import { waitOver } from "../runs/waits.ts";
+import { endWait } from "../runs/waits.ts";
 
 /** Wakes an agent. */
-export const RING_JOB = "agent.wakeup.ring";
+export const FIRE_JOB = "agent.wakeup.ring";
 
 type Ringing = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
 
 /** Sees to it that a wakeup is looked at, at an instant (ms). */
-export function ringAt(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> {
-  return deps.queue.enqueue(tx, { kind: RING_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${RING_JOB}:${id}` });
+export function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> {
+  return deps.queue.enqueue(tx, { kind: FIRE_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${FIRE_JOB}:${id}` });
 }
 
 /** Looks again at all wakeups of an activation that goes on: those that fell due while it was paused are held until now. */
-export async function ringHeld(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
+export async function fireHeldWakeups(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
   const { wakeups: w } = tx.t;
   const held = await tx
     .select({ id: w.id, workspaceId: w.workspaceId, fireAt: w.fireAt })
@@ -27,11 +27,11 @@ export async function ringHeld(tx: AgentTx, deps: AgentDeps, activationId: strin
     .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")))
     .orderBy(asc(w.fireAt));
   const now = deps.clock.now();
-  for (const wakeup of held) await ringAt(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
+  for (const wakeup of held) await scheduleFire(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
 }
 
 /** Wakes an agent that is at work. For one that is paused the wakeup waits; its end skips it. */
-export function ring(deps: Deps): JobHandler {
+export function fireWakeup(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const { wakeupId } = payload as { wakeupId: string };
     const { wakeups } = deps.db.read.t;
@@ -59,7 +59,7 @@ export function ring(deps: Deps): JobHandler {
           runId,
           fields: { wakeupId, reason, payload: data, scheduledFor: iso(fireAt) },
         });
-        if (runId !== null) await waitOver(tx, deps, { activationId, runId }, wakeupId);
+        if (runId !== null) await endWait(tx, deps, { activationId, runId }, wakeupId);
       },
     };
   };

@@ -9,8 +9,8 @@ import { iso } from "../../lib/clock.ts";
 import { lockActivation } from "../activations/lock.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type Query } from "../runs/store.ts";
-import { suspend, waitOver } from "../runs/waits.ts";
-import { ringAt } from "./ring.ts";
+import { endWait, suspendRun } from "../runs/waits.ts";
+import { scheduleFire } from "./ring.ts";
 
 export type WakeupRow = AgentTables["wakeups"]["$inferSelect"];
 
@@ -61,10 +61,10 @@ export async function scheduleWakeup(
   { activationId, workspaceId }: Actor,
   request: WakeupRequest,
 ): Promise<{ wakeup: Wakeup; made: boolean }> {
-  const { dedupeKey = null, runId = null, suspendRun } = request;
+  const { dedupeKey = null, runId = null, suspendRun: suspends } = request;
   const { wakeups: w } = tx.t;
   const now = deps.clock.now();
-  const fireAt = timeOf(request, now);
+  const fireAt = getFireTime(request, now);
   await lockActivation(tx, activationId);
   if (dedupeKey !== null) {
     const [waiting] = await tx
@@ -74,8 +74,8 @@ export async function scheduleWakeup(
     if (waiting) return { wakeup: showWakeup(waiting), made: false };
   }
   const overdue = deps.runClock.overdue();
-  const run = runId === null ? null : await (suspendRun ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
-  await assertRoom(tx, activationId);
+  const run = runId === null ? null : await (suspends ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  await assertBelowWakeupLimit(tx, activationId);
   const row: WakeupRow = {
     id: deps.ids("wku"),
     activationId,
@@ -87,13 +87,13 @@ export async function scheduleWakeup(
     payload: request.payload ?? null,
     dedupeKey,
     scheduled: dedupeKey,
-    suspendRun,
+    suspendRun: suspends,
     createdAt: now,
     firedAt: null,
   };
   await tx.insert(w).values(row);
-  if (run && suspendRun) await suspend(tx, deps, run, { waitingFor: "wakeup", waitingOn: row.id, deadlineAt: fireAt });
-  await ringAt(tx, deps, row, fireAt);
+  if (run && suspends) await suspendRun(tx, deps, run, { waitingFor: "wakeup", waitingOn: row.id, deadlineAt: fireAt });
+  await scheduleFire(tx, deps, row, fireAt);
   return { wakeup: showWakeup(row), made: true };
 }
 
@@ -102,15 +102,15 @@ export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: s
   const { wakeups: w } = tx.t;
   const row = await findWakeup(tx, activationId, id);
   if (row.status === "CANCELLED") return showWakeup(row);
-  if (row.status !== "SCHEDULED") throw notScheduled(row);
+  if (row.status !== "SCHEDULED") throw notScheduledError(row);
   await lockActivation(tx, activationId);
   const [cancelled] = await tx
     .update(w)
     .set({ status: "CANCELLED", scheduled: null })
     .where(and(eq(w.id, id), eq(w.status, "SCHEDULED")))
     .returning();
-  if (!cancelled) throw notScheduled(row);
-  if (row.runId !== null) await waitOver(tx, deps, { activationId, runId: row.runId }, id);
+  if (!cancelled) throw notScheduledError(row);
+  if (row.runId !== null) await endWait(tx, deps, { activationId, runId: row.runId }, id);
   return showWakeup(cancelled);
 }
 
@@ -134,7 +134,7 @@ export function listWakeups(read: Reader<AgentTables>, activationId: string, inp
 }
 
 /** When it is to be; an instant must lie as far ahead as a delay may. Throws ApiError validation_error. */
-function timeOf({ delaySeconds, runAt }: WakeupRequest, now: number): number {
+function getFireTime({ delaySeconds, runAt }: WakeupRequest, now: number): number {
   if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
   const at = Date.parse(runAt);
   const { minSeconds, maxSeconds } = WAKEUP_LIMITS;
@@ -143,7 +143,7 @@ function timeOf({ delaySeconds, runAt }: WakeupRequest, now: number): number {
   return at;
 }
 
-async function assertRoom(tx: AgentTx, activationId: string): Promise<void> {
+async function assertBelowWakeupLimit(tx: AgentTx, activationId: string): Promise<void> {
   const { wakeups: w } = tx.t;
   const [found] = await tx
     .select({ n: count() })
@@ -157,7 +157,7 @@ async function assertRoom(tx: AgentTx, activationId: string): Promise<void> {
 }
 
 /** 409 for a wakeup that is over. */
-function notScheduled({ status }: WakeupRow): ApiError {
+function notScheduledError({ status }: WakeupRow): ApiError {
   return new ApiError("invalid_state", `This wakeup is ${status}: only a SCHEDULED one can be cancelled.`, {
     details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: "It is over." }],
   });
