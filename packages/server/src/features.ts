@@ -12,7 +12,7 @@ import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { Handlers } from "./http/handler.ts";
 import { forgetAnswers } from "./http/idempotency.ts";
-import type { PublicPage } from "./http/public-pages.ts";
+import type { PublicPage } from "./http/public/public-pages.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";

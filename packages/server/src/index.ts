@@ -1,7 +1,7 @@
 export { type App, type AppParts, createApp } from "./app.ts";
 export { type Config, ConfigError, DEFAULT_PORT, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
-export { ListenError } from "./http/listen.ts";
+export { ListenError } from "./http/server.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { migrateToPostgres } from "./migrate/migrate.ts";
 export { type MovedTable, MoveError, type MoveOptions, type MoveProgress, MoveRefused, type MoveReport } from "./migrate/report.ts";

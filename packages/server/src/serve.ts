@@ -3,7 +3,7 @@ import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { listen } from "./http/listen.ts";
+import { listen } from "./http/server.ts";
 import { bendableClock } from "./lib/bendable-clock.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";

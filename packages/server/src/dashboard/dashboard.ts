@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import type { Page, PageAnswer } from "../http/pages.ts";
+import type { Page, PageAnswer } from "../http/public/dev-pages.ts";
 import { findMail } from "../inbox/inbox.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import type { FirstWorkspace } from "../workspaces/workspaces.ts";

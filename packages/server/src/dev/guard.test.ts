@@ -1,7 +1,7 @@
 import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask, expectAnswer, type Scenario } from "../../test/scenario.ts";
-import { guardDev } from "../http/dev-guard.ts";
+import { guardDev } from "../http/public/dev-guard.ts";
 import { createWorld } from "../testing.ts";
 
 const devEndpoints = (Object.values(contract).flatMap((group) => Object.values(group)) as Endpoint[]).filter((e) => e.access === "dev");

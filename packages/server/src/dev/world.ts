@@ -1,6 +1,6 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
-import type { Faults } from "../http/faults.ts";
+import type { Faults } from "../http/fault-injection.ts";
 import { makeKey } from "../keys/secret.ts";
 import type { BendableClock } from "../lib/bendable-clock.ts";
 import { DEV_KEY, FIRST, fact, MASTER_KEY, seedWorkspace } from "../workspaces/workspaces.ts";

@@ -4,8 +4,8 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/key-cache.ts";
 import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
-import type { check } from "./input.ts";
-import type { FileBody } from "./upload.ts";
+import type { FileBody } from "./body/upload.ts";
+import type { check } from "./validation.ts";
 
 /** What every handler gets. */
 export interface PublicContext {

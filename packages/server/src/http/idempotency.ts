@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { HeaderReader } from "./exchange.ts";
+import type { HeaderReader } from "./request.ts";
 
 /** How long an answer is kept for replay. */
 export const KEEP_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { schemaCollector } from "./json-schema.ts";
 import { errorsOf, openApi } from "./openapi.ts";
-import { schemaCollector } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 const document = openApi(served) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };

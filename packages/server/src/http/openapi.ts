@@ -10,7 +10,7 @@ import {
   paramNames,
   requiredGrant,
 } from "@mailsvc/sdk/contract";
-import { type JsonSchema, schemaCollector } from "./schemas.ts";
+import { type JsonSchema, schemaCollector } from "./json-schema.ts";
 
 /** Every error code an endpoint may answer, in the order of the error table. */
 export function errorsOf(e: Endpoint): ErrorCode[] {

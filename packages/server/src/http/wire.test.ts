@@ -9,7 +9,7 @@ import { readConfig } from "../config.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
-import { ListenError } from "./listen.ts";
+import { ListenError } from "./server.ts";
 
 let folder: string;
 let server: RunningServer;

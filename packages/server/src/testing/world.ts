@@ -7,7 +7,7 @@ import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openSqlite } from "../db/sqlite/database.ts";
-import { DROP_HEADER } from "../http/faults.ts";
+import { DROP_HEADER } from "../http/fault-injection.ts";
 import { bendableClock } from "../lib/bendable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";

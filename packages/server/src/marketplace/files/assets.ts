@@ -5,7 +5,7 @@ import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
-import type { FileBody } from "../../http/upload.ts";
+import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { assetUrl } from "./asset-url.ts";

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Deps } from "../../deps.ts";
-import type { HeaderList } from "../../http/answer.ts";
-import type { PublicAnswer, PublicPage, Visit } from "../../http/public-pages.ts";
+import type { PublicAnswer, PublicPage, Visit } from "../../http/public/public-pages.ts";
+import type { HeaderList } from "../../http/response.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
 import { contentDisposition } from "./file-name.ts";

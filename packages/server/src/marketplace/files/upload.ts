@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@mailsvc/sdk/contract";
-import type { FileBody } from "../../http/upload.ts";
+import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { safeFileName } from "./file-name.ts";
 import { declaredType, detectKind, type FileKind, kindByName } from "./sniff.ts";

@@ -1,4 +1,4 @@
-import type { PublicPage } from "../../http/public-pages.ts";
+import type { PublicPage } from "../../http/public/public-pages.ts";
 import { simplePage } from "../../lib/html.ts";
 
 /** Where the provider sends people after a checkout. */

@@ -2,7 +2,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Config } from "../config.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter, Rate, Taken } from "../lib/rate.ts";
-import type { HeaderList } from "./answer.ts";
+import type { HeaderList } from "./response.ts";
 
 interface Refusal {
   readonly message: string;

@@ -1,4 +1,4 @@
-import { PIECE, turn } from "../lib/turn.ts";
+import { PIECE, turn } from "../../lib/turn.ts";
 
 const BACKSLASH = 0x5c;
 // An escape in JSON has six characters at most.

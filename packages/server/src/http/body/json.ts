@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { ApiError } from "../lib/api-error.ts";
-import { MAX_DEPTH, tooDeep } from "./depth.ts";
-import type { HeaderReader } from "./exchange.ts";
-import { linger } from "./linger.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { HeaderReader } from "../request.ts";
+import { linger } from "./drain.ts";
+import { MAX_DEPTH, tooDeep } from "./json-depth.ts";
 
 const MB = 1024 * 1024;
 

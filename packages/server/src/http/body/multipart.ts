@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { invalid } from "../lib/api-error.ts";
+import { invalid } from "../../lib/api-error.ts";
 
 /** A part of a form, as it came. */
 export interface Part {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
-import { ApiError, invalid } from "../lib/api-error.ts";
-import { PIECE, turn } from "../lib/turn.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { PIECE, turn } from "../../lib/turn.ts";
+import type { HeaderReader } from "../request.ts";
 import { decodeBase64 } from "./base64.ts";
-import { parseJson } from "./body.ts";
-import type { HeaderReader } from "./exchange.ts";
 import { isForm, parseForm } from "./form.ts";
+import { parseJson } from "./json.ts";
 
 /** The file of an upload. */
 export interface FileBody {

@@ -1,8 +1,8 @@
 import type { H3, H3Event } from "h3";
-import { ApiError } from "../lib/api-error.ts";
-import type { Ids } from "../lib/ids.ts";
-import type { Log } from "../lib/log.ts";
-import { answer, errorAnswer, type HeaderList, respond } from "./answer.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { Ids } from "../../lib/ids.ts";
+import type { Log } from "../../lib/log.ts";
+import { answer, errorAnswer, type HeaderList, respond } from "../response.ts";
 import { guardDev } from "./dev-guard.ts";
 
 /** What a page answers. */

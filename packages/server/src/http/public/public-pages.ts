@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
 import type { H3, H3Event } from "h3";
-import { StorageUnavailable } from "../db/errors.ts";
-import { ApiError } from "../lib/api-error.ts";
-import { isForbiddenAddress } from "../lib/guard-url.ts";
-import { escapeHtml, simplePage } from "../lib/html.ts";
-import type { Ids } from "../lib/ids.ts";
-import type { Log } from "../lib/log.ts";
-import type { HeaderList } from "./answer.ts";
-import { RoutedExchange } from "./exchange.ts";
-import type { Flight } from "./flight.ts";
+import { StorageUnavailable } from "../../db/errors.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { isForbiddenAddress } from "../../lib/guard-url.ts";
+import { escapeHtml, simplePage } from "../../lib/html.ts";
+import type { Ids } from "../../lib/ids.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Flight } from "../in-flight.ts";
+import { RoutedExchange } from "../request.ts";
+import type { HeaderList } from "../response.ts";
 
 /** A request of a browser somewhere on the net. */
 export interface Visit {

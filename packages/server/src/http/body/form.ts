@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
-import { ApiError, invalid } from "../lib/api-error.ts";
-import type { HeaderReader } from "./exchange.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import type { HeaderReader } from "../request.ts";
 import { type Part, readMultipart } from "./multipart.ts";
 
 /** Whether a request brings a form with files. */

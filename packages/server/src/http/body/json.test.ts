@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { wire } from "../../test/wire.ts";
-import { parseJson, readNode } from "./body.ts";
+import { wire } from "../../../test/wire.ts";
+import { parseJson, readNode } from "./json.ts";
 
 test.each([
   ["before its body was whole", "abc"],

@@ -4,7 +4,7 @@ import type { ErrorBody } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { ApiError } from "../lib/api-error.ts";
-import type { HeaderReader } from "./exchange.ts";
+import type { HeaderReader } from "./request.ts";
 
 /** Headers of an answer, as pairs: what the server writes without making a Headers object first. */
 export type HeaderList = [string, string][];

@@ -1,7 +1,7 @@
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter, Rate, Taken } from "../lib/rate.ts";
-import type { HeaderList } from "./answer.ts";
-import { often, say } from "./limits.ts";
+import { often, say } from "./rate-limit.ts";
+import type { HeaderList } from "./response.ts";
 
 /** A time in which a key is refused unseen, ms. It has a beginning, too: a clock that is put back must not lengthen it. */
 interface Rest {

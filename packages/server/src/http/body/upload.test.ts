@@ -3,7 +3,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { contract } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PIECE } from "../lib/turn.ts";
+import { PIECE } from "../../lib/turn.ts";
 import { decodeBase64 } from "./base64.ts";
 import { readUpload } from "./upload.ts";
 

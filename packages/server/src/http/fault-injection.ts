@@ -4,7 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { type Random, seededRandom } from "../lib/random.ts";
-import type { Answer, HeaderList } from "./answer.ts";
+import type { Answer, HeaderList } from "./response.ts";
 
 /** Marks an answer whose connection is to be cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";

@@ -1,7 +1,7 @@
 import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { sentence } from "./sentence.ts";
+import { sentence } from "./validation-message.ts";
 
 type Issue = z.core.$ZodIssue;
 

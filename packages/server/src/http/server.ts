@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
-import type { Flight } from "./flight.ts";
-import type { Mounted } from "./mount.ts";
+import type { Flight } from "./in-flight.ts";
+import type { Mounted } from "./router.ts";
 
 export interface ListenOptions {
   host: string;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { H3Event } from "h3";
-import { type Answer, respond, writeAnswer } from "./answer.ts";
-import { readNode, readWeb } from "./body.ts";
+import { readNode, readWeb } from "./body/json.ts";
+import { type Answer, respond, writeAnswer } from "./response.ts";
 
 /** Headers by name; null for one that was not sent. */
 export interface HeaderReader {
