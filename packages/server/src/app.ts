@@ -6,20 +6,20 @@ import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
 import { audience, CLEANUP_JOB, devHandlers, jobsOf, listingHooks, publicPages, servedHandlers } from "./features.ts";
-import { Faults } from "./http/fault-injection.ts";
-import { KEEP_MS } from "./http/idempotency.ts";
-import type { Flight } from "./http/in-flight.ts";
-import { mountPages } from "./http/public/dev-pages.ts";
-import { mountPublic } from "./http/public/public-pages.ts";
-import { type Mounted, mount } from "./http/router.ts";
+import { FaultInjector } from "./http/fault-injection.ts";
+import { RETENTION_MS } from "./http/idempotency.ts";
+import type { InFlightRequests } from "./http/in-flight.ts";
+import { mountDevPages } from "./http/public/dev-pages.ts";
+import { mountPublicPages } from "./http/public/public-pages.ts";
+import { createRouter, type Router } from "./http/router.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { KeyCache } from "./keys/key-cache.ts";
-import type { BendableClock } from "./lib/bendable-clock.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
-import { loopPressure } from "./lib/pressure.ts";
+import { measureLoopPressure } from "./lib/pressure.ts";
 import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -46,7 +46,7 @@ export interface AppParts {
   version: string;
   backend: Backend;
   /** A bendable clock gives the app its dev endpoints; only dev mode has one. */
-  clock: Clock | BendableClock;
+  clock: Clock | ControllableClock;
   random: Random;
   log: Log;
   dns: DomainRecords;
@@ -60,9 +60,9 @@ export interface AppParts {
 }
 
 export interface App {
-  readonly http: Mounted;
+  readonly http: Router;
   readonly deps: Deps;
-  readonly flight: Flight;
+  readonly flight: InFlightRequests;
   readonly first: FirstWorkspace;
   /** Lets the workers end what they run, then closes mailer and database. */
   close(): Promise<void>;
@@ -79,8 +79,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const ids = makeIds(clock, random);
   const arrivals: Arrivals = makeArrivals(clock.real);
   const mailer = simulator(parts.mailer ?? captureMailer({ ids, clock, arrivals }));
-  const flight: Flight = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
-  const busy = loopPressure(clock.real);
+  const flight: InFlightRequests = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
+  const busy = measureLoopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
   const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
@@ -124,7 +124,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx(async (tx) => {
-      await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + KEEP_MS, dedupeKey: CLEANUP_JOB });
+      await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
       await scheduleNextSweep(tx, deps);
       await startRetention(tx, deps);
     });
@@ -138,9 +138,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
   const world =
     config.dev && isBendable(clock)
-      ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new Faults(clock.real, ids), startWorkers, forget })
+      ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, forget })
       : null;
-  const http = mount({
+  const http = createRouter({
     contract: served,
     handlers: { ...servedHandlers, ...(world && devHandlers(world, arrivals)) },
     deps,
@@ -148,8 +148,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     limiter,
     faults: world?.faults ?? null,
   });
-  mountPublic(http.h3, publicPages(deps, limiter), { ids, log, flight });
-  if (world) mountPages(http.h3, dashboardPages(deps, first), deps);
+  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, flight });
+  if (world) mountDevPages(http.h3, dashboardPages(deps, first), deps);
   await runClock.start();
   await startWorkers();
   return {
@@ -166,7 +166,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-function isBendable(clock: Clock | BendableClock): clock is BendableClock {
+function isBendable(clock: Clock | ControllableClock): clock is ControllableClock {
   return "advanceTo" in clock;
 }
 

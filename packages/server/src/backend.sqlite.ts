@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
-import { KEY_FILE, keyFile } from "./lib/key-file.ts";
-import { Buckets } from "./lib/rate.ts";
+import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
+import { TokenBuckets } from "./lib/rate.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
 
 /** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
@@ -14,10 +14,10 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // Nobody else writes here.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
     // Beside the database and not in it: a copy of the database alone gives no secret away.
-    masterKey: async (random) => keyFile(join(folder, KEY_FILE), random),
+    masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => sqliteQueue({ db, ...parts }),
-    makeLimiter: (clock) => new Buckets(clock.now),
+    makeLimiter: (clock) => new TokenBuckets(clock.now),
     connectionAccepted: () => db.gate.connectionAccepted(),
   };
 }

@@ -1,5 +1,5 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { readKey } from "./lib/key-file.ts";
+import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/keep.ts";
 
@@ -241,7 +241,7 @@ function readStripe(key: string | undefined, webhookSecret: string | undefined, 
 
 function readSecretKey(text: string | undefined): Uint8Array | null {
   if (text === undefined) return null;
-  const key = readKey(text);
+  const key = parseKey(text);
   if (key === null) throw new ConfigError("--secret-key takes 32 bytes in base64 or hex, such as: openssl rand -base64 32");
   return key;
 }

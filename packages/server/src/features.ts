@@ -11,7 +11,7 @@ import { emailHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { Handlers } from "./http/handler.ts";
-import { forgetAnswers } from "./http/idempotency.ts";
+import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
@@ -115,7 +115,7 @@ export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
     [CLEAR_JOB]: clearList(deps),
     [WALK_JOB]: walkSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
-    [CLEANUP_JOB]: forgetAnswers(deps),
+    [CLEANUP_JOB]: deleteOldAnswers(deps),
     ...marketplaceJobs(deps),
   };
 }

@@ -4,8 +4,8 @@ import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { listen } from "./http/server.ts";
-import { bendableClock } from "./lib/bendable-clock.ts";
 import { systemClock } from "./lib/clock.ts";
+import { controllableClock } from "./lib/controllable-clock.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
@@ -34,7 +34,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   let url = "";
   const payments = await stripe(config, () => config.publicUrl ?? url);
   const backend = await openBackend(config);
-  const clock = config.dev ? bendableClock(systemClock.now(), "running") : systemClock;
+  const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
   let app: App;
   try {
     app = await createApp({

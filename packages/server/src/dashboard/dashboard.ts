@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import type { Page, PageAnswer } from "../http/public/dev-pages.ts";
+import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
 import { findMail } from "../inbox/inbox.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import type { FirstWorkspace } from "../workspaces/workspaces.ts";
@@ -13,14 +13,14 @@ const SHOWN = 200;
  * The pages of dev mode: the inbox and the webhooks of the first workspace at `/` and `/dashboard`, what is shown of a mail, and
  * the events that are read for it. They need no key, as `/__dev` needs none.
  */
-export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly Page[] {
+export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly DevPage[] {
   const parsed = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await findMail(deps.db.read, id)).raw);
   };
   const preview = apiKey === null ? "" : `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
   const html = inboxPage({ mailer: deps.mailer.name, version: deps.version, keyPreview: preview });
-  const inbox: Page["serve"] = async () => ({
+  const inbox: DevPage["serve"] = async () => ({
     type: "text/html; charset=utf-8",
     body: html,
     headers: [["content-security-policy", pagePolicy()]],
@@ -58,7 +58,7 @@ export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspa
   ];
 }
 
-function json(value: unknown): PageAnswer {
+function json(value: unknown): DevPageResponse {
   return {
     type: "application/json; charset=utf-8",
     body: JSON.stringify(value),

@@ -1,8 +1,8 @@
 import { type ClockState, type contract, durationMs } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { invalid } from "../lib/api-error.ts";
-import type { FiredTimer } from "../lib/bendable-clock.ts";
 import { iso } from "../lib/clock.ts";
+import type { FiredTimer } from "../lib/controllable-clock.ts";
 import type { World } from "./world.ts";
 
 // A year's worth of anything is enough, and dates stay dates.

@@ -1,15 +1,15 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
-import type { Faults } from "../http/fault-injection.ts";
+import type { FaultInjector } from "../http/fault-injection.ts";
 import { makeKey } from "../keys/secret.ts";
-import type { BendableClock } from "../lib/bendable-clock.ts";
+import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { DEV_KEY, FIRST, fact, MASTER_KEY, seedWorkspace } from "../workspaces/workspaces.ts";
 import type { ClockMark, Snapshots } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
 export interface World {
-  readonly clock: BendableClock;
-  readonly faults: Faults;
+  readonly clock: ControllableClock;
+  readonly faults: FaultInjector;
   snapshots(): Promise<Snapshot[]>;
   snapshot(name: string): Promise<Snapshot>;
   restore(name: string): Promise<Snapshot>;
@@ -19,8 +19,8 @@ export interface World {
 export interface WorldOptions {
   deps: Deps;
   snapshots: Snapshots;
-  clock: BendableClock;
-  faults: Faults;
+  clock: ControllableClock;
+  faults: FaultInjector;
   /** Starts the workers again after the data was changed under them. */
   startWorkers: () => Promise<void>;
   /** Forgets what is kept in memory beside the database. */

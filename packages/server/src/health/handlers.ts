@@ -1,6 +1,6 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { openApi } from "../http/openapi.ts";
+import { buildOpenApi } from "../http/openapi.ts";
 
 let document: Record<string, unknown> | undefined;
 
@@ -11,7 +11,7 @@ export const healthHandlers: Handlers<typeof contract.health> = {
     return { status: "ready", version: deps.version };
   },
   openapi: async () => {
-    document ??= openApi(served) as Record<string, unknown>;
+    document ??= buildOpenApi(served) as Record<string, unknown>;
     return document;
   },
 };

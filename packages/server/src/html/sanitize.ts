@@ -1,5 +1,5 @@
 import type { Removal } from "@mailsvc/sdk/contract";
-import { turn } from "../lib/turn.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import { assetOf, linkTarget, ownId } from "./addresses.ts";
 import { BLOCKS, BOXES, CLASSES, DROPPED, DROPPED_VOID, ELEMENTS, ENDS, mayStand, VOID } from "./allowed.ts";
 import { decoded, quoted, texted } from "./characters.ts";
@@ -175,7 +175,7 @@ export async function sanitizeInTurns(html: string, origins: readonly string[]):
   for (const token of tokens(html)) {
     writer.take(token);
     taken += 1;
-    if (taken % AT_A_TIME === 0) await turn();
+    if (taken % AT_A_TIME === 0) await yieldToEventLoop();
   }
   return writer.end();
 }

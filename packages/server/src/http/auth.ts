@@ -4,7 +4,7 @@ import type { KeyInfo } from "../keys/key-cache.ts";
 import { hashKey, parseKeyKind } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
-import type { HeaderReader } from "./request.ts";
+import type { HeaderReader } from "./headers.ts";
 
 const UNKNOWN = "This key is not known here.";
 const MALFORMED = "This key is not well formed; it may be cut off or mistyped.";

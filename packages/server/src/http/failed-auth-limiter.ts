@@ -1,7 +1,7 @@
 import { ApiError } from "../lib/api-error.ts";
-import type { Limiter, Rate, Taken } from "../lib/rate.ts";
-import { often, say } from "./rate-limit.ts";
-import type { HeaderList } from "./response.ts";
+import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
+import type { HeaderList } from "./headers.ts";
+import { applyRateLimit, describeRate } from "./rate-limit.ts";
 
 /** A time in which a key is refused unseen, ms. It has a beginning, too: a clock that is put back must not lengthen it. */
 interface Rest {
@@ -13,7 +13,7 @@ interface Rest {
  * Limits how often a key is looked up that opens nothing: that of an agent which goes on calling while it is paused or
  * turned off, or a key at the wrong door. One that opens something pays no more than a look at an empty map.
  */
-export class Refusals {
+export class FailedAuthLimiter {
   readonly #limiter: Limiter;
   readonly #rate: Rate;
   readonly #now: () => number;
@@ -61,9 +61,9 @@ export class Refusals {
     this.#say({ allowed: false, limit: this.#rate.burst, remaining: 0, reset: Math.ceil((rest.until - now) / 1000) }, headers);
   }
 
-  #say(taken: Taken, headers: HeaderList): void {
-    say(taken, headers, () => ({
-      message: `This key opens nothing here, and has been refused as often as it may: ${often(this.#rate)}.`,
+  #say(taken: RateLimitResult, headers: HeaderList): void {
+    applyRateLimit(taken, headers, () => ({
+      message: `This key opens nothing here, and has been refused as often as it may: ${describeRate(this.#rate)}.`,
       hint: "Stop calling. A paused agent hears agent.resumed when its key works again; a revoked key never does.",
     }));
   }

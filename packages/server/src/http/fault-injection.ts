@@ -4,7 +4,8 @@ import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { type Random, seededRandom } from "../lib/random.ts";
-import type { Answer, HeaderList } from "./response.ts";
+import type { HeaderList } from "./headers.ts";
+import type { HttpResponse } from "./response.ts";
 
 /** Marks an answer whose connection is to be cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";
@@ -16,7 +17,7 @@ interface Rule {
 }
 
 /** Rules that make requests fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
-export class Faults {
+export class FaultInjector {
   readonly #real: Clock["real"];
   readonly #ids: Ids;
   #rules: Rule[] = [];
@@ -45,7 +46,7 @@ export class Faults {
   }
 
   /** Serves a request with the first rule that hits it. */
-  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<Answer>): Promise<Answer> {
+  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<HttpResponse>): Promise<HttpResponse> {
     const hit = this.#rules.find((rule) => this.#hits(rule, method, path))?.fault;
     if (!hit) return serve();
     headers.push(["x-mailsvc-fault", hit.id]);

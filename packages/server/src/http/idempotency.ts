@@ -6,10 +6,10 @@ import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { HeaderReader } from "./request.ts";
+import type { HeaderReader } from "./headers.ts";
 
 /** How long an answer is kept for replay. */
-export const KEEP_MS = 24 * 3_600_000;
+export const RETENTION_MS = 24 * 3_600_000;
 
 /** Which request an answer belongs to. */
 export interface Claim {
@@ -26,7 +26,7 @@ export interface Stored {
 }
 
 /** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
-export function claimOf(
+export function parseClaim(
   headers: HeaderReader,
   keyId: string,
   { method, path }: Endpoint,
@@ -81,23 +81,23 @@ export async function storeAnswer(tx: Tx, claim: Claim, stored: Stored, now: num
 }
 
 /** A claim as one text. */
-export function placeOf({ keyId, route, idempotencyKey }: Claim): string {
+export function toClaimId({ keyId, route, idempotencyKey }: Claim): string {
   return `answer:${keyId}:${route}:${idempotencyKey}`;
 }
 
 /** An answer with a secret in it, as it is kept: encrypted. */
-export function hidden(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+export function sealAnswer(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
   return {
     status,
-    answer: Buffer.from(seal.seal(answer, placeOf(claim))).toString("base64"),
+    answer: Buffer.from(seal.seal(answer, toClaimId(claim))).toString("base64"),
   };
 }
 
 /** The same, readable again. */
-export function opened(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+export function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
   return {
     status,
-    answer: seal.open(Buffer.from(answer, "base64"), placeOf(claim)),
+    answer: seal.open(Buffer.from(answer, "base64"), toClaimId(claim)),
   };
 }
 
@@ -106,11 +106,11 @@ const CHUNK = 1000;
 const HOUR = 3_600_000;
 
 /** Forgets answers older than a day, in chunks. It sleeps while there is nothing to forget. */
-export function forgetAnswers(deps: Deps): JobHandler {
+export function deleteOldAnswers(deps: Deps): JobHandler {
   return async () => {
     const { db, clock } = deps;
     const { idempotency: t } = db.read.t;
-    const before = clock.now() - KEEP_MS;
+    const before = clock.now() - RETENTION_MS;
     const old = await db.read.select().from(t).where(lt(t.createdAt, before)).limit(CHUNK);
     return {
       again: old.length === CHUNK ? clock.now() : await nextForgetting(deps, before),
@@ -126,5 +126,5 @@ export function forgetAnswers(deps: Deps): JobHandler {
 async function nextForgetting({ db, clock }: Deps, before: number): Promise<number> {
   const { idempotency: t } = db.read.t;
   const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
-  return Math.max((oldest?.at ?? clock.now()) + KEEP_MS, clock.now() + HOUR);
+  return Math.max((oldest?.at ?? clock.now()) + RETENTION_MS, clock.now() + HOUR);
 }

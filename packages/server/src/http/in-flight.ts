@@ -1,5 +1,5 @@
 /** Requests in flight, for shutting down in order and for putting acceptance before delivery. */
-export interface Flight {
+export interface InFlightRequests {
   count: number;
   draining: boolean;
   /** When so many were last in flight that answering them comes before everything else; real ms. */
@@ -7,4 +7,4 @@ export interface Flight {
 }
 
 /** Requests in flight that make a crowd. */
-export const CROWD = 16;
+export const CROWDED_AT = 16;

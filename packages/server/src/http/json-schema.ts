@@ -6,7 +6,7 @@ export type JsonSchema = Record<string, unknown>;
  * Turns zod schemas into JSON Schemas and collects those with a name (`.meta({ id })`) under `named`, each once.
  * A schema that reads differently on the way in than on the way out is listed a second time as `<name>Input`.
  */
-export function schemaCollector() {
+export function createSchemaCollector() {
   const named: Record<string, JsonSchema> = {};
   const originals = new Map<string, string>();
 

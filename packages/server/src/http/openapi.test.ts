@@ -1,11 +1,11 @@
 import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { schemaCollector } from "./json-schema.ts";
-import { errorsOf, openApi } from "./openapi.ts";
+import { createSchemaCollector } from "./json-schema.ts";
+import { buildOpenApi, listErrors } from "./openapi.ts";
 
 type Json = Record<string, unknown>;
-const document = openApi(served) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
+const document = buildOpenApi(served) as Json & { paths: Record<string, Record<string, Json>>; components: Record<string, Json> };
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
@@ -100,18 +100,18 @@ describe("the document", () => {
 
 test("an endpoint answers the common errors, those of its access and its own, and no others", () => {
   const live = contract.health.live as Endpoint;
-  expect(errorsOf(live)).toEqual(["validation_error", "rate_limited", "internal_error", "storage_unavailable"]);
-  expect(errorsOf(contract.emails.get)).toContain("not_found");
-  expect(errorsOf(contract.emails.get)).toContain("forbidden");
-  expect(errorsOf(contract.emails.get)).not.toContain("idempotency_key_reused");
-  expect(errorsOf(contract.me.get)).toContain("forbidden");
-  expect(errorsOf(contract.me.get)).not.toContain("activation_paused");
-  expect(errorsOf(agentContract.self.get)).toContain("activation_paused");
+  expect(listErrors(live)).toEqual(["validation_error", "rate_limited", "internal_error", "storage_unavailable"]);
+  expect(listErrors(contract.emails.get)).toContain("not_found");
+  expect(listErrors(contract.emails.get)).toContain("forbidden");
+  expect(listErrors(contract.emails.get)).not.toContain("idempotency_key_reused");
+  expect(listErrors(contract.me.get)).toContain("forbidden");
+  expect(listErrors(contract.me.get)).not.toContain("activation_paused");
+  expect(listErrors(agentContract.self.get)).toContain("activation_paused");
 });
 
 describe("named schemas", () => {
   test("are listed once and referred to", () => {
-    const { named, convert } = schemaCollector();
+    const { named, convert } = createSchemaCollector();
     const Item = z.object({ a: z.string() }).meta({ id: "Item" });
     expect(convert(Item, "output")).toEqual({ $ref: "#/components/schemas/Item" });
     expect(convert(z.array(Item), "output")).toEqual({ type: "array", items: { $ref: "#/components/schemas/Item" } });
@@ -119,7 +119,7 @@ describe("named schemas", () => {
   });
 
   test("that read differently on the way in get a second name", () => {
-    const { named, convert } = schemaCollector();
+    const { named, convert } = createSchemaCollector();
     const Item = z.object({ a: z.string().default("x") }).meta({ id: "Item" });
     convert(Item, "output");
     expect(convert(Item, "input")).toEqual({ $ref: "#/components/schemas/ItemInput" });
@@ -127,7 +127,7 @@ describe("named schemas", () => {
   });
 
   test("that differ under one name are an error", () => {
-    const { convert } = schemaCollector();
+    const { convert } = createSchemaCollector();
     const item = (type: z.ZodType) => z.object({ a: type }).meta({ id: "Item" });
     convert(item(z.string()), "output");
     convert(item(z.number()), "output");

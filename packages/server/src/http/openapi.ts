@@ -10,10 +10,10 @@ import {
   paramNames,
   requiredGrant,
 } from "@mailsvc/sdk/contract";
-import { type JsonSchema, schemaCollector } from "./json-schema.ts";
+import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
 
 /** Every error code an endpoint may answer, in the order of the error table. */
-export function errorsOf(e: Endpoint): ErrorCode[] {
+export function listErrors(e: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
   if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
   if (needsKey(e)) codes.add("forbidden");
@@ -41,8 +41,8 @@ const HEADERS = {
  * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names the operation it repeats in
  * `x-alias-of`; permissions stand as roles of the security requirement; `Error` is the body of every failure.
  */
-export function openApi(contract: Contract): JsonSchema {
-  const { named, convert } = schemaCollector();
+export function buildOpenApi(contract: Contract): JsonSchema {
+  const { named, convert } = createSchemaCollector();
   convert(ErrorBody, "output");
   const paths: Record<string, JsonSchema> = {};
   for (const [noun, verbs] of Object.entries(contract)) {
@@ -118,7 +118,7 @@ function headersOf(e: Endpoint, status: number) {
 }
 
 function failures(e: Endpoint) {
-  const byStatus = Object.groupBy(errorsOf(e), (code) => ERRORS[code].status);
+  const byStatus = Object.groupBy(listErrors(e), (code) => ERRORS[code].status);
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes = []]) => [
       status,
@@ -179,7 +179,7 @@ function formSchema(body: JsonSchema): JsonSchema {
   return { type: "object", properties: { file: { type: "string", format: "binary" }, ...fields }, required: ["file", ...required] };
 }
 
-function operation(noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof schemaCollector>["convert"]) {
+function operation(noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof createSchemaCollector>["convert"]) {
   const alias = (e.aliases ?? []).indexOf(path as `/${string}`) + 1;
   const suffix = alias === 0 ? "" : alias === 1 ? ".alias" : `.alias${alias}`;
   const parameters = [

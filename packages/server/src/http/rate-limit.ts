@@ -1,8 +1,8 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Config } from "../config.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { Limiter, Rate, Taken } from "../lib/rate.ts";
-import type { HeaderList } from "./response.ts";
+import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
+import type { HeaderList } from "./headers.ts";
 
 interface Refusal {
   readonly message: string;
@@ -10,7 +10,7 @@ interface Refusal {
 }
 
 /** Adds the RateLimit headers (delta seconds), in place of those of a wider bucket. Throws ApiError rate_limited. */
-export function say(taken: Taken, headers: HeaderList, refusal: () => Refusal): void {
+export function applyRateLimit(taken: RateLimitResult, headers: HeaderList, refusal: () => Refusal): void {
   const before = headers.findIndex(([name]) => name === "ratelimit-limit");
   if (before >= 0) headers.splice(before, 3);
   headers.push(["ratelimit-limit", `${taken.limit}`], ["ratelimit-remaining", `${taken.remaining}`], ["ratelimit-reset", `${taken.reset}`]);
@@ -20,7 +20,7 @@ export function say(taken: Taken, headers: HeaderList, refusal: () => Refusal): 
 }
 
 /** Takes a token from the key's bucket and adds the RateLimit headers (delta seconds). Throws ApiError rate_limited. */
-export function limit(
+export function limitKey(
   limiter: Limiter,
   rates: Config["rates"],
   keyId: string,
@@ -30,19 +30,19 @@ export function limit(
   const bucket = bucketOf(endpoint);
   const taken = limiter.take(`${keyId}:${bucket}`, rates[bucket]);
   const refusal = (): Refusal => ({ message: `This key has used up its ${bucket} rate of ${rates[bucket].perSecond} a second.` });
-  return taken instanceof Promise ? taken.then((t) => say(t, headers, refusal)) : say(taken, headers, refusal);
+  return taken instanceof Promise ? taken.then((t) => applyRateLimit(t, headers, refusal)) : applyRateLimit(taken, headers, refusal);
 }
 
 /** A rate in words. */
-export function often({ perSecond, burst }: Rate): string {
+export function describeRate({ perSecond, burst }: Rate): string {
   return perSecond < burst ? `${burst} a minute` : `${perSecond} a second`;
 }
 
 /** The same for an agent: each activation has a bucket of its own, which all its calls draw from. */
 export async function limitAgent(limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> {
   const taken = await limiter.take(`${activationId}:agent`, rates.agent);
-  say(taken, headers, () => ({
-    message: `This activation has used up its rate of ${often(rates.agent)}.`,
+  applyRateLimit(taken, headers, () => ({
+    message: `This activation has used up its rate of ${describeRate(rates.agent)}.`,
     hint: "Wait as long as Retry-After says. One call to runs/log takes 50 entries and is the heartbeat too; answers and wakeups come to the webhook without being asked for.",
   }));
 }
@@ -59,13 +59,13 @@ export async function limitWork(
   if (agentBucket === undefined) return;
   const rate = rates[agentBucket];
   if (agentBucket === "message")
-    say(await limiter.take(`${activationId}:message`, rate), headers, () => ({
-      message: `This activation has posted as many messages as it may: ${often(rate)}.`,
+    applyRateLimit(await limiter.take(`${activationId}:message`, rate), headers, () => ({
+      message: `This activation has posted as many messages as it may: ${describeRate(rate)}.`,
       hint: "Wait as long as Retry-After says. Gather what there is to say into one message; progress belongs into runs/log.",
     }));
   else
-    say(await limiter.take(`${activationId}:log:${String(input.runId)}`, rate), headers, () => ({
-      message: `This run has been logged to as often as it may: ${often(rate)}.`,
+    applyRateLimit(await limiter.take(`${activationId}:log:${String(input.runId)}`, rate), headers, () => ({
+      message: `This run has been logged to as often as it may: ${describeRate(rate)}.`,
       hint: "Wait as long as Retry-After says. Put up to 50 entries into one call; one call in fifteen minutes keeps a run alive.",
     }));
 }
@@ -74,7 +74,7 @@ export async function limitWork(
 const UPLOADS = 4;
 
 /** Lets a caller upload some files at a time; further ones wait, their bodies unread. */
-export class UploadGate {
+export class UploadLimiter {
   readonly #caller: string;
   readonly #most: number;
   /** Those that wait, by caller; one that has an entry has uploads under way. */

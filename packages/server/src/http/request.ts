@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { H3Event } from "h3";
-import { readNode, readWeb } from "./body/json.ts";
-import { type Answer, respond, writeAnswer } from "./response.ts";
-
-/** Headers by name; null for one that was not sent. */
-export interface HeaderReader {
-  get(name: string): string | null;
-}
+import { readNodeBody, readWebBody } from "./body/json.ts";
+import type { HeaderReader } from "./headers.ts";
+import { type HttpResponse, sendResponse, writeResponse } from "./response.ts";
 
 /** A request and the way back, whatever brought it. */
-export interface Exchange {
+export interface HttpRequest {
   readonly headers: HeaderReader;
   /** Where the connection comes from; undefined in process, where there is none. */
   readonly remoteAddress: string | undefined;
@@ -21,13 +17,13 @@ export interface Exchange {
   body(limit: number): Promise<Uint8Array>;
   /** Aborted when the caller has gone. */
   signal(): AbortSignal;
-  respond(answer: Answer): Response;
+  respond(answer: HttpResponse): Response;
   /** Ends the connection without an answer. */
   cut(): void;
 }
 
 /** A request that came through h3's router, by a connection or in process. */
-export class RoutedExchange implements Exchange {
+export class RoutedRequest implements HttpRequest {
   readonly #event: H3Event;
   readonly #node: IncomingMessage | undefined;
 
@@ -57,15 +53,15 @@ export class RoutedExchange implements Exchange {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return this.#node ? readNode(this.#node, limit) : readWeb(this.#event.req, limit);
+    return this.#node ? readNodeBody(this.#node, limit) : readWebBody(this.#event.req, limit);
   }
 
   signal(): AbortSignal {
     return this.#event.req.signal;
   }
 
-  respond(answer: Answer): Response {
-    return respond(this.#event, answer);
+  respond(answer: HttpResponse): Response {
+    return sendResponse(this.#event, answer);
   }
 
   cut(): void {
@@ -79,7 +75,7 @@ const NO_SEARCH = new URLSearchParams();
 const WRITTEN = new Response(null);
 
 /** A request to a path that needs no router: straight from the connection, which saves a quarter of a small request. */
-export class DirectExchange implements Exchange, HeaderReader {
+export class DirectRequest implements HttpRequest, HeaderReader {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly headers: HeaderReader = this;
@@ -111,7 +107,7 @@ export class DirectExchange implements Exchange, HeaderReader {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return readNode(this.#req, limit);
+    return readNodeBody(this.#req, limit);
   }
 
   signal(): AbortSignal {
@@ -120,8 +116,8 @@ export class DirectExchange implements Exchange, HeaderReader {
     return gone.signal;
   }
 
-  respond(answer: Answer): Response {
-    writeAnswer(this.#res, answer);
+  respond(answer: HttpResponse): Response {
+    writeResponse(this.#res, answer);
     return WRITTEN;
   }
 

@@ -4,10 +4,7 @@ import type { ErrorBody } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { ApiError } from "../lib/api-error.ts";
-import type { HeaderReader } from "./request.ts";
-
-/** Headers of an answer, as pairs: what the server writes without making a Headers object first. */
-export type HeaderList = [string, string][];
+import type { HeaderList, HeaderReader } from "./headers.ts";
 
 // Nothing here may be cached or sniffed: answers hold people's data.
 const BASE: readonly [string, string][] = [
@@ -16,13 +13,13 @@ const BASE: readonly [string, string][] = [
 ];
 
 /** What goes back to the caller. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: string | Uint8Array;
 }
 
-export function answer(status: number, type: string, body: string | Uint8Array, headers: HeaderList): Answer {
+export function buildResponse(status: number, type: string, body: string | Uint8Array, headers: HeaderList): HttpResponse {
   return {
     status,
     headers: [["content-type", type], ...BASE, ...headers],
@@ -31,19 +28,21 @@ export function answer(status: number, type: string, body: string | Uint8Array, 
 }
 
 /** Whether a list of ETags, as If-None-Match and If-Match have it, names this one. Weak ones count as well. */
-export function names(list: string | null, etag: string): boolean {
+export function matchesETag(list: string | null, etag: string): boolean {
   return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
 }
 
 /** JSON with an ETag: 304 for a caller who has it already. */
-export function tagged(json: string, request: HeaderReader, headers: HeaderList): Answer {
+export function withETag(json: string, request: HeaderReader, headers: HeaderList): HttpResponse {
   const etag = `"${hash("sha256", json, "base64url").slice(0, 27)}"`;
   const own: HeaderList = [...headers, ["etag", etag]];
-  return names(request.get("if-none-match"), etag) ? answer(304, "application/json", "", own) : answer(200, "application/json", json, own);
+  return matchesETag(request.get("if-none-match"), etag)
+    ? buildResponse(304, "application/json", "", own)
+    : buildResponse(200, "application/json", json, own);
 }
 
 /** Writes an answer to its connection at once, which saves a tenth of a small request. */
-export function writeAnswer(res: ServerResponse, { status, headers, body }: Answer): void {
+export function writeResponse(res: ServerResponse, { status, headers, body }: HttpResponse): void {
   const lines = status === 304 ? [] : ["content-length", String(Buffer.byteLength(body))];
   for (const [name, value] of headers) lines.push(name, value);
   res.writeHead(status, lines);
@@ -51,21 +50,21 @@ export function writeAnswer(res: ServerResponse, { status, headers, body }: Answ
 }
 
 /** Sends an answer of a routed request: to its connection, or in process as a Response. */
-export function respond({ runtime }: Pick<H3Event, "runtime">, answer: Answer): Response {
+export function sendResponse({ runtime }: Pick<H3Event, "runtime">, answer: HttpResponse): Response {
   const res = runtime?.node?.res as ServerResponse | undefined;
   if (!res) {
     const body = answer.status === 304 ? null : (answer.body as BodyInit);
     return new FastResponse(body, { status: answer.status, headers: answer.headers });
   }
-  writeAnswer(res, answer);
+  writeResponse(res, answer);
   // Nothing is left to write; what comes after sees that and lets the connection be.
   return new FastResponse(null);
 }
 
 /** The answer to a request that failed (SPEC 7, DESIGN 3). */
-export function errorAnswer(error: ApiError, requestId: string, headers: HeaderList): Answer {
+export function errorResponse(error: ApiError, requestId: string, headers: HeaderList): HttpResponse {
   const body: ErrorBody = {
     error: { code: error.code, message: error.message, status: error.status, requestId, details: error.details, hint: error.hint },
   };
-  return answer(error.status, "application/json", JSON.stringify(body), [...headers, ...Object.entries(error.headers)]);
+  return buildResponse(error.status, "application/json", JSON.stringify(body), [...headers, ...Object.entries(error.headers)]);
 }

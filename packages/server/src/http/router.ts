@@ -12,16 +12,17 @@ import { authenticate, authenticateAgent, authorise, authoriseAgent, type LookUp
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson } from "./body/json.ts";
 import { readUpload } from "./body/upload.ts";
-import { Refusals } from "./failed-auth-limiter.ts";
-import { DROP_HEADER, type Faults } from "./fault-injection.ts";
+import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
-import { claimOf } from "./idempotency.ts";
-import { CROWD, type Flight } from "./in-flight.ts";
+import type { HeaderList } from "./headers.ts";
+import { parseClaim } from "./idempotency.ts";
+import { CROWDED_AT, type InFlightRequests } from "./in-flight.ts";
 import { guardDev } from "./public/dev-guard.ts";
-import { limit, limitAgent, limitWork, UploadGate } from "./rate-limit.ts";
-import { DirectExchange, type Exchange, RoutedExchange } from "./request.ts";
-import { type Answer, answer, errorAnswer, type HeaderList, respond, tagged } from "./response.ts";
-import { type AnyHandler, type Caller, type Input, makeWrites, type RunAny } from "./transaction.ts";
+import { limitAgent, limitKey, limitWork, UploadLimiter } from "./rate-limit.ts";
+import { DirectRequest, type HttpRequest, RoutedRequest } from "./request.ts";
+import { buildResponse, errorResponse, type HttpResponse, sendResponse, withETag } from "./response.ts";
+import { type AnyHandler, type Caller, createWriter, type Input, type RunAny } from "./transaction.ts";
 import { check, parseInput } from "./validation.ts";
 
 // The largest body of an agent's call that is no upload: a landing page of half a megabyte, each character of it escaped.
@@ -33,33 +34,39 @@ const BASE64 = 4 / 3;
 // The largest body without a key. The news of Stripe are a few kilobytes.
 const PUBLIC_BODY_BYTES = 1024 * 1024;
 
-type Perform = (exchange: Exchange, endpoint: Endpoint, handler: AnyHandler, base: PublicContext, headers: HeaderList) => Promise<Answer>;
+type Perform = (
+  exchange: HttpRequest,
+  endpoint: Endpoint,
+  handler: AnyHandler,
+  base: PublicContext,
+  headers: HeaderList,
+) => Promise<HttpResponse>;
 
 /** What the routes are made of. */
-export interface MountParts {
+export interface RouterParts {
   contract: Contract;
   /** By noun and verb; those of dev mode may be missing outside it. */
   handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   deps: Deps;
-  flight: Flight;
+  flight: InFlightRequests;
   limiter: Limiter;
   /** Rules that make requests fail; in dev mode only. */
-  faults: Faults | null;
+  faults: FaultInjector | null;
 }
 
 /** The routes. */
-export interface Mounted {
+export interface Router {
   readonly h3: H3;
   /** Serves a write whose path has neither parameters nor a query, without the router; false for any other request. */
   direct(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
 /** Turns the contract into routes, each with its handler. */
-export function mount({ contract, handlers, deps, flight, limiter, faults }: MountParts): Mounted {
+export function createRouter({ contract, handlers, deps, flight, limiter, faults }: RouterParts): Router {
   const { config, db, ids, clock } = deps;
-  const write = makeWrites(deps);
-  const refusals = new Refusals(limiter, config.rates.agent, () => clock.now());
-  const uploads = { ofKeys: new UploadGate("key", 100), ofAgents: new UploadGate("activation", 16) };
+  const write = createWriter(deps);
+  const refusals = new FailedAuthLimiter(limiter, config.rates.agent, () => clock.now());
+  const uploads = { ofKeys: new UploadLimiter("key", 100), ofAgents: new UploadLimiter("activation", 16) };
   const app = new H3({
     silent: true,
     // Only what the router itself refuses comes here: a path that cannot be decoded.
@@ -71,22 +78,22 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
 
   /** Serves a caller who may come in. */
   const answerCaller = async (
-    exchange: Exchange,
+    exchange: HttpRequest,
     endpoint: Endpoint,
     handler: AnyHandler,
     caller: Caller,
     params: Record<string, string>,
     headers: HeaderList,
-  ): Promise<Answer> => {
+  ): Promise<HttpResponse> => {
     const search = endpoint.query ? exchange.search() : null;
     if (endpoint.method === "GET") {
       const input = parseInput(endpoint, params, search, {});
       const output = await (handler as RunAny)(input, { ...caller.context, read: db.read });
       return typeof output === "string" && endpoint.produces
-        ? answer(200, `${endpoint.produces}; charset=utf-8`, output, headers)
+        ? buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers)
         : endpoint.etag
-          ? tagged(JSON.stringify(output), exchange.headers, headers)
-          : answer(200, "application/json", JSON.stringify(output), headers);
+          ? withETag(JSON.stringify(output), exchange.headers, headers)
+          : buildResponse(200, "application/json", JSON.stringify(output), headers);
     }
     if (!endpoint.raw && !(endpoint.form && isForm(exchange.headers))) checkMediaType(exchange.headers);
     const bytes = await exchange.body(caller.maxBody);
@@ -98,27 +105,27 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
     const file = upload && (await upload.file());
     // A form that is sent again has other boundaries: what counts is what stands in it.
     const claimed = file ? Buffer.from(JSON.stringify({ ...body, contentBase64: file.sha256 })) : bytes;
-    const claim = claimOf(exchange.headers, caller.id, endpoint, params, claimed);
+    const claim = parseClaim(exchange.headers, caller.id, endpoint, params, claimed);
     const beside = endpoint.raw ? { bytes, headers: exchange.headers } : file && { file };
     const known = beside ? { ...caller, context: { ...caller.context, ...beside } } : caller;
     const stored = await write(endpoint, handler, input, known, claim);
     if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
-    return answer(stored.status, "application/json", stored.answer, headers);
+    return buildResponse(stored.status, "application/json", stored.answer, headers);
   };
 
   const keyed: Perform = (exchange, endpoint, handler, base, headers) => {
-    const admitted = (key: KeyInfo): Promise<Answer> => {
+    const admitted = (key: KeyInfo): Promise<HttpResponse> => {
       authorise(key, endpoint);
       const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
       const params = paramsOf(exchange);
       if (!endpoint.form)
         return answerCaller(exchange, endpoint, handler, { id: key.id, context, maxBody: config.maxBodyBytes }, params, headers);
       const caller: Caller = { id: key.id, context, maxBody: config.maxBodyBytes * BASE64 };
-      const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
+      const serve = (): Promise<HttpResponse> => answerCaller(exchange, endpoint, handler, caller, params, headers);
       return uploads.ofKeys.around(key.id, exchange.signal(), serve);
     };
-    const counted = (key: KeyInfo): Promise<Answer> => {
-      const waits = limit(limiter, config.rates, key.id, endpoint, headers);
+    const counted = (key: KeyInfo): Promise<HttpResponse> => {
+      const waits = limitKey(limiter, config.rates, key.id, endpoint, headers);
       return waits ? waits.then(() => admitted(key)) : admitted(key);
     };
     // Nearly always known: a promise more is a microsecond.
@@ -144,7 +151,7 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
       maxBody: endpoint.form ? config.maxBodyBytes * BASE64 : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
       limit: (input) => limitWork(limiter, config.rates, activationId, endpoint, input, headers),
     };
-    const serve = (): Promise<Answer> => answerCaller(exchange, endpoint, handler, caller, params, headers);
+    const serve = (): Promise<HttpResponse> => answerCaller(exchange, endpoint, handler, caller, params, headers);
     return endpoint.form ? uploads.ofAgents.around(activationId, exchange.signal(), serve) : serve();
   };
 
@@ -169,18 +176,18 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
     if (endpoint.access === "dev" && endpoint.produces)
       headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
     if (endpoint.produces)
-      return answer(listStatuses(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
-    return answer(listStatuses(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
+      return buildResponse(listStatuses(endpoint)[0] ?? 200, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+    return buildResponse(listStatuses(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
   };
 
   const route = (endpoint: Endpoint, handler: AnyHandler) => {
     const perform = isForAgents(endpoint.access) ? forAgents : endpoint.access === "public" || endpoint.access === "dev" ? open : keyed;
-    return async (exchange: Exchange): Promise<Response> => {
+    return async (exchange: HttpRequest): Promise<Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       if (flight.draining) headers.push(["connection", "close"]);
       flight.count += 1;
-      if (flight.count >= CROWD) flight.crowdedAt = clock.real.now();
+      if (flight.count >= CROWDED_AT) flight.crowdedAt = clock.real.now();
       try {
         const base: PublicContext = {
           deps,
@@ -197,20 +204,20 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
       } catch (error) {
         // A fault rule that cuts the connection; in-process callers see it by the header.
         if (faults?.any && headers.some(([name]) => name === DROP_HEADER)) exchange.cut();
-        return exchange.respond(errorAnswer(asApiError(error, endpoint, requestId, deps), requestId, headers));
+        return exchange.respond(errorResponse(asApiError(error, endpoint, requestId, deps), requestId, headers));
       } finally {
         flight.count -= 1;
       }
     };
   };
 
-  const direct = new Map<string, (exchange: Exchange) => Promise<Response>>();
+  const direct = new Map<string, (exchange: HttpRequest) => Promise<Response>>();
   const methods = new Map<string, string[]>();
   for (const [noun, group] of Object.entries(contract)) {
     for (const [verb, endpoint] of Object.entries(group)) {
       if (endpoint.access === "dev" && !config.dev) continue;
       const serve = route(endpoint, handlers[noun]?.[verb] as AnyHandler);
-      const handle = (event: H3Event): Promise<Response> => serve(new RoutedExchange(event));
+      const handle = (event: H3Event): Promise<Response> => serve(new RoutedRequest(event));
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         app.on(endpoint.method, path, handle);
         if (endpoint.method === "GET") app.on("HEAD", path, handle);
@@ -225,7 +232,7 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
     (make: () => ApiError) =>
     (event: H3Event): Response => {
       const requestId = ids("req");
-      return respond(event, errorAnswer(make(), requestId, [["x-request-id", requestId]]));
+      return sendResponse(event, errorResponse(make(), requestId, [["x-request-id", requestId]]));
     };
   for (const [path, allowed] of methods) {
     const allow = allowed.join(", ");
@@ -244,7 +251,7 @@ export function mount({ contract, handlers, deps, flight, limiter, faults }: Mou
       const serve = direct.get(`${req.method} ${req.url}`);
       if (!serve) return false;
       // An answer that cannot be written ends its own connection only.
-      serve(new DirectExchange(req, res)).catch(() => void res.destroy());
+      serve(new DirectRequest(req, res)).catch(() => void res.destroy());
       return true;
     },
   };
@@ -262,7 +269,7 @@ function decoded(text: string): string {
  * The path parameters, decoded whole: the router leaves `%2F`, `%25` and everything beyond ASCII as it came. Throws
  * ApiError validation_error, also for a control character: no id has one, and Postgres refuses NUL.
  */
-function paramsOf(exchange: Exchange): Record<string, string> {
+function paramsOf(exchange: HttpRequest): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [name, text] of Object.entries(exchange.params())) {
     const value = decoded(text);

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
-import type { Flight } from "./in-flight.ts";
-import type { Mounted } from "./router.ts";
+import type { InFlightRequests } from "./in-flight.ts";
+import type { Router } from "./router.ts";
 
 export interface ListenOptions {
   host: string;
@@ -11,13 +11,13 @@ export interface ListenOptions {
   port: number;
   /** Serve HTTPS with a certificate made on the spot, for a laptop. */
   https: boolean;
-  flight: Flight;
+  flight: InFlightRequests;
   real: Clock["real"];
   /** Called for each connection accepted. */
   onConnection: () => void;
 }
 
-export interface Listening {
+export interface ListeningServer {
   readonly url: string;
   /** Stops accepting, lets requests end for `graceMs` at most, then cuts what is left. */
   close(graceMs: number): Promise<void>;
@@ -36,7 +36,7 @@ const UNREAD: Readonly<Record<string, string>> = {
 };
 
 /** Listens for HTTP. Throws ListenError. */
-export async function listen({ h3, direct }: Mounted, options: ListenOptions): Promise<Listening> {
+export async function listen({ h3, direct }: Router, options: ListenOptions): Promise<ListeningServer> {
   const routed = toNodeHandler(h3.fetch) as RequestListener;
   const handler: RequestListener = (req, res) => {
     if (!direct(req, res)) routed(req, res);

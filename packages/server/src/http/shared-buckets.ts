@@ -1,5 +1,5 @@
 import type { PostgresDb } from "../db/postgres/database.ts";
-import type { Limiter, Rate, Taken } from "../lib/rate.ts";
+import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
 
 interface Share {
   /** Tokens this process has drawn and not yet used. */
@@ -43,7 +43,7 @@ export class SharedBuckets implements Limiter {
     this.#bent = bent;
   }
 
-  take(name: string, rate: Rate): Taken | Promise<Taken> {
+  take(name: string, rate: Rate): RateLimitResult | Promise<RateLimitResult> {
     let share = this.#shares.get(name);
     if (!share) {
       if (this.#shares.size >= 10_000) this.#shares.clear();
@@ -58,7 +58,7 @@ export class SharedBuckets implements Limiter {
   }
 
   /** An answer from memory, if there is one. */
-  #give(share: Share, rate: Rate): Taken | null {
+  #give(share: Share, rate: Rate): RateLimitResult | null {
     const now = this.#now();
     if (now < share.from) return null;
     if (share.tokens >= 1 && now < share.until) {
@@ -72,7 +72,7 @@ export class SharedBuckets implements Limiter {
     return { allowed: false, limit: rate.burst, remaining: 0, reset };
   }
 
-  async #drawAndGive(name: string, share: Share, rate: Rate): Promise<Taken> {
+  async #drawAndGive(name: string, share: Share, rate: Rate): Promise<RateLimitResult> {
     for (;;) {
       share.drawing ??= this.#draw(name, share, rate).finally(() => {
         share.drawing = null;

@@ -4,7 +4,7 @@ import { UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { AgentContext, KeyContext } from "./handler.ts";
-import { type Claim, findAnswer, hidden, opened, placeOf, type Stored, storeAnswer } from "./idempotency.ts";
+import { type Claim, findAnswer, type Stored, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
 
 export type Input = Record<string, unknown>;
 export type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
@@ -31,7 +31,7 @@ export interface Repeatable extends Stored {
 export type Write = (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim | null) => Promise<Repeatable>;
 
 /** What makes the effect of a write and its answer one (SPEC 4): both are there, or neither. */
-export function makeWrites({ db, clock, seal, log }: Deps): Write {
+export function createWriter({ db, clock, seal, log }: Deps): Write {
   const runOf = (handler: AnyHandler): RunAny => (typeof handler === "function" ? handler : handler.run);
 
   /** What a write does before its transaction; no promise where it waits for nothing. */
@@ -62,7 +62,10 @@ export function makeWrites({ db, clock, seal, log }: Deps): Write {
   /** Runs a write, or repeats its answer: the answer is kept in the transaction of its effect. */
   const writeOnce = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
     const { context, confirm } = caller;
-    const replay = (before: Stored): Repeatable => ({ ...(endpoint.confidential ? opened(seal, claim, before) : before), replayed: true });
+    const replay = (before: Stored): Repeatable => ({
+      ...(endpoint.confidential ? unsealAnswer(seal, claim, before) : before),
+      replayed: true,
+    });
     // What is prepared may act on the outside world, which a repeat must not do again.
     const answered = typeof handler === "function" ? null : await findAnswer(db.read, claim);
     if (answered)
@@ -77,7 +80,7 @@ export function makeWrites({ db, clock, seal, log }: Deps): Write {
         const given = await findAnswer(tx, claim);
         if (given) return replay(given);
         const stored = storedOf(endpoint, await runOf(handler)(input, { ...context, tx }, prepared));
-        await storeAnswer(tx, claim, endpoint.confidential ? hidden(seal, claim, stored) : stored, clock.now());
+        await storeAnswer(tx, claim, endpoint.confidential ? sealAnswer(seal, claim, stored) : stored, clock.now());
         return stored;
       });
     try {
@@ -101,7 +104,7 @@ export function makeWrites({ db, clock, seal, log }: Deps): Write {
   /** The same request many times at once is prepared once in this process, and has one answer. Throws ApiError idempotency_in_progress. */
   const writeAlone = async (endpoint: Endpoint, handler: AnyHandler, input: Input, caller: Caller, claim: Claim): Promise<Repeatable> => {
     if (typeof handler === "function") return writeOnce(endpoint, handler, input, caller, claim);
-    const place = placeOf(claim);
+    const place = toClaimId(claim);
     const { requestHash } = claim;
     const first = underWay.get(place);
     if (first?.requestHash === requestHash) return { ...(await first.stored), replayed: true };

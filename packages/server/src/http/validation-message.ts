@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
  * What is wrong with the field `here`, as a sentence that names it. `value` is what stands there. Sentences the contract
  * brings itself are kept.
  */
-export function sentence(issue: Issue, here: string, value: unknown): string {
+export function validationMessage(issue: Issue, here: string, value: unknown): string {
   const name = here === "" ? "The request" : here;
   switch (issue.code) {
     case "invalid_type": {

@@ -1,7 +1,7 @@
 import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { sentence } from "./validation-message.ts";
+import { validationMessage } from "./validation-message.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -70,7 +70,9 @@ function flatten(issues: readonly Issue[], prefix: readonly PropertyKey[], input
     )
       return [{ path: here, code: "required", message: `${here} is required.` }];
     const code = issue.code === "custom" && typeof issue.params?.code === "string" ? issue.params.code : issue.code;
-    return [{ path: here, code: code === "invalid_union" ? "invalid_type" : code, message: sentence(issue, here, at(input, path)) }];
+    return [
+      { path: here, code: code === "invalid_union" ? "invalid_type" : code, message: validationMessage(issue, here, at(input, path)) },
+    ];
   });
 }
 

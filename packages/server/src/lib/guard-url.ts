@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /** Why an address may not be called, in a sentence; null when it may. */
-export type Fault = string | null;
+export type UrlFault = string | null;
 
 export interface Guard {
   /** In dev mode this machine may be called, over plain HTTP too. */
@@ -36,7 +36,7 @@ export function isForbiddenAddress(ip: string, { dev }: Guard): boolean {
  * What can be said against calling a URL before its name is looked up. URLs write an address in many ways (decimal, octal,
  * hexadecimal, shortened, inside IPv6); the parser has brought them into one form.
  */
-export function checkWebhookUrl(text: string, guard: Guard): Fault {
+export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   if (!URL.canParse(text)) return "This is not a URL.";
   const url = new URL(text);
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -64,7 +64,7 @@ function isLoopback(host: string): boolean {
   return /(?:^|\.)localhost$/.test(host) || rangeOf(host) === "loopback";
 }
 
-function checkPort({ port }: URL): Fault {
+function checkPort({ port }: URL): UrlFault {
   const number = port === "" ? 443 : Number(port);
   const open = number === 443 || (number >= 1024 && !PORTS_OF_OTHERS.has(number));
   return open ? null : `Port ${number} is not one webhooks are sent to.`;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keyFile, makeKeyText, readKey } from "./key-file.ts";
+import { makeKeyText, parseKey, readOrCreateKeyFile } from "./key-file.ts";
 import { seededRandom } from "./random.ts";
 
 let folder = "";
@@ -13,24 +13,24 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 test("a key is made once, for its owner only, and read again", () => {
   const file = join(folder, "secret.key");
-  const made = keyFile(file, seededRandom(1));
+  const made = readOrCreateKeyFile(file, seededRandom(1));
   expect(made).toHaveLength(32);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(Buffer.from(keyFile(file, seededRandom(2)))).toEqual(Buffer.from(made));
+  expect(Buffer.from(readOrCreateKeyFile(file, seededRandom(2)))).toEqual(Buffer.from(made));
   expect(readdirSync(folder)).toEqual(["secret.key"]);
 });
 
 test("what a process that died left behind is not taken for a key", () => {
   const file = join(folder, "secret.key");
   writeFileSync(`${file}.tmp`, "half");
-  expect(keyFile(file, seededRandom(1))).toHaveLength(32);
+  expect(readOrCreateKeyFile(file, seededRandom(1))).toHaveLength(32);
   expect(readFileSync(file, "utf8")).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
 });
 
 test("a file that holds something else is not replaced", () => {
   const file = join(folder, "secret.key");
   writeFileSync(file, "not a key");
-  expect(() => keyFile(file, seededRandom(1))).toThrow("does not hold a key");
+  expect(() => readOrCreateKeyFile(file, seededRandom(1))).toThrow("does not hold a key");
   expect(readFileSync(file, "utf8")).toBe("not a key");
 });
 
@@ -45,9 +45,9 @@ test.each([
   ["a password", "correct horse battery staple", false],
   ["nothing", "", false],
 ])("%s is a key: %#", (_what, text, good) => {
-  expect(readKey(text)?.length ?? null).toBe(good ? 32 : null);
+  expect(parseKey(text)?.length ?? null).toBe(good ? 32 : null);
 });
 
 test("what is made is read", () => {
-  expect(readKey(makeKeyText(seededRandom(3)))).toHaveLength(32);
+  expect(parseKey(makeKeyText(seededRandom(3)))).toHaveLength(32);
 });

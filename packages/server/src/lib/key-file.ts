@@ -7,7 +7,7 @@ export const KEY_FILE = "secret.key";
 const BYTES = 32;
 
 /** Reads a key of 32 bytes, written in base 64 or hexadecimal; null when it is neither. */
-export function readKey(text: string): Uint8Array | null {
+export function parseKey(text: string): Uint8Array | null {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
   const bytes = Buffer.from(trimmed, "base64");
@@ -23,9 +23,9 @@ export function makeKeyText(random: Random): string {
  * The key in a file that only its owner may read; made when there is none. No other process may use the file at the same
  * time. Throws when it holds something else.
  */
-export function keyFile(file: string, random: Random): Uint8Array {
+export function readOrCreateKeyFile(file: string, random: Random): Uint8Array {
   if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);
-  const key = readKey(readFileSync(file, "utf8"));
+  const key = parseKey(readFileSync(file, "utf8"));
   if (key === null) throw new Error(`${file} does not hold a key: 32 bytes in base64 or hex. Put it back from a backup.`);
   return key;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addMonth, monthAround } from "./month.ts";
+import { addMonth, findMonthAround } from "./month.ts";
 
 test.each([
   ["2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"],
@@ -19,6 +19,6 @@ test.each([
   ["2025-12-15T00:00:00.000Z", "2028-02-29T00:00:00.000Z", "2028-02-15T00:00:00.000Z", "2028-03-15T00:00:00.000Z"],
   ["2026-05-15T00:00:00.000Z", "2026-01-01T00:00:00.000Z", "2026-05-15T00:00:00.000Z", "2026-06-15T00:00:00.000Z"],
 ])("of months that begin with %s, %s lies in the one from %s to %s", (first, at, from, until) => {
-  const month = monthAround(Date.parse(first), Date.parse(at));
+  const month = findMonthAround(Date.parse(first), Date.parse(at));
   expect([month.from, month.until].map((ms) => new Date(ms).toISOString())).toEqual([from, until]);
 });

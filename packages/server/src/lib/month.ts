@@ -4,7 +4,7 @@ export function addMonth(ms: number): number {
 }
 
 /** The month in which an instant lies, of those that begin where the first one did: a short month makes none of the others shorter. */
-export function monthAround(first: number, at: number): { from: number; until: number } {
+export function findMonthAround(first: number, at: number): { from: number; until: number } {
   const begun = new Date(first);
   const then = new Date(at);
   const months = (then.getUTCFullYear() - begun.getUTCFullYear()) * 12 + then.getUTCMonth() - begun.getUTCMonth();

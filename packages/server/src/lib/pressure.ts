@@ -11,7 +11,7 @@ const BUSY = 0.5;
  * Tells whether the event loop has nothing to spare: measured over the last 50 ms at least, so asking often costs
  * nothing. Many slow callers do not make it busy; many fast ones do.
  */
-export function loopPressure(real: Clock["real"]): () => boolean {
+export function measureLoopPressure(real: Clock["real"]): () => boolean {
   let since = performance.eventLoopUtilization();
   let at = real.now();
   let busy = false;

@@ -16,7 +16,7 @@ export function perMinute(n: number): Rate {
   return { perSecond: n / 60, burst: n };
 }
 
-export interface Taken {
+export interface RateLimitResult {
   allowed: boolean;
   limit: number;
   remaining: number;
@@ -26,12 +26,12 @@ export interface Taken {
 
 /** Says who may go on. A promise where the answer is not in memory. */
 export interface Limiter {
-  take(name: string, rate: Rate): Taken | Promise<Taken>;
+  take(name: string, rate: Rate): RateLimitResult | Promise<RateLimitResult>;
   clear(): void;
 }
 
 /** Token buckets by name, refilled by the clock. Full buckets are forgotten, so idle names cost nothing. */
-export class Buckets implements Limiter {
+export class TokenBuckets implements Limiter {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
 
@@ -39,7 +39,7 @@ export class Buckets implements Limiter {
     this.#now = now;
   }
 
-  take(name: string, rate: Rate): Taken {
+  take(name: string, rate: Rate): RateLimitResult {
     const now = this.#now();
     let bucket = this.#buckets.get(name);
     if (!bucket) {

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import type { Tx } from "../db/db.ts";
 import { openPostgres, type PostgresDb } from "../db/postgres/database.ts";
-import { bendableClock } from "../lib/bendable-clock.ts";
 import { realTime, systemClock } from "../lib/clock.ts";
+import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
 import { graphileQueue } from "./graphile.ts";
@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 const open = async (): Promise<QueueHarness> => {
   const { url, drop } = await createDatabase();
   const db = await openPostgres(url, { migrate: false });
-  const clock = bendableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
+  const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   let seed = 1;
   const make = (): Queue => graphileQueue({ db, clock, random: seededRandom(seed++), log: silentLog, beatMs: HOUR, deadMs: 1 });
   return {

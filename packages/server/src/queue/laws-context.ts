@@ -1,12 +1,12 @@
 import { afterEach, beforeEach } from "vitest";
 import type { Db, Tx } from "../db/db.ts";
-import type { BendableClock, FiredTimer } from "../lib/bendable-clock.ts";
+import type { ControllableClock, FiredTimer } from "../lib/controllable-clock.ts";
 import type { ClaimedJob, JobHandler, JobRow, NewJob, Queue } from "./queue.ts";
 
 export interface QueueHarness {
   readonly db: Db;
   /** Frozen at the start. */
-  readonly clock: BendableClock;
+  readonly clock: ControllableClock;
   readonly queue: Queue;
   /** A queue as another process would have it after this one was killed: on the same database, knowing nothing. */
   reborn(): Queue;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSqlite } from "../db/sqlite/database.ts";
-import { bendableClock } from "../lib/bendable-clock.ts";
 import { realTime } from "../lib/clock.ts";
+import { controllableClock } from "../lib/controllable-clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
@@ -15,7 +15,7 @@ const open = async (
 ): Promise<QueueHarness & { db: Awaited<ReturnType<typeof openSqlite>> }> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-queue-"));
   const db = await openSqlite(folder, { synchronous: "OFF" });
-  const clock = bendableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
+  const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   const make = () => sqliteQueue({ db, clock, random: seededRandom(1), log: silentLog, ...options });
   return {
     db,

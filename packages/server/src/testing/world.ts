@@ -8,7 +8,7 @@ import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openSqlite } from "../db/sqlite/database.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
-import { bendableClock } from "../lib/bendable-clock.ts";
+import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
@@ -81,7 +81,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
   // A test's data need not survive a power cut.
   const backend =
     options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl);
-  const clock = bendableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
+  const clock = controllableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
   const app = await createApp({
     config,
     version,

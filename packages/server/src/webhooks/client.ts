@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../lib/clock.ts";
-import type { Fault } from "../lib/guard-url.ts";
+import type { UrlFault } from "../lib/guard-url.ts";
 import { type Attempt, classOfError, classOfStatus } from "./attempt.ts";
 import { type Ending, Line, TooLong } from "./line.ts";
 import { excerptOf } from "./response-snippet.ts";
@@ -20,7 +20,7 @@ const SWEEP_MS = 1000;
 export interface ReceiverParts {
   readonly clock: Clock;
   /** Why the URL must not be called, if so. */
-  readonly fault: Fault;
+  readonly fault: UrlFault;
   readonly connect: (url: URL) => Promise<Socket>;
   /** Whether so many connections are open that none is kept. */
   readonly isCrowded: () => boolean;

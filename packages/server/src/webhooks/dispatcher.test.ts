@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
 import { hook } from "../../test/hook.ts";
 import { listAgent, turnOn } from "../../test/marketplace.ts";
-import type { BendableClock } from "../lib/bendable-clock.ts";
+import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { createWorld } from "../testing.ts";
 import { LIMIT_MS } from "./retry-policy.ts";
 import { LEASE_MS } from "./streams.ts";
@@ -138,7 +138,7 @@ test("what has waited for its place until its lease is over is not sent beside w
   hooks.script = () => (response) => void held.push(() => response.end());
   await resumed(world, many.slice(1));
   await expect.poll(() => held.length, { interval: 2 }).toBe(2);
-  const clock = world.app.deps.clock as BendableClock;
+  const clock = world.app.deps.clock as ControllableClock;
   await clock.advanceTo(clock.now() + 2 * LEASE_MS, async () => {});
   hooks.script = () => 200;
   for (const answer of held.splice(0)) answer();
@@ -162,7 +162,7 @@ test("events that follow each other fast do not put off what is due already", as
   for (let i = 0; i < 2; i += 1) {
     await resumed(world, [id]);
     due.push((await db.read.select().from(l))[0]?.dueAt ?? null);
-    await (clock as BendableClock).advanceTo(clock.now() + 1000, async () => {});
+    await (clock as ControllableClock).advanceTo(clock.now() + 1000, async () => {});
   }
   expect(due).toEqual([clock.now() - 2000, clock.now() - 2000]);
 });

@@ -6,7 +6,7 @@ import { createKey } from "../keys/keys.ts";
 import { makeKey } from "../keys/secret.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { makeKeyText, readKey } from "../lib/key-file.ts";
+import { makeKeyText, parseKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
 
@@ -42,7 +42,7 @@ export async function storedKey(db: Db, random: Random): Promise<Uint8Array> {
     await db.tx(async (tx) => void (await tx.insert(tx.t.meta).values(made).onConflictDoNothing()));
     return storedKey(db, random);
   }
-  const key = readKey(known);
+  const key = parseKey(known);
   if (key === null) throw new Error("The master key in the database is damaged.");
   return key;
 }

@@ -1,4 +1,4 @@
-import { PIECE, turn } from "../../lib/turn.ts";
+import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
 
 const BACKSLASH = 0x5c;
 // An escape in JSON has six characters at most.
@@ -25,14 +25,14 @@ export async function decodeBase64(text: Buffer): Promise<Uint8Array | null> {
     if (size !== Math.floor((digits.length * 3) / 4) || digits.length % 4 === 1) return null;
     written += size;
     from = to;
-    if (!last) await turn();
+    if (!last) await yieldToEventLoop();
   }
   return bytes.subarray(0, written);
 }
 
 /** Where a piece from `from` ends: not within an escape. */
 function pieceEnd(text: Buffer, from: number): number {
-  const end = from + PIECE;
+  const end = from + CHUNK_BYTES;
   if (end >= text.length) return text.length;
   const at = text.subarray(end - ESCAPE, end).indexOf(BACKSLASH);
   return at === -1 ? end : end - ESCAPE + at;

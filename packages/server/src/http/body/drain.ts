@@ -7,7 +7,7 @@ const SILENT_MS = 2000;
  * Lets a client that sends too much hear so: the connection ends after the answer, but not before the client has stopped sending.
  * Closed at once, with bytes unread, it would be reset, and most clients then lose the answer.
  */
-export function linger(req: IncomingMessage): void {
+export function drainRequest(req: IncomingMessage): void {
   const { socket } = req;
   // Whatever else comes is dropped.
   req.removeAllListeners("data").resume();

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import type { HeaderReader } from "../request.ts";
+import type { HeaderReader } from "../headers.ts";
 import { type Part, readMultipart } from "./multipart.ts";
 
 /** Whether a request brings a form with files. */

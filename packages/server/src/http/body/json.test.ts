@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { wire } from "../../../test/wire.ts";
-import { parseJson, readNode } from "./json.ts";
+import { parseJson, readNodeBody } from "./json.ts";
 
 test.each([
   ["before its body was whole", "abc"],
@@ -19,7 +19,7 @@ test.each([
     const closed = once(request, "close");
     line.cut();
     await closed.catch(() => {});
-    await expect(readNode(request, 100)).rejects.toMatchObject({ code: "validation_error", status: 400 });
+    await expect(readNodeBody(request, 100)).rejects.toMatchObject({ code: "validation_error", status: 400 });
   } finally {
     server.close();
   }
@@ -33,7 +33,7 @@ test("a connection that breaks within a body that is being read refuses that req
     const line = await wire(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     line.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc");
     const [request] = await arrived;
-    const read = readNode(request, 100);
+    const read = readNodeBody(request, 100);
     await once(request, "data");
     line.cut();
     await expect(read).rejects.toMatchObject({ code: "validation_error", status: 400 });

@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../lib/api-error.ts";
-import type { HeaderReader } from "../request.ts";
-import { linger } from "./drain.ts";
-import { MAX_DEPTH, tooDeep } from "./json-depth.ts";
+import type { HeaderReader } from "../headers.ts";
+import { drainRequest } from "./drain.ts";
+import { exceedsJsonDepth, MAX_JSON_DEPTH } from "./json-depth.ts";
 
 const MB = 1024 * 1024;
 
 /** Reads the body of a node request straight from its socket, `limit` bytes at most. Throws ApiError payload_too_large. */
-export function readNode(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     // A connection that broke while its request waited says nothing more, not even that.
     if (req.destroyed) {
@@ -16,7 +16,7 @@ export function readNode(req: IncomingMessage, limit: number): Promise<Uint8Arra
       return;
     }
     const refuse = (): void => {
-      linger(req);
+      drainRequest(req);
       reject(tooLarge(limit));
     };
     if (Number(req.headers["content-length"] ?? 0) > limit) {
@@ -40,7 +40,7 @@ export function readNode(req: IncomingMessage, limit: number): Promise<Uint8Arra
 }
 
 /** The body of a request made in process, `limit` bytes at most. Throws ApiError payload_too_large. */
-export async function readWeb(request: Request, limit: number): Promise<Uint8Array> {
+export async function readWebBody(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > limit) throw tooLarge(limit);
@@ -71,7 +71,7 @@ export function parseJson(bytes: Uint8Array): Record<string, unknown> {
   const refuse = (message: string): never => {
     throw new ApiError("validation_error", message, { details: [{ path: "", code: "invalid_json", message }] });
   };
-  if (tooDeep(bytes)) refuse(`The body nests deeper than ${MAX_DEPTH} levels.`);
+  if (exceedsJsonDepth(bytes)) refuse(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
   if (!isUtf8(bytes)) refuse("The body is not valid UTF-8.");
   const text = textOf(bytes);
   let value: unknown;

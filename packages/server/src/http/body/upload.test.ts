@@ -3,7 +3,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { contract } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PIECE } from "../../lib/turn.ts";
+import { CHUNK_BYTES } from "../../lib/turn.ts";
 import { decodeBase64 } from "./base64.ts";
 import { readUpload } from "./upload.ts";
 
@@ -15,7 +15,7 @@ const read = (body: string | Uint8Array, headers = JSON_TYPE) => readUpload(ENDP
 /** Bytes whose base64 has every digit there is. */
 const bytesOf = (size: number): Buffer => Buffer.from(Uint8Array.from({ length: size }, (_, i) => (i * 7 + (i >> 8)) % 256));
 
-const LARGE = bytesOf(3 * PIECE + 1);
+const LARGE = bytesOf(3 * CHUNK_BYTES + 1);
 
 describe("a file in JSON", () => {
   const WRITERS: [how: string, write: (json: string) => string][] = [

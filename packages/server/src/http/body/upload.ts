@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { PIECE, turn } from "../../lib/turn.ts";
-import type { HeaderReader } from "../request.ts";
+import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
+import type { HeaderReader } from "../headers.ts";
 import { decodeBase64 } from "./base64.ts";
 import { isForm, parseForm } from "./form.ts";
 import { parseJson } from "./json.ts";
@@ -68,9 +68,9 @@ function cut(json: Buffer): { text: Buffer; rest: Buffer } | null {
 
 async function fileOf(bytes: Uint8Array): Promise<FileBody> {
   const hash = createHash("sha256");
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    if (at > 0) await turn();
-    hash.update(bytes.subarray(at, at + PIECE));
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    if (at > 0) await yieldToEventLoop();
+    hash.update(bytes.subarray(at, at + CHUNK_BYTES));
   }
   return { bytes, sha256: hash.digest("hex") };
 }

@@ -1,5 +1,5 @@
 import { ApiError } from "../../lib/api-error.ts";
-import type { HeaderReader } from "../request.ts";
+import type { HeaderReader } from "../headers.ts";
 
 const LOOPBACK = /^(?:::1|::ffff:127\.\d+\.\d+\.\d+|127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;

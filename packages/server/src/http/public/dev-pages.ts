@@ -2,21 +2,22 @@ import type { H3, H3Event } from "h3";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
-import { answer, errorAnswer, type HeaderList, respond } from "../response.ts";
+import type { HeaderList } from "../headers.ts";
+import { buildResponse, errorResponse, sendResponse } from "../response.ts";
 import { guardDev } from "./dev-guard.ts";
 
 /** What a page answers. */
-export interface PageAnswer {
+export interface DevPageResponse {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers: HeaderList;
 }
 
 /** Something for a browser: no endpoint of the contract, and there in dev mode only. */
-export interface Page {
+export interface DevPage {
   readonly path: `/${string}`;
   /** Throws ApiError, e.g. not_found. */
-  serve(params: Readonly<Record<string, string>>, query: URLSearchParams): Promise<PageAnswer>;
+  serve(params: Readonly<Record<string, string>>, query: URLSearchParams): Promise<DevPageResponse>;
 }
 
 const COMMON: HeaderList = [
@@ -26,20 +27,20 @@ const COMMON: HeaderList = [
 ];
 
 /** Serves pages to browsers on this machine; like `/__dev`, they answer nobody else. */
-export function mountPages(app: H3, pages: readonly Page[], { ids, log }: { ids: Ids; log: Log }): void {
+export function mountDevPages(app: H3, pages: readonly DevPage[], { ids, log }: { ids: Ids; log: Log }): void {
   const route =
-    (page: Page) =>
+    (page: DevPage) =>
     async (event: H3Event): Promise<Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       try {
         guardDev(event.req, event.runtime?.node?.req?.socket?.remoteAddress);
         const { type, body, headers: own } = await page.serve(event.context.params ?? {}, event.url.searchParams);
-        return respond(event, answer(200, type, body, [...headers, ...COMMON, ...own]));
+        return sendResponse(event, buildResponse(200, type, body, [...headers, ...COMMON, ...own]));
       } catch (error) {
-        if (error instanceof ApiError) return respond(event, errorAnswer(error, requestId, headers));
+        if (error instanceof ApiError) return sendResponse(event, errorResponse(error, requestId, headers));
         log.error("a page failed", { requestId, error: String(error) });
-        return respond(event, errorAnswer(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers));
+        return sendResponse(event, errorResponse(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers));
       }
     };
   for (const page of pages) {

@@ -6,12 +6,12 @@ import { isForbiddenAddress } from "../../lib/guard-url.ts";
 import { escapeHtml, simplePage } from "../../lib/html.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Flight } from "../in-flight.ts";
-import { RoutedExchange } from "../request.ts";
-import type { HeaderList } from "../response.ts";
+import type { HeaderList } from "../headers.ts";
+import type { InFlightRequests } from "../in-flight.ts";
+import { RoutedRequest } from "../request.ts";
 
 /** A request of a browser somewhere on the net. */
-export interface Visit {
+export interface PageRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -23,7 +23,7 @@ export interface Visit {
 }
 
 /** What a page answers; its headers are all that go out, but for the common ones. */
-export interface PublicAnswer {
+export interface PageResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null;
@@ -36,7 +36,7 @@ export interface PublicPage {
   readonly path: `/${string}`;
   readonly methods: readonly ("GET" | "POST")[];
   /** Throws ApiError; people get it as a small page. */
-  serve(visit: Visit): Promise<PublicAnswer>;
+  serve(visit: PageRequest): Promise<PageResponse>;
 }
 
 /** What holds of everything that was written by others: no guessing of types, no address given away, no part in other pages. */
@@ -52,15 +52,15 @@ const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 
 export interface PublicParts {
   readonly ids: Ids;
   readonly log: Log;
-  readonly flight: Flight;
+  readonly flight: InFlightRequests;
 }
 
 /** Serves pages to everybody. They read no cookie and set none. */
-export function mountPublic(app: H3, pages: readonly PublicPage[], { ids, log, flight }: PublicParts): void {
-  const answered = async (page: PublicPage, event: H3Event, requestId: string): Promise<PublicAnswer> => {
-    const exchange = new RoutedExchange(event);
+export function mountPublicPages(app: H3, pages: readonly PublicPage[], { ids, log, flight }: PublicParts): void {
+  const answered = async (page: PublicPage, event: H3Event, requestId: string): Promise<PageResponse> => {
+    const exchange = new RoutedRequest(event);
     try {
-      const method = event.req.method as Visit["method"];
+      const method = event.req.method as PageRequest["method"];
       if (!(page.methods as readonly string[]).includes(method === "HEAD" ? "GET" : method)) {
         const allow = page.methods.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one])).join(", ");
         throw new ApiError("method_not_allowed", `This address answers ${allow} only.`, { headers: { allow } });
@@ -122,7 +122,7 @@ function addressOf(remote: string | undefined, forwarded: string | null): string
   return isIP(last) === 0 ? (peer ?? "local") : last;
 }
 
-function failed(error: ApiError): PublicAnswer {
+function failed(error: ApiError): PageResponse {
   return {
     status: error.status,
     headers: [
@@ -135,6 +135,6 @@ function failed(error: ApiError): PublicAnswer {
   };
 }
 
-function lengthOf({ body, length }: PublicAnswer): number | undefined {
+function lengthOf({ body, length }: PageResponse): number | undefined {
   return length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
 }

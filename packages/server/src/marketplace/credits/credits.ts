@@ -4,7 +4,7 @@ import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { monthAround } from "../../lib/month.ts";
+import { findMonthAround } from "../../lib/month.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, type Query } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
@@ -193,7 +193,7 @@ async function addToBalance(tx: AgentTx, workspaceId: string, amount: number): P
  * again when a clock is put back.
  */
 function getPeriod({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) {
-  const { from, until } = monthAround(createdAt, Math.max(now, creditsResetAt - 1));
+  const { from, until } = findMonthAround(createdAt, Math.max(now, creditsResetAt - 1));
   return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
 }
 

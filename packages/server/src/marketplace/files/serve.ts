@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Deps } from "../../deps.ts";
-import type { PublicAnswer, PublicPage, Visit } from "../../http/public/public-pages.ts";
-import type { HeaderList } from "../../http/response.ts";
+import type { HeaderList } from "../../http/headers.ts";
+import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
 import { contentDisposition } from "./file-name.ts";
@@ -40,7 +40,7 @@ function toStream(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 /** A file, whole or the piece that is asked for (RFC 9110). */
-function sendFile(deps: Deps, file: Served, visit: Visit, headers: HeaderList): PublicAnswer {
+function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderList): PageResponse {
   const etag = `"${file.sha256.slice(0, 32)}"`;
   const common: HeaderList = [
     ...headers,

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { LANDING_PAGE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Deps } from "../../deps.ts";
-import type { PublicAnswer, PublicPage, Visit } from "../../http/public/public-pages.ts";
-import type { HeaderList } from "../../http/response.ts";
+import type { HeaderList } from "../../http/headers.ts";
+import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
 import { getBrand } from "../brand/brand.ts";
@@ -37,7 +37,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
   const { read } = deps.db;
 
   /** The page of an address: one that is out, or one the holder of a preview link may see. */
-  const pageOf = async (visit: Visit): Promise<PageRow> => {
+  const pageOf = async (visit: PageRequest): Promise<PageRow> => {
     const id = idOfRef(visit.params.ref ?? "");
     const { landingPages: t } = read.t;
     const [row] = id === null ? [] : await read.select().from(t).where(eq(t.id, id));
@@ -45,12 +45,12 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     return row;
   };
 
-  const isPreview = (visit: Visit, row: PageRow): boolean => {
+  const isPreview = (visit: PageRequest, row: PageRow): boolean => {
     const token = visit.query.get("preview");
     return visit.method !== "POST" && token !== null && openLinkToken(deps, "preview", token) === row.id;
   };
 
-  const count = async (visit: Visit, page: PageRow): Promise<void> => {
+  const count = async (visit: PageRequest, page: PageRow): Promise<void> => {
     const { date, salt } = await saltOf(deps);
     const agent = (visit.header("user-agent") ?? "").slice(0, 500);
     const { allowed } = await limiter.take(`view:${anonymous(salt, visit.address)}`, VIEWS);
@@ -58,7 +58,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     await counter.count({ pageId: page.id, date, visitor: anonymous(salt, visit.address, page.id, agent), host: refererOf(visit, deps) });
   };
 
-  const show = async (visit: Visit): Promise<PublicAnswer> => {
+  const show = async (visit: PageRequest): Promise<PageResponse> => {
     const page = await pageOf(visit);
     const preview = isPreview(visit, page);
     if (pagePath(page) !== `/p/${visit.params.ref}`)
@@ -79,7 +79,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     return known ? { ...answer, status: 304, body: null } : answer;
   };
 
-  const submit = async (visit: Visit): Promise<PublicAnswer> => {
+  const submit = async (visit: PageRequest): Promise<PageResponse> => {
     const page = await pageOf(visit);
     if (!page.hasForm) throw new ApiError("method_not_allowed", "Nobody can sign up on this page.", { headers: { allow: "GET, HEAD" } });
     if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(visit.header("content-type") ?? ""))
@@ -100,7 +100,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     return moved(303, `${pagePath(page)}/thanks${file}`);
   };
 
-  const thanks = async (visit: Visit): Promise<PublicAnswer> => {
+  const thanks = async (visit: PageRequest): Promise<PageResponse> => {
     const page = await pageOf(visit);
     if (!page.hasForm) throw nowhere();
     const token = visit.query.get("file") ?? "";
@@ -138,7 +138,7 @@ function nowhere(): ApiError {
   return new ApiError("not_found", "There is no page at this address, or no longer.");
 }
 
-function html(status: number, { html: body, policy }: Document, headers: HeaderList): PublicAnswer {
+function html(status: number, { html: body, policy }: Document, headers: HeaderList): PageResponse {
   return {
     status,
     headers: [
@@ -151,7 +151,7 @@ function html(status: number, { html: body, policy }: Document, headers: HeaderL
   };
 }
 
-function moved(status: 303 | 308, location: string): PublicAnswer {
+function moved(status: 303 | 308, location: string): PageResponse {
   return {
     status,
     headers: [
@@ -163,7 +163,7 @@ function moved(status: 303 | 308, location: string): PublicAnswer {
 }
 
 /** The host a visitor came from; null for none, for this server itself, and for what is no address of a page. */
-function refererOf(visit: Visit, deps: Deps): string | null {
+function refererOf(visit: PageRequest, deps: Deps): string | null {
   const text = visit.header("referer") ?? "";
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const { hostname } = new URL(text);
@@ -171,7 +171,7 @@ function refererOf(visit: Visit, deps: Deps): string | null {
 }
 
 /** Whether a request is somebody looking: programs that fetch ahead or index are not. */
-function isLooking(visit: Visit): boolean {
+function isLooking(visit: PageRequest): boolean {
   return (
     visit.method === "GET" &&
     !/prefetch|prerender/i.test(visit.header("sec-purpose") ?? visit.header("purpose") ?? "") &&

@@ -13,7 +13,7 @@ import { postgresBackend } from "../../backend.pg.ts";
 import { sqliteBackend } from "../../backend.sqlite.ts";
 import type { Backend } from "../../backend.ts";
 import { readConfig } from "../../config.ts";
-import { type BendableClock, bendableClock } from "../../lib/bendable-clock.ts";
+import { type ControllableClock, controllableClock } from "../../lib/controllable-clock.ts";
 import { silentLog } from "../../lib/log.ts";
 import { seededRandom } from "../../lib/random.ts";
 import { version } from "../../version.ts";
@@ -26,7 +26,7 @@ const SECRET = Buffer.alloc(32, 7).toString("base64");
 /** A process, from its start to its end. */
 interface Life {
   readonly app: App;
-  readonly clock: BendableClock;
+  readonly clock: ControllableClock;
   readonly fetch: typeof fetch;
   readonly url: string;
   readonly sdk: Mailsvc;
@@ -38,7 +38,7 @@ let seed = 0;
 let apiKey = "";
 
 const live = async (backend: Backend, now: number): Promise<Life> => {
-  const clock = bendableClock(now, "frozen");
+  const clock = controllableClock(now, "frozen");
   const config = readConfig({ flags: { "secret-key": SECRET }, env: {}, dev: true });
   const app = await createApp({
     config,

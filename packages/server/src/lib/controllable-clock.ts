@@ -12,7 +12,7 @@ export interface FiredTimer {
   name: string;
 }
 
-export interface BendableClock extends Clock {
+export interface ControllableClock extends Clock {
   readonly mode: "running" | "frozen";
   /** The timer that fires next. */
   next(): FiredTimer | null;
@@ -37,7 +37,7 @@ const MAX_FIRED = 100_000;
  * A clock the developer owns (DESIGN 7). It runs along real time, or stands; either way it can be moved forward. It
  * never goes back except in `reset`.
  */
-export function bendableClock(start: number, mode: "running" | "frozen"): BendableClock {
+export function controllableClock(start: number, mode: "running" | "frozen"): ControllableClock {
   const pending = new Set<Pending>();
   let frozen = mode === "frozen";
   let base = start;
