@@ -44,7 +44,7 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/db\/tables\.ts$/, /\/tables\.ts$/, "the one list of all tables"],
   [/\/db\/schema\.\w+\.ts$/, /\/tables\.ts$/, "the list again, for drizzle-kit"],
   [/\/http\//, /\/keys\/(key-cache|secret)\.ts$/, "authentication looks keys up"],
-  [/\/http\/(auth|handler|mount)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
+  [/\/http\/(auth|handler|router)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
   [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
   [/\/marketplace\//, /\/webhooks\//, "the delivery engine serves agents only so far"],
   [/\/webhooks\//, /\/marketplace\//, "the delivery engine serves agents only so far"],
