@@ -5,7 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { audience, CLEANUP_JOB, devHandlers, jobsOf, listingHooks, publicPages, servedHandlers } from "./features.ts";
+import { activationHooks, audience, CLEANUP_JOB, devHandlers, jobsOf, listingHooks, publicPages, servedHandlers } from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import type { InFlightRequests } from "./http/in-flight.ts";
@@ -109,6 +109,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       runClock,
       audience,
       listingHooks,
+      activationHooks,
       staging,
       limiter,
     },

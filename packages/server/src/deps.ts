@@ -9,6 +9,7 @@ import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import type { Staging } from "./marketplace/files/staging.ts";
 import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
@@ -52,6 +53,7 @@ export interface Deps {
   readonly limiter: Limiter;
   readonly audience: Audience;
   readonly listingHooks: ListingHooks;
+  readonly activationHooks: ActivationHooks;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
 }

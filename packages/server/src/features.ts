@@ -22,15 +22,20 @@ import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
 import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
+import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
+import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marketplace/agent-webhooks/activation-events.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { forgetSignups } from "./marketplace/landing-pages/submissions.ts";
 import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
+import { closeApprovals } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
+import { cancelRuns } from "./marketplace/runs/sweep.ts";
+import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/ring.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";
@@ -61,6 +66,22 @@ export const listingHooks: ListingHooks = {
   ended: async (tx, deps, listing) => {
     await endPayments(tx, deps, listing);
     await scheduleListingEnd(tx, deps, listing);
+  },
+};
+
+/** What the state of an activation means for its events, runs, approvals and wakeups. agent.deactivated is its last event. */
+export const activationHooks: ActivationHooks = {
+  activated: emitActivated,
+  paused: emitPaused,
+  pauseCleared: async (tx, deps, activationId, change) => {
+    await emitResumed(tx, deps, activationId, change);
+    if (change.resumed) await fireHeldWakeups(tx, deps, activationId);
+  },
+  ended: async (tx, deps, activationIds, reason, at) => {
+    await cancelRuns(tx, deps, activationIds, at);
+    await closeApprovals(tx, activationIds, at);
+    await skipWakeups(tx, activationIds);
+    await emitDeactivated(tx, deps, activationIds, reason, at);
   },
 };
 

@@ -28,7 +28,10 @@ export const ERRORS = {
   slug_taken: { status: 409, hint: "Choose another slug." },
   approval_required: { status: 409, hint: "Post an APPROVAL_REQUEST whose preview names the page, and publish after the brand's yes." },
   storage_quota_exceeded: { status: 409, hint: "Ask the brand to delete files that are no longer needed." },
-  pause_not_clearable: { status: 409, hint: "The plan does not cover this agent: change the plan, or turn another agent off." },
+  pause_not_clearable: {
+    status: 409,
+    hint: "The reasons in details are not yours to clear: a plan that covers the agent clears plan_downgrade, the brand clears user_paused.",
+  },
   invalid_state: { status: 409, hint: "The resource has moved on; read it again to see its state." },
   idempotency_key_reused: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   idempotency_in_progress: { status: 409, hint: "The first request with this key is still running; retry shortly." },

@@ -3,7 +3,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { iso } from "../lib/clock.ts";
-import { addPauseReason } from "../marketplace/activations/transitions.ts";
+import { addPauseReason } from "../marketplace/activations/lifecycle.ts";
 import type { ListingRow } from "../marketplace/listings/store.ts";
 import type { Attempt } from "./attempt.ts";
 import { planAfter } from "./retry-policy.ts";

@@ -108,7 +108,7 @@ export const activations = {
     access: write,
     summary: "Resume a paused agent",
     description:
-      "Lifts your own pause and one for a failing webhook. A pause for lack of cover is lifted by a plan that covers the agent. The same key works again; what could not be delivered is tried anew.",
+      "Clears user_paused and webhook_failure. plan_downgrade is cleared by a plan that covers the agent: until then it stays in pauseReasons, and the agent stays paused. Once no reason is left, the same key works again. Events that could not be delivered are tried again.",
     output: Activation,
     errors: ["not_found", "invalid_state", "pause_not_clearable"],
     examples: [{ summary: "Resume", params }],

@@ -200,11 +200,11 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/activations/:id/resume",
     access: write,
-    summary: "Lift the pause for a failing webhook",
+    summary: "Clear the pause for a failing webhook",
     description:
-      "Once your webhook works again: what could not be delivered is tried anew, and the same key works. Other reasons to pause are not yours to lift.",
+      "Clears webhook_failure, and tries the events again that could not be delivered. Other reasons stay in pauseReasons: the brand and its plan clear them.",
     output: ListingActivation,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "invalid_state", "pause_not_clearable"],
     examples: [{ summary: "Resume", params: { ...params, id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
   }),
 };

@@ -1,4 +1,4 @@
-import type { Activation, AgentScope, ListingActivation } from "@mailsvc/sdk/contract";
+import type { Activation, AgentScope, ListingActivation, PauseReason } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -6,12 +6,11 @@ import type { Deps } from "../../deps.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { emit } from "../agent-webhooks/agent-events.ts";
 import { findListing, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
+import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { showActivation, showToBuilder } from "./show.ts";
-import { assertLiving, effective, findActivation, isOrphaned } from "./store.ts";
-import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./transitions.ts";
+import { type Activated, assertLiving, findActivation, isOrphaned } from "./store.ts";
 
 export interface Consent {
   agentSlug: string;
@@ -19,19 +18,21 @@ export interface Consent {
   creditLimit?: number | null | undefined;
 }
 
+/** The reasons to pause that each party may clear. `plan_downgrade` is cleared by a plan that covers the agent. */
+const CLEARED_BY_BRAND = ["user_paused", "webhook_failure"] as const;
+const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
+
 /**
- * Turns an agent on (SPEC 3). Its one key goes into the outbox, encrypted, and as a hash into the row; nobody else ever sees
- * it. Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
+ * Turns an agent on (SPEC 3). The row holds a hash of the agent's one key; the key itself goes to the builder's webhook only.
+ * Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
  */
 export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
-  const listing = await offered(tx, consent.agentSlug, now);
+  const listing = await findOffered(tx, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
   await lockWorkspace(tx, workspaceId);
-  await makeRoom(tx, deps, workspaceId, listing);
+  await endOrphaned(tx, deps, workspaceId, listing);
   await assertCovered(tx, deps, workspaceId);
-  const [workspace] = await tx.select().from(tx.t.workspaces).where(eq(tx.t.workspaces.id, workspaceId));
-  if (!workspace) throw notFound("workspace", workspaceId);
   const apiKey = makeKey(deps.random, "agent");
   const row: ActivationRow = {
     id: deps.ids("act"),
@@ -61,18 +62,14 @@ export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent:
   try {
     await tx.insert(tx.t.activations).values(row);
   } catch (error) {
-    if (error instanceof UniqueViolation) throw on("");
+    if (error instanceof UniqueViolation) throw alreadyActive("");
     throw error;
   }
-  await emit(tx, deps, row.id, {
-    type: "agent.activated",
-    at: now,
-    fields: { apiKey, agentSlug: listing.slug, organizationName: workspace.name, scopes: row.scopes },
-  });
+  await deps.activationHooks.activated(tx, deps, row, apiKey);
   return showActivation({ activation: row, listing }, now);
 }
 
-/** Pauses an agent by the brand's will. Throws ApiError not_found or invalid_state. */
+/** Pauses an agent for its brand. Throws ApiError not_found or invalid_state. */
 export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
@@ -82,22 +79,17 @@ export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string)
 }
 
 /**
- * Lifts what the brand may lift: its own pause, and one for a failing webhook. Throws ApiError not_found, invalid_state, or
- * pause_not_clearable while the plan does not cover the agent; then nothing changes.
+ * Clears the reasons to pause that are the brand's to clear; the others stay. Throws ApiError not_found, invalid_state, or
+ * pause_not_clearable when none of them is.
  */
 export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
-  assertLiving(found, now);
-  if (found.activation.pauseReasons.includes("plan_downgrade"))
-    throw new ApiError("pause_not_clearable", "The plan of this workspace does not cover this agent.", {
-      details: found.activation.pauseReasons.map((reason) => ({ path: "", code: reason, message: `Paused by ${reason}.` })),
-    });
-  const activation = (await clearPauseReasons(tx, deps, id, ["user_paused", "webhook_failure"])) ?? found.activation;
+  const activation = await clearReasons(tx, deps, found, CLEARED_BY_BRAND);
   return showActivation({ ...found, activation }, now);
 }
 
-/** Turns an agent off for good. One that is off stays as it is. Throws ApiError not_found. */
+/** Turns an agent off for good. Does nothing when it is off already. Throws ApiError not_found. */
 export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
@@ -107,7 +99,7 @@ export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: st
   return showActivation(await findActivation(tx, workspaceId, id), now);
 }
 
-/** Limits what an agent may spend in a month. Throws ApiError not_found or invalid_state. */
+/** Sets how many credits an agent may use in a month; null for no limit. Throws ApiError not_found or invalid_state. */
 export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
@@ -116,9 +108,11 @@ export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: 
   return showActivation({ ...found, activation: { ...found.activation, creditLimit } }, now);
 }
 
-/** Lifts a pause for a failing webhook at the word of the builder, whose webhook it is. Throws ApiError not_found or invalid_state. */
+/**
+ * The same as `resume` for the builder, who may clear `webhook_failure` only. Throws ApiError not_found, invalid_state or
+ * pause_not_clearable.
+ */
 export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> {
-  const now = deps.clock.now();
   const listing = await findListing(tx, workspaceId, slug);
   const { activations: a, workspaces: w } = tx.t;
   const [found] = await tx
@@ -127,43 +121,65 @@ export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, 
     .innerJoin(w, eq(w.id, a.workspaceId))
     .where(and(eq(a.id, id), eq(a.listingId, listing.id)));
   if (!found) throw notFound("activation", id);
-  assertLiving({ activation: found.activation, listing }, now);
-  const activation =
-    (await clearPauseReasons(tx, deps, id, ["webhook_failure"])) ?? effective({ activation: found.activation, listing }, now);
-  return showToBuilder({ activation, listing }, found.organizationName, now);
+  const activation = await clearReasons(tx, deps, { activation: found.activation, listing }, CLEARED_BY_BUILDER);
+  return showToBuilder({ activation, listing }, found.organizationName, deps.clock.now());
 }
 
-async function offered(tx: Tx, slug: string, now: number): Promise<ListingRow> {
+/** Clears those of these reasons that an activation has. Throws ApiError invalid_state or pause_not_clearable. */
+async function clearReasons(tx: Tx, deps: Deps, found: Activated, clearable: readonly PauseReason[]): Promise<ActivationRow> {
+  assertLiving(found, deps.clock.now());
+  const { id, pauseReasons } = found.activation;
+  if (pauseReasons.length > 0 && !pauseReasons.some((reason) => clearable.includes(reason))) throw notClearable(pauseReasons);
+  return (await clearPauseReasons(tx, deps, id, clearable)) ?? found.activation;
+}
+
+const CLEARED_HOW: Readonly<Record<PauseReason, string>> = {
+  user_paused: "Only the brand can resume this agent.",
+  plan_downgrade: "Change the plan, or turn another agent off.",
+  webhook_failure: "Resume the agent once its webhook works.",
+};
+
+function notClearable(reasons: readonly PauseReason[]): ApiError {
+  return new ApiError("pause_not_clearable", `You cannot clear why this agent is paused: ${reasons.join(", ")}.`, {
+    details: reasons.map((reason) => ({ path: "", code: reason, message: CLEARED_HOW[reason] })),
+    hint: reasons.map((reason) => CLEARED_HOW[reason]).join(" "),
+  });
+}
+
+async function findOffered(tx: Tx, slug: string, now: number): Promise<ListingRow> {
   const [listing] = await tx.select().from(tx.t.listings).where(eq(tx.t.listings.slug, slug));
   if (!listing || !isListed(listing, now))
     throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });
   return listing;
 }
 
-/** Throws ApiError validation_error unless the brand agrees to everything the agent asks for. */
+/** Throws ApiError validation_error unless the brand accepts every scope the agent asks for. */
 function assertConsent({ permissions }: ListingRow, accepted: readonly AgentScope[]): void {
   const missing = permissions.filter((scope) => !accepted.includes(scope));
   if (missing.length === 0) return;
-  throw new ApiError("validation_error", `This agent needs more than you agree to: ${missing.join(", ")}.`, {
+  throw new ApiError("validation_error", `This agent needs scopes you did not accept: ${missing.join(", ")}.`, {
     details: missing.map((scope) => ({ path: "acceptedPermissions", code: "missing_scope", message: scope })),
-    hint: "Agree to every scope the catalog shows for it, or do not turn it on.",
+    hint: "Accept every scope the catalog shows for this agent.",
   });
 }
 
-function on(id: string): ApiError {
-  return new ApiError("conflict", "This agent is on in this workspace already.", {
+function alreadyActive(id: string): ApiError {
+  return new ApiError("conflict", "This agent is already active in this workspace.", {
     details: [{ path: "agentSlug", code: "already_active", message: id }],
   });
 }
 
-/** Ends what is left of an activation whose listing ended and was listed again. Throws ApiError conflict for one that lives. */
-async function makeRoom(tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> {
+/**
+ * Ends the workspace's activation of an earlier period of the listing, if the job has not done so yet. Throws ApiError conflict
+ * when the agent is active.
+ */
+async function endOrphaned(tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> {
   const { activations: a } = tx.t;
   const [row] = await tx
     .select()
     .from(a)
     .where(and(eq(a.workspaceId, workspaceId), eq(a.living, listing.id)));
   if (!row) return;
-  if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw on(row.id);
+  if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw alreadyActive(row.id);
   await endActivations(tx, deps, [row.id], "admin_revoke");
 }

@@ -4,8 +4,8 @@ import type { Reader, Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { isOrphaned } from "./store.ts";
-import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./transitions.ts";
 
 /*
  * Coverage: a plan covers a number of activations of its workspace, the oldest first. The others are paused with

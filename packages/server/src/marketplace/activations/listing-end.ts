@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingRow } from "../listings/store.ts";
 import { lockWorkspaces, restoreCoverage } from "./coverage.ts";
-import { endActivations } from "./transitions.ts";
+import { endActivations } from "./lifecycle.ts";
 
 /** Ends the activations of a listing's ended period. */
 export const LISTING_END_JOB = "agent.listing.end";

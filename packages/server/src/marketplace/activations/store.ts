@@ -4,7 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
-import type { ActivationRow } from "./transitions.ts";
+import type { ActivationRow } from "./lifecycle.ts";
 
 /** An activation beside the listing it is of. */
 export interface Activated {

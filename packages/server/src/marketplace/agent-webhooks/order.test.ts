@@ -141,6 +141,14 @@ test("the builder lifts the pause while the brand's own stays: what waited goes 
   await world.settle();
   expect(hooks.types().slice(before)).toEqual(["agent.activated", "agent.paused"]);
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
+  // The reason that is left is the brand's to clear.
+  await expect(world.sdk.listings.resume("writer", id)).rejects.toMatchObject({
+    code: "pause_not_clearable",
+    details: [{ code: "user_paused" }],
+  });
+  expect(await world.sdk.activations.resume(id)).toMatchObject({ status: "active" });
+  // There is nothing to clear: the same answer as for an agent that was never paused.
+  expect(await world.sdk.listings.resume("writer", id)).toMatchObject({ status: "active" });
 });
 
 test("an older pause that is stuck in the queue is superseded by what came after it", async () => {

@@ -1,5 +1,5 @@
 import type { ApprovalStatus, Message } from "@mailsvc/sdk/contract";
-import { and, eq, gt, lte } from "drizzle-orm";
+import { and, eq, gt, inArray, lte } from "drizzle-orm";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -91,6 +91,20 @@ export function expireApproval(deps: Deps): JobHandler {
       },
     };
   };
+}
+
+/**
+ * Closes the open approvals of activations that end `at` this instant (ms), without an event: EXPIRED when their time was over
+ * before, else CANCELLED.
+ */
+export async function closeApprovals(tx: AgentTx, activationIds: readonly string[], at: number): Promise<void> {
+  const { approvals: p } = tx.t;
+  const open = and(inArray(p.activationId, [...activationIds]), eq(p.status, "PENDING"));
+  await tx
+    .update(p)
+    .set({ status: "EXPIRED", decision: "expired", answeredAt: p.expiresAt })
+    .where(and(open, lte(p.expiresAt, at)));
+  await tx.update(p).set({ status: "CANCELLED" }).where(open);
 }
 
 function notOpenError({ status }: ApprovalRow): ApiError {

@@ -69,8 +69,13 @@ test("reasons to pause are a set: a plan that covers an agent again does not und
   await world.sdk.activations.pause(newest);
   await world.sdk.plans.change({ plan: "free" });
   expect(await reasonsOf(world, [newest])).toEqual(["paused user_paused plan_downgrade"]);
-  await expect(world.sdk.activations.resume(newest)).rejects.toMatchObject({ code: "pause_not_clearable" });
-  expect(await reasonsOf(world, [newest])).toEqual(["paused user_paused plan_downgrade"]);
+  // Resume clears the brand's own reason and returns the one that is left.
+  expect(await world.sdk.activations.resume(newest)).toMatchObject({ status: "paused", pauseReasons: ["plan_downgrade"] });
+  await expect(world.sdk.activations.resume(newest)).rejects.toMatchObject({
+    code: "pause_not_clearable",
+    details: [{ code: "plan_downgrade" }],
+  });
+  await world.sdk.activations.pause(newest);
   await world.sdk.plans.change({ plan: "scale" });
   expect(await reasonsOf(world, [newest])).toEqual(["paused user_paused"]);
   await world.sdk.activations.resume(newest);

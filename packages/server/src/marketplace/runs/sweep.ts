@@ -64,6 +64,27 @@ export async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonl
   );
 }
 
+/** Cancels the runs of activations that end `at` this instant (ms). Runs past their deadline have failed and stay so. */
+export async function cancelRuns(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], at: number): Promise<void> {
+  const { runs } = tx.t;
+  const ofActivations = inArray(runs.activationId, [...activationIds]);
+  const overdue = deps.runClock.overdue();
+  const failed = await tx
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(ofActivations, isOverdue(tx.t, overdue)));
+  await failOverdueRuns(
+    tx,
+    deps,
+    failed.map(({ id }) => id),
+    overdue,
+  );
+  await tx
+    .update(runs)
+    .set({ status: "CANCELLED", finishedAt: at, deadlineAt: null, waitingFor: null, waitingOn: null })
+    .where(and(ofActivations, inArray(runs.status, ["RUNNING", "WAITING"])));
+}
+
 /** Leaves a job for the next deadline, if a run has one. */
 export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<void> {
   const { runs } = tx.t;

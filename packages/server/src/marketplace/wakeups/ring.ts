@@ -1,4 +1,4 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
@@ -28,6 +28,15 @@ export async function fireHeldWakeups(tx: AgentTx, deps: AgentDeps, activationId
     .orderBy(asc(w.fireAt));
   const now = deps.clock.now();
   for (const wakeup of held) await scheduleFire(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
+}
+
+/** Skips the scheduled wakeups of activations that have ended. */
+export async function skipWakeups(tx: AgentTx, activationIds: readonly string[]): Promise<void> {
+  const { wakeups: w } = tx.t;
+  await tx
+    .update(w)
+    .set({ status: "SKIPPED", scheduled: null })
+    .where(and(inArray(w.activationId, [...activationIds]), eq(w.status, "SCHEDULED")));
 }
 
 /** Wakes an agent that is at work. For one that is paused the wakeup waits; its end skips it. */
