@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const server = join(root, "packages/server");
+const cache = join(root, "node_modules/.cache");
 const kit = join(root, "node_modules/drizzle-kit/bin.cjs");
 
 export const dialects = [
@@ -23,12 +24,23 @@ const withoutRowid = (sql) =>
 
 const sqlFiles = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".sql")) : []);
 
+/** Writes a module with a named export for each table, the only form in which drizzle-kit finds them. */
+const writeSchema = async (name) => {
+  const source = join(server, `src/schema.${name}.ts`);
+  const { tables } = await import(source);
+  const file = join(cache, `schema.${name}.ts`);
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(file, `import { tables } from ${JSON.stringify(source)};\nexport const { ${Object.keys(tables).join(", ")} } = tables;\n`);
+  return file;
+};
+
 /** Writes the missing migration of a database into `out`, if its tables have changed. A question of drizzle-kit fails it: answer it by hand. */
 export const generateMigrations = async ({ name, dialect }, out, options = []) => {
   const before = new Set(sqlFiles(out));
+  const schema = await writeSchema(name);
   const child = promisify(execFile)(
     process.execPath,
-    [kit, "generate", `--dialect=${dialect}`, `--schema=./src/db/schema.${name}.ts`, `--out=${relative(server, out)}`, ...options],
+    [kit, "generate", `--dialect=${dialect}`, `--schema=${relative(server, schema)}`, `--out=${relative(server, out)}`, ...options],
     { cwd: server, timeout: 60_000 },
   );
   child.child.stdin?.end();
@@ -44,8 +56,8 @@ export const migrationsOf = (name) => join(server, "migrations", name);
 /** Files, with their texts, that a run would change or add; empty when nothing is stale. */
 export const staleMigrations = async (kind) => {
   // Inside the package: drizzle-kit takes relative paths only.
-  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
-  const copy = mkdtempSync(join(root, "node_modules/.cache/migrations-"));
+  mkdirSync(cache, { recursive: true });
+  const copy = mkdtempSync(join(cache, "migrations-"));
   try {
     const committed = migrationsOf(kind.name);
     cpSync(committed, copy, { recursive: true });

@@ -41,8 +41,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 
 /** Single files beyond the table above, with the reason. */
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
-  [/\/db\/tables\.ts$/, /\/tables\.ts$/, "the one list of all tables"],
-  [/\/db\/schema\.\w+\.ts$/, /\/tables\.ts$/, "the list again, for drizzle-kit"],
   [/\/http\//, /\/keys\/(key-cache|secret)\.ts$/, "authentication looks keys up"],
   [/\/http\/(auth|handler|router)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
   [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],

@@ -177,7 +177,7 @@ async function rate(others: number): Promise<number> {
   const listingId = await listing(URL);
   await fill(app, listingId, EVENTS, now);
   // What was written to make the events is none of what is measured.
-  await (deps.db as SqliteDb).alone((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
+  await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
   const from = performance.now();
   deps.deliveries.wake([listingId]);
   await deps.queue.idle();

@@ -10,6 +10,7 @@ import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { graphileQueue } from "../../packages/server/src/queue/graphile.ts";
 import { migrateQueue } from "../../packages/server/src/queue/graphile-schema.ts";
+import { postgresSchema } from "../../packages/server/src/schema.pg.ts";
 
 const [which, url = "", count = "0", atATime = "0", effect] = process.argv.slice(2);
 const JOBS = Number(count);
@@ -34,7 +35,7 @@ function count1(): void {
 }
 
 async function ours(): Promise<number> {
-  const db = await openPostgres(url, { connections: CONNECTIONS, also: migrateQueue });
+  const db = await openPostgres(url, postgresSchema, { connections: CONNECTIONS, also: migrateQueue });
   const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog });
   await db.read.raw("create table if not exists bench_effects (n int)");
   for (let i = 0; i < JOBS; i += 1000)

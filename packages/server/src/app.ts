@@ -84,10 +84,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
   const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
   const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
-  const queue = withDeliveries(backend.makeQueue({ clock, random, log, pressed }), deliveries);
+  const queue = withDeliveries(backend.makeQueue({ clock, random, log, overloaded: pressed }), deliveries);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
-  const suppressed = new SuppressedAddresses(queue.crew === null ? db.read : null, clock.real);
+  const suppressed = new SuppressedAddresses(queue.workers === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, controllable: isBendable(clock) });

@@ -4,11 +4,12 @@ import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { graphileQueue } from "./queue/graphile.ts";
 import { migrateQueue } from "./queue/graphile-schema.ts";
+import { postgresSchema } from "./schema.pg.ts";
 import { storedKey } from "./workspaces/workspaces.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export async function postgresBackend(url: string, options: PostgresOptions = {}): Promise<Backend> {
-  const db = await openPostgres(url, { also: migrateQueue, ...options });
+  const db = await openPostgres(url, postgresSchema, { also: migrateQueue, ...options });
   return {
     db,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.

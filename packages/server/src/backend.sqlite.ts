@@ -5,10 +5,11 @@ import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { TokenBuckets } from "./lib/rate.ts";
 import { sqliteQueue } from "./queue/sqlite.ts";
+import { jobs, sqliteSchema } from "./schema.sqlite.ts";
 
 /** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
 export async function sqliteBackend(folder: string, options: SqliteOptions = {}): Promise<Backend> {
-  const db = await openSqlite(folder, options);
+  const db = await openSqlite(folder, sqliteSchema, options);
   return {
     db,
     // Nobody else writes here.
@@ -16,8 +17,8 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // Beside the database and not in it: a copy of the database alone gives no secret away.
     masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
-    makeQueue: (parts) => sqliteQueue({ db, ...parts }),
+    makeQueue: (parts) => sqliteQueue({ db, jobs, ...parts }),
     makeLimiter: (clock) => new TokenBuckets(clock.now),
-    connectionAccepted: () => db.gate.connectionAccepted(),
+    connectionAccepted: () => db.writer.connectionAccepted(),
   };
 }

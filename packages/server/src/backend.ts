@@ -4,6 +4,7 @@ import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
+import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 import type { Queue } from "./queue/queue.ts";
 
 export interface QueueParts {
@@ -11,7 +12,7 @@ export interface QueueParts {
   random: Random;
   log: Log;
   /** True while requests are waiting: accepting comes before delivering. */
-  pressed: () => boolean;
+  overloaded: () => boolean;
 }
 
 /** A database and what is made differently on each: nothing else in the product asks which one it is. */
@@ -28,4 +29,10 @@ export interface Backend {
   makeLimiter(clock: Clock, bent: boolean): Limiter;
   /** Called for each connection accepted. */
   connectionAccepted(): void;
+}
+
+/** Copies an installation from a folder to a Postgres database; see `migrate/copy.ts`. Only this loads Postgres. */
+export async function migrateToPostgres(options: CopyOptions): Promise<CopyReport> {
+  const [{ copyToPostgres }, { postgresSchema }] = await Promise.all([import("./migrate/copy.ts"), import("./schema.pg.ts")]);
+  return copyToPostgres(postgresSchema, options);
 }

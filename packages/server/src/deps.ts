@@ -1,5 +1,4 @@
 import type { Config } from "./config.ts";
-import type { AgentTables } from "./db/agent-tables.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -15,6 +14,7 @@ import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
+import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
 import type { SuppressedAddresses } from "./suppressions/suppressed.ts";

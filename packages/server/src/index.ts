@@ -1,9 +1,9 @@
 export { type App, type AppParts, createApp } from "./app.ts";
+export { migrateToPostgres } from "./backend.ts";
 export { type Config, ConfigError, DEFAULT_PORT, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
 export { ListenError } from "./http/server.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
-export { migrateToPostgres } from "./migrate/migrate.ts";
-export { type MovedTable, MoveError, type MoveOptions, type MoveProgress, MoveRefused, type MoveReport } from "./migrate/report.ts";
+export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

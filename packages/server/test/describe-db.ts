@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeEach, describe } from "vitest";
 import type { Db } from "../src/db/db.ts";
 import { openPostgres } from "../src/db/postgres/database.ts";
 import { openSqlite } from "../src/db/sqlite/database.ts";
+import { postgresSchema } from "../src/schema.pg.ts";
+import { sqliteSchema } from "../src/schema.sqlite.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
 
 /** A database of its own for one test. */
@@ -18,7 +20,7 @@ export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   sqlite: async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-db-"));
     // A test's rows need not survive a power cut.
-    const db = await openSqlite(folder, { synchronous: "OFF" });
+    const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
     return {
       db,
       dispose: async () => {
@@ -29,7 +31,7 @@ export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   },
   postgres: async () => {
     const { url, drop } = await createDatabase();
-    const db = await openPostgres(url, { migrate: false });
+    const db = await openPostgres(url, postgresSchema, { migrate: false });
     return {
       db,
       dispose: async () => {

@@ -35,6 +35,6 @@ export function watchOverlap({ app: { deps } }: TestWorld): Overlap {
 
 /** Fails unless transactions were in each other's way, where the database lets them: a test that races must not go in single file. */
 export function expectRaced({ app: { deps } }: TestWorld, { most, repeats }: Overlap): void {
-  const several = deps.db.dialect === "postgres";
+  const several = deps.db.engine === "postgres";
   expect([most > 1, repeats > 0]).toEqual([several, several]);
 }

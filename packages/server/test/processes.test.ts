@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgres, type PostgresDb } from "../src/db/postgres/database.ts";
 import { SharedBuckets } from "../src/http/shared-buckets.ts";
 import { realTime } from "../src/lib/clock.ts";
+import { postgresSchema } from "../src/schema.pg.ts";
 import { createWorld } from "../src/testing/world.ts";
 import type { TestWorld } from "../src/testing.ts";
 import { createDatabase, dropDatabases, type TestDatabase } from "./postgres.ts";
@@ -126,7 +127,7 @@ test("over time, several processes together let through the rate, and hardly les
   const rate = { perSecond: 100, burst: 100 };
   const limiters = await Promise.all(
     [1, 2, 3].map(async () => {
-      const db = await openPostgres(database.url, { migrate: false, connections: 2 });
+      const db = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 2 });
       dbs.push(db);
       return new SharedBuckets(db, Date.now, false);
     }),
@@ -147,7 +148,7 @@ test("over time, several processes together let through the rate, and hardly les
 });
 
 test("what is drawn at once is so much that a busy key costs few queries", async () => {
-  const db = await openPostgres(database.url, { migrate: false });
+  const db = await openPostgres(database.url, postgresSchema, { migrate: false });
   dbs.push(db);
   const limiter = new SharedBuckets(db, Date.now, false);
   const rate = { perSecond: 50_000, burst: 50_000 };

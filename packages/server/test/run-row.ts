@@ -1,5 +1,5 @@
-import type { AgentTables } from "../src/db/agent-tables.ts";
 import { WINDOW_MS } from "../src/marketplace/runs/clock.ts";
+import type { AgentTables } from "../src/schema.ts";
 
 type RunRow = AgentTables["runs"]["$inferSelect"];
 

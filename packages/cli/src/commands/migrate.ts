@@ -1,4 +1,4 @@
-import type { MoveProgress, MoveReport } from "@mailsvc/server";
+import type { CopyProgress, CopyReport } from "@mailsvc/server";
 import { Command, Option } from "commander";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import { type Run, runAction } from "../runtime/action.ts";
@@ -20,7 +20,7 @@ export function migrateCommand(run: Run): Command {
     const target = String(flags["to"]);
     if (!/^postgres(?:ql)?:\/\//.test(target)) throw usageError("--to must begin with postgres://");
     const progress = startProgress(host, term, globals.quiet, "preparing");
-    let report: MoveReport;
+    let report: CopyReport;
     try {
       const { migrateToPostgres } = await import("@mailsvc/server");
       report = await migrateToPostgres({
@@ -56,7 +56,7 @@ export function migrateCommand(run: Run): Command {
 }
 
 /** `copying emails ████████░░░░░░░░ 52 %  5,200 of 10,000 rows` */
-function formatBar({ phase, table: name, done, total }: MoveProgress): string {
+function formatBar({ phase, table: name, done, total }: CopyProgress): string {
   const part = total === 0 ? 1 : done / total;
   const full = Math.round(part * WIDTH);
   const count = (n: number): string => n.toLocaleString("en-US");
@@ -65,9 +65,9 @@ function formatBar({ phase, table: name, done, total }: MoveProgress): string {
 
 function explainError(error: unknown): unknown {
   const { name, message } = error as Error;
-  if (name === "MoveRefused") return usageError(message, { code: "move_refused" });
+  if (name === "CopyRefused") return usageError(message, { code: "move_refused" });
   if (name === "StorageUnavailable") return new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
-  if (name === "MoveError")
+  if (name === "CopyError")
     return new CliError({
       code: "move_differs",
       message,

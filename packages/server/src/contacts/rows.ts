@@ -1,6 +1,6 @@
 import { and, desc, eq, exists, getTableColumns, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import type { Hits } from "../db/dialect.ts";
+import type { SearchHits } from "../db/search-index.ts";
 import type { Scope } from "./counted.ts";
 import { ALL } from "./counts.ts";
 import type { ContactRow } from "./store.ts";
@@ -55,7 +55,7 @@ const counted = sql<number>`count(*)`.mapWith(Number);
 export function byReading(read: Reader, scope: Scope, part: string, floor: number): Found {
   const { contacts: c, contactTags: t } = read.t;
   const { workspaceId, tagKey, status } = scope;
-  const holds = read.words.holds(c.searchText, part);
+  const holds = read.sqlDialect.holds(c.searchText, part);
   const tagged = and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey), status && eq(t.status, status));
   const from = <Columns extends Parameters<Reader["select"]>[0]>(columns: Columns, before: number) =>
     tagKey === ALL
@@ -84,9 +84,9 @@ export function byReading(read: Reader, scope: Scope, part: string, floor: numbe
 }
 
 /** Finds by the index of parts, newest first. */
-export function byIndex(read: Reader, scope: Scope, part: string, hits: Hits): Found {
+export function byIndex(read: Reader, scope: Scope, part: string, hits: SearchHits): Found {
   const { contacts: c } = read.t;
-  const where = and(hits.where, sql`${c.seq} = hits.rowid`, inScope(read, scope), read.words.holds(c.searchText, part));
+  const where = and(hits.where, sql`${c.seq} = hits.rowid`, inScope(read, scope), read.sqlDialect.holds(c.searchText, part));
   return {
     rows: async ({ before, skip, limit }) =>
       (await read

@@ -36,7 +36,7 @@ export async function searchContacts(read: Reader, scope: Scope, part: string, s
   if (large && slice.skip > MAX_SKIP)
     throw invalid("page", "too_deep", `Pages of a search lead to its first ${MAX_SKIP} hits. Go on with pagination.nextCursor.`);
 
-  const nearest = read.parts.readFirst(part) || READ_INSTEAD;
+  const nearest = read.searchIndex.scanFirst(part) || READ_INSTEAD;
   const near = async (before: number): Promise<{ found: Found; all: boolean }> => {
     const floor = await numberAt(read, scope, before, nearest);
     return { found: byReading(read, scope, part, floor ?? 0), all: floor === null };
@@ -50,13 +50,13 @@ export async function searchContacts(read: Reader, scope: Scope, part: string, s
     const counted = fromTop && (rows.length > 0 || slice.skip === 0) ? slice.skip + rows.length : await found.count(COUNTED + 1);
     return { rows: page, total: Math.max(Math.min(counted, COUNTED), slice.skip + page.length), exact: all && counted <= COUNTED };
   };
-  if (read.parts.readFirst(part) > 0) {
+  if (read.searchIndex.scanFirst(part) > 0) {
     const { found, all } = await near(slice.before);
     const rows = await found.rows(wide);
     if (all || rows.length >= slice.limit)
       return large ? result(rows, slice.before === TOP ? found : (await near(TOP)).found, false) : result(rows, whole, true);
   }
-  const hits = await read.parts.hits(part);
+  const hits = await read.searchIndex.hits(part);
   // Few have the tag or status, and many hold the part: those few are read.
   const few = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
   const many = few && (await byIndex(read, { workspaceId: scope.workspaceId, tagKey: ALL }, part, hits).count(MANY)) === MANY;

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
+import type { Tables } from "../schema.ts";
 import { tagKeys } from "./counts.ts";
 
 export type ContactRow = Tables["contacts"]["$inferSelect"];

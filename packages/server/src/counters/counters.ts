@@ -5,14 +5,14 @@ import type { Reader, Tx } from "../db/db.ts";
 const PARTS = 16;
 
 /** What has changed, by the seq of the contact it is about. */
-export interface TallyChange {
+export interface CounterChange {
   kind: string;
   seq: number;
   by: 1 | -1;
 }
 
 /** Counts changes of one owner. */
-export async function tally(tx: Tx, owner: string, changes: readonly TallyChange[]): Promise<void> {
+export async function incrementCounters(tx: Tx, owner: string, changes: readonly CounterChange[]): Promise<void> {
   const sums = new Map<string, { owner: string; kind: string; part: number; count: number }>();
   for (const { kind, seq, by } of changes) {
     const part = seq % PARTS;
@@ -26,7 +26,7 @@ export async function tally(tx: Tx, owner: string, changes: readonly TallyChange
     .filter((r) => r.count !== 0)
     .sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.part - b.part));
   if (rows.length === 0) return;
-  const { tallies: t } = tx.t;
+  const { counters: t } = tx.t;
   await tx
     .insert(t)
     .values(rows)
@@ -34,10 +34,10 @@ export async function tally(tx: Tx, owner: string, changes: readonly TallyChange
 }
 
 /** How many of each kind these owners have; what was never counted is absent. */
-export async function talliesOf(q: Tx | Reader, owners: readonly string[]): Promise<Map<string, Map<string, number>>> {
+export async function getCounters(q: Tx | Reader, owners: readonly string[]): Promise<Map<string, Map<string, number>>> {
   const found = new Map<string, Map<string, number>>();
   if (owners.length === 0) return found;
-  const { tallies: t } = q.t;
+  const { counters: t } = q.t;
   for (const { owner, kind, count } of await q
     .select({ owner: t.owner, kind: t.kind, count: t.count })
     .from(t)
@@ -50,6 +50,6 @@ export async function talliesOf(q: Tx | Reader, owners: readonly string[]): Prom
 }
 
 /** Forgets what was counted for an owner. */
-export async function dropTallies(tx: Tx, owner: string): Promise<void> {
-  await tx.delete(tx.t.tallies).where(eq(tx.t.tallies.owner, owner));
+export async function deleteCounters(tx: Tx, owner: string): Promise<void> {
+  await tx.delete(tx.t.counters).where(eq(tx.t.counters.owner, owner));
 }

@@ -1,18 +1,18 @@
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function tallyTables(k: Kit) {
+export function counterTables(c: ColumnTypes) {
   return {
     /** How many there are of something, in parts that add up, so that writers seldom meet on one row. */
-    tallies: k.table(
+    counters: c.table(
       "tallies",
       {
         /** Whose: the id of a list or a segment. */
-        owner: k.text("owner").notNull(),
-        kind: k.text("kind").notNull(),
-        part: k.int("part").notNull(),
-        count: k.int("count").notNull(),
+        owner: c.text("owner").notNull(),
+        kind: c.text("kind").notNull(),
+        part: c.int("part").notNull(),
+        count: c.int("count").notNull(),
       },
-      (t) => [k.primaryKey({ columns: [t.owner, t.kind, t.part] })],
+      (t) => [c.primaryKey({ columns: [t.owner, t.kind, t.part] })],
     ),
   };
 }

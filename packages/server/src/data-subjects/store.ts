@@ -89,7 +89,7 @@ export async function deleteAnswers(tx: Tx, workspaceId: string, texts: readonly
   return (
     await tx
       .delete(t)
-      .where(and(inArray(t.keyId, mine), or(...texts.map((text) => tx.words.holds(t.answer, text)))))
+      .where(and(inArray(t.keyId, mine), or(...texts.map((text) => tx.sqlDialect.holds(t.answer, text)))))
       .returning({ keyId: t.keyId })
   ).length;
 }

@@ -1,21 +1,40 @@
-import type { SQL } from "drizzle-orm";
+import type { SQL, SQLWrapper } from "drizzle-orm";
 
-/**
- * Rows of `contacts` that may hold a part of a text, found by an index: a source `hits` of their numbers, called `rowid`,
- * and a condition that narrows it. Whether they do hold it is still to be checked.
- */
-export interface Hits {
-  readonly from: SQL;
-  readonly where: SQL | undefined;
+/** SQL expressions that the databases spell differently and that mean the same on both. Each is null for a null argument. */
+export interface SqlDialect {
+  /** A bound text. */
+  text(value: string): SQLWrapper;
+  /**
+   * Folds a text as `lib/fold.ts` does, in all scripts. Fold both sides of a comparison in SQL: Postgres may know another
+   * version of Unicode than Node does.
+   */
+  fold(text: SQLWrapper): SQL;
+  /** True when a text contains, starts with or ends with a part: an expression, or a text to bind. There are no wildcards. */
+  holds(text: SQLWrapper, part: SQLWrapper | string): SQL;
+  starts(text: SQLWrapper, part: SQLWrapper | string): SQL;
+  /** `starts` for an indexed column that is compared by code points. */
+  startsKey(column: SQLWrapper, part: string): SQL;
+  ends(text: SQLWrapper, part: SQLWrapper | string): SQL;
+  /** The value of a JSON object under a key, if it is a text, a number or a boolean respectively; null otherwise. */
+  jsonText(object: SQLWrapper, key: string): SQL;
+  jsonNumber(object: SQLWrapper, key: string): SQL;
+  jsonFlag(object: SQLWrapper, key: string): SQL;
+  /** True when the key has a value other than null. */
+  jsonHas(object: SQLWrapper, key: string): SQL;
+  /**
+   * A date (`2026-01-31`, midnight) or an instant in UTC as `2026-01-31T00:00:00.000Z`, which sorts by time; null for other
+   * texts.
+   */
+  dateText(text: SQLWrapper): SQL;
+  /** True for a text that is in a list, which is bound as JSON: one statement for lists of any length. */
+  among(text: SQLWrapper, list: SQLWrapper): SQL;
+  /** `expression is not true`: maps true to false, and false and null to true. */
+  notTrue(expression: SQLWrapper): SQL;
+  /** Makes a query for rows to update skip the rows that another transaction has locked. SQLite has a single writer, so none are. */
+  passingLocked<Q>(query: Q): Q;
 }
 
-/** The index of parts of texts, which the databases keep each in their own way. */
-export interface Parts {
-  /**
-   * How many of the newest rows to read before the index is asked; 0 for none. It is worth it where the index does not give its hits newest first,
-   * or cannot narrow much.
-   */
-  readFirst(part: string): number;
-  /** Finds by the index, in all workspaces; null when it cannot help with so short a part, so that only reading row by row is left. */
-  hits(part: string): Promise<Hits | null>;
+/** True for texts that contain `part`, ignoring case in all scripts. There are no wildcards. */
+export function contains(dialect: SqlDialect, text: SQLWrapper, part: string): SQL {
+  return dialect.holds(dialect.fold(text), dialect.fold(dialect.text(part)));
 }

@@ -1,41 +1,25 @@
-import type { SQL, SQLWrapper } from "drizzle-orm";
+import type { SQL } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+
+/** The table that is searched: `seq` numbers its rows, `searchText` holds what can be found. */
+export type SearchedTable = PgTable & { readonly seq: PgColumn; readonly searchText: PgColumn };
 
 /**
- * Expressions the databases spell differently, with the same meaning on both. All of them are null for null, so none
- * of them is true of what is not there.
+ * Rows that may contain a searched text, found by the index: a source aliased `hits` whose column `rowid` is their `seq`, and a
+ * condition that narrows it. The caller still has to check that they contain the text.
  */
-export interface Words {
-  /** A bound text. */
-  text(value: string): SQLWrapper;
+export interface SearchHits {
+  readonly from: SQL;
+  readonly where: SQL | undefined;
+}
+
+/** The substring index of a database. */
+export interface SearchIndex {
   /**
-   * A text in the form of `lib/fold.ts`, in all scripts. Fold both sides of a comparison here: a Postgres may know the
-   * capitals of another year's Unicode than we do.
+   * How many of the newest rows to scan before using the index; 0 for none. Scanning first pays where the index does not
+   * return hits newest first, or cannot narrow the search much.
    */
-  fold(text: SQLWrapper): SQL;
-  /** True of texts that hold, start with or end with a part, an expression or a text to bind; no character of it has a meaning of its own. */
-  holds(text: SQLWrapper, part: SQLWrapper | string): SQL;
-  starts(text: SQLWrapper, part: SQLWrapper | string): SQL;
-  /** `starts` of an indexed column whose texts are compared by their code points. */
-  startsKey(column: SQLWrapper, part: string): SQL;
-  ends(text: SQLWrapper, part: SQLWrapper | string): SQL;
-  /** What a JSON object holds under a key, if it is a text, a number, true or false; null for everything else. */
-  jsonText(object: SQLWrapper, key: string): SQL;
-  jsonNumber(object: SQLWrapper, key: string): SQL;
-  jsonFlag(object: SQLWrapper, key: string): SQL;
-  /** True when something other than null stands under the key. */
-  jsonHas(object: SQLWrapper, key: string): SQL;
-  /**
-   * A date (`2026-01-31`, midnight) or an instant in UTC as `2026-01-31T00:00:00.000Z`, in an order of its own that is
-   * the order of time; null for other texts.
-   */
-  dateText(text: SQLWrapper): SQL;
-  /** True of texts that stand in a list, which is bound as JSON: one statement for lists of any length. */
-  among(text: SQLWrapper, list: SQLWrapper): SQL;
-  /** `expression is not true`: of true and false, and of null, it makes true and false. */
-  notTrue(expression: SQLWrapper): SQL;
-  /**
-   * A query for rows that its transaction will change: those that another one holds are passed over. Where only one writes
-   * at a time there are none.
-   */
-  passingLocked<Q>(query: Q): Q;
+  scanFirst(part: string): number;
+  /** Looks a text up, across all workspaces. Null when the text is too short for the index, so that only a scan finds it. */
+  hits(part: string): Promise<SearchHits | null>;
 }

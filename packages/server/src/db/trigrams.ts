@@ -1,40 +1,41 @@
 import { inArray, max } from "drizzle-orm";
 import type { Queries } from "./db.ts";
-import type { Tables } from "./tables.ts";
+import type { SearchedTable } from "./search-index.ts";
 
-// Rows looked at to learn which trigrams are common.
+// Rows sampled to learn which trigrams are common.
 const SAMPLE = 500;
-// Spreads them evenly, and in step with nothing: what was imported in turns would otherwise be met at the same turn each time.
+// Spreads the sample evenly without a period: rows that were imported in rotation would otherwise be met at the same position.
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** The pieces of three characters a text is made of. */
+/** Splits a text into its distinct trigrams. */
 export function trigramsOf(text: string): string[] {
   const characters = [...text];
   return [...new Set(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")))];
 }
 
-/** The `n` trigrams of a part that are likely the rarest; none for a part of one or two characters. */
-export type Rarest = (part: string, n: number) => Promise<string[]>;
+/** Finds the `n` trigrams of a text that are probably the rarest; none for a text of one or two characters. */
+export type FindRarest = (part: string, n: number) => Promise<string[]>;
 
 /**
- * Tells trigrams of `contacts` by how often they stand in a sample of all rows. It is taken when first needed, and anew when
- * there are a quarter more or fewer rows than at the last time.
+ * Ranks trigrams by how often they occur in a sample of all rows. The sample is taken on first use, and again when the table
+ * has grown or shrunk by a quarter.
  */
-export function rarestOf(q: Pick<Queries, "select">, { contacts: t }: Tables): Rarest {
+export function rankTrigrams(q: Pick<Queries, "select">, t: SearchedTable): FindRarest {
   let counts = new Map<string, number>();
-  let taken = 0;
+  let sampledAt = 0;
   const refresh = async (): Promise<void> => {
     const [row] = await q.select({ last: max(t.seq) }).from(t);
     const last = Number(row?.last ?? 0);
-    if (Math.abs(last - taken) * 4 <= taken) return;
+    if (Math.abs(last - sampledAt) * 4 <= sampledAt) return;
     const spread = Array.from({ length: SAMPLE }, (_, i) => Math.ceil(last * (((i + 1) * GOLDEN) % 1)));
     const rows = await q
       .select({ searchText: t.searchText })
       .from(t)
       .where(inArray(t.seq, [...new Set(spread)]));
     counts = new Map();
-    for (const { searchText } of rows) for (const trigram of trigramsOf(searchText)) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
-    taken = last;
+    for (const { searchText } of rows)
+      for (const trigram of trigramsOf(String(searchText))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
+    sampledAt = last;
   };
   return async (part, n) => {
     const trigrams = trigramsOf(part);

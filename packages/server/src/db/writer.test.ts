@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StorageUnavailable } from "./errors.ts";
-import { type Disk, Gate, type Scope } from "./writer.ts";
+import { type Disk, type Scope, Writer } from "./writer.ts";
 
 /** A disk whose flushes end when the test says so. */
 const slowDisk = () => {
@@ -40,7 +40,7 @@ const gateOn = (disk: Disk, options = {}) => {
     rollbackToSavepoint: note("back"),
     disk,
   };
-  return { gate: new Gate(connection, options), log };
+  return { gate: new Writer(connection, options), log };
 };
 
 const write = async (scope: Scope): Promise<string> => {
@@ -127,7 +127,7 @@ describe("the disk is waited for beside the loop", () => {
 
 describe("a group that grows", () => {
   const immediate = (): Promise<void> => new Promise((next) => setImmediate(next));
-  const callers = (gate: Gate, n: number) => Array.from({ length: n }, () => gate.run(look));
+  const callers = (gate: Writer, n: number) => Array.from({ length: n }, () => gate.run(look));
   const { disk } = slowDisk();
 
   test("is waited for while each turn brings more, and no longer", async () => {

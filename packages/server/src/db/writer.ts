@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 
 /** What the gate needs of a connection. */
-export interface GateConnection {
+export interface WriterConnection {
   /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
   readonly active: boolean;
   begin(): void;
@@ -24,7 +24,7 @@ export interface Disk {
 }
 
 /** What is written once for all transactions that commit together. */
-export interface Gathering<T> {
+export interface CoalescedWrite<T> {
   write(scope: Scope, items: T[]): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ export interface Scope {
   wrote: boolean;
   readonly afterCommit: (() => void)[];
   /** What it leaves to be written with that of its neighbours. */
-  readonly gathered: [gathering: Gathering<unknown>, item: unknown][];
+  readonly coalesced: [gathering: CoalescedWrite<unknown>, item: unknown][];
 }
 
 export function newScope(): Scope {
-  return { open: true, wrote: false, afterCommit: [], gathered: [] };
+  return { open: true, wrote: false, afterCommit: [], coalesced: [] };
 }
 
 /** The transaction a piece of code runs in, if any. */
@@ -59,7 +59,7 @@ interface Done {
   scope: Scope;
 }
 
-export interface GateOptions {
+export interface WriterOptions {
   /** Callers in one commit, at most. 128 sends are about 4 ms of work: more would only make everybody wait longer. */
   maxGroup?: number;
   /** Callers that may wait before further ones are refused with StorageUnavailable. */
@@ -75,7 +75,7 @@ const SOME = 8;
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
 
 /** Runs a hook. The rows are durable by now, so a hook that throws takes back neither them nor anybody's answer. */
-export function afterwards(hook: () => void): void {
+export function runHook(hook: () => void): void {
   try {
     hook();
   } catch (error) {
@@ -97,8 +97,8 @@ export function afterwards(hook: () => void): void {
  * transaction that is still open when the loop comes round again waits for something else, which would stop every other
  * writer: it is rolled back and its caller told so.
  */
-export class Gate {
-  readonly #connection: GateConnection;
+export class Writer {
+  readonly #connection: WriterConnection;
   readonly #maxGroup: number;
   readonly #maxWaiting: number;
   #waiting: Waiting[] = [];
@@ -117,7 +117,7 @@ export class Gate {
   /** Commits so far, and transactions in them: what group commit saves. */
   readonly stats = { commits: 0, transactions: 0 };
 
-  constructor(connection: GateConnection, options: GateOptions = {}) {
+  constructor(connection: WriterConnection, options: WriterOptions = {}) {
     this.#connection = connection;
     this.#maxGroup = options.maxGroup ?? 128;
     this.#maxWaiting = options.maxWaiting ?? 20_000;
@@ -262,9 +262,9 @@ export class Gate {
   }
 
   async #writeGathered(done: readonly Done[]): Promise<void> {
-    const all = new Map<Gathering<unknown>, unknown[]>();
+    const all = new Map<CoalescedWrite<unknown>, unknown[]>();
     for (const { scope } of done)
-      for (const [gathering, item] of scope.gathered) {
+      for (const [gathering, item] of scope.coalesced) {
         const items = all.get(gathering);
         if (items) items.push(item);
         else all.set(gathering, [item]);
@@ -319,7 +319,7 @@ export class Gate {
 }
 
 function changedRows(done: readonly Done[]): boolean {
-  return done.some(({ scope }) => scope.wrote || scope.gathered.length > 0);
+  return done.some(({ scope }) => scope.wrote || scope.coalesced.length > 0);
 }
 
 function tell(waiting: Waiting, error: unknown): void {
@@ -331,6 +331,6 @@ function tell(waiting: Waiting, error: unknown): void {
 function settle(done: readonly Done[]): void {
   for (const { waiting, value, scope } of done) {
     waiting.resolve(value);
-    for (const hook of scope.afterCommit) afterwards(hook);
+    for (const hook of scope.afterCommit) runHook(hook);
   }
 }

@@ -37,7 +37,7 @@ export function sqliteSnapshots(db: SqliteDb): Snapshots {
     },
 
     take: (name, clock) =>
-      db.alone((c) => {
+      db.exclusive((c) => {
         const file = fileOf(db, name);
         mkdirSync(dirname(file), { recursive: true });
         c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
@@ -47,7 +47,7 @@ export function sqliteSnapshots(db: SqliteDb): Snapshots {
       }),
 
     restore: (name) =>
-      db.alone((c) => {
+      db.exclusive((c) => {
         const file = fileOf(db, name);
         if (!existsSync(file)) throw notFound("snapshot", name);
         c.prepare("ATTACH ? AS snapshot").run(file);
@@ -66,7 +66,7 @@ export function sqliteSnapshots(db: SqliteDb): Snapshots {
       }),
 
     empty: () =>
-      db.alone((c) => {
+      db.exclusive((c) => {
         c.transaction(() => {
           for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
         }).immediate();

@@ -2,7 +2,7 @@ import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Slice } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
+import type { Tables } from "../schema.ts";
 
 export type EmailRow = Tables["emails"]["$inferSelect"];
 export type ContentsRow = Tables["contents"]["$inferSelect"];

@@ -1,64 +1,64 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 
-export function transactionalTables(k: Kit) {
+export function transactionalTables(c: ColumnTypes) {
   return {
     /** What a send says, once for all its recipients. */
-    contents: k.table("contents", {
+    contents: c.table("contents", {
       // A number, since nobody outside ever names it: half the index work of a text key.
-      id: k.counter("id"),
-      workspaceId: k.text("workspace_id").notNull(),
-      from: k.text("from_text").notNull(),
-      replyTo: k.text("reply_to"),
-      subject: k.text("subject").notNull(),
-      html: k.text("html"),
-      text: k.text("text_body"),
-      headers: k.json<Record<string, string>>("headers").notNull(),
-      tags: k.json<Record<string, string>>("tags").notNull(),
+      id: c.counter("id"),
+      workspaceId: c.text("workspace_id").notNull(),
+      from: c.text("from_text").notNull(),
+      replyTo: c.text("reply_to"),
+      subject: c.text("subject").notNull(),
+      html: c.text("html"),
+      text: c.text("text_body"),
+      headers: c.json<Record<string, string>>("headers").notNull(),
+      tags: c.json<Record<string, string>>("tags").notNull(),
       /** How many rows of `attachments` belong to it. */
-      attachments: k.int("attachments").notNull(),
+      attachments: c.int("attachments").notNull(),
       /** The contents whose attachments these are, where mails of one send say different things. */
-      filesOf: k.reference("files_of"),
+      filesOf: c.reference("files_of"),
       /** The template it was made from, as `slug@version`. */
-      template: k.text("template"),
+      template: c.text("template"),
     }),
-    attachments: k.table(
+    attachments: c.table(
       "attachments",
       {
-        contentsId: k.reference("contents_id").notNull(),
-        position: k.int("position").notNull(),
-        filename: k.text("filename").notNull(),
-        contentType: k.text("content_type").notNull(),
-        contentId: k.text("content_id"),
-        size: k.int("size").notNull(),
-        content: k.bytes("content").notNull(),
+        contentsId: c.reference("contents_id").notNull(),
+        position: c.int("position").notNull(),
+        filename: c.text("filename").notNull(),
+        contentType: c.text("content_type").notNull(),
+        contentId: c.text("content_id"),
+        size: c.int("size").notNull(),
+        content: c.bytes("content").notNull(),
       },
-      (t) => [k.primaryKey({ columns: [t.contentsId, t.position] })],
+      (t) => [c.primaryKey({ columns: [t.contentsId, t.position] })],
     ),
     /** One message to one recipient, and where it stands. */
-    emails: k.table(
+    emails: c.table(
       "emails",
       {
-        workspaceId: k.text("workspace_id").notNull(),
-        id: k.text("id").notNull(),
-        contentsId: k.reference("contents_id").notNull(),
-        to: k.text("to_text").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        id: c.text("id").notNull(),
+        contentsId: c.reference("contents_id").notNull(),
+        to: c.text("to_text").notNull(),
         /** The recipient in the form addresses are compared in. */
-        toKey: k.text("to_key").notNull(),
-        status: k.text("status").$type<EmailStatus>().notNull(),
-        attempts: k.int("attempts").notNull(),
-        inDoubt: k.flag("in_doubt").notNull(),
-        lastError: k.json<DeliveryError>("last_error"),
-        createdAt: k.instant("created_at").notNull(),
-        scheduledAt: k.instant("scheduled_at"),
-        nextAttemptAt: k.instant("next_attempt_at"),
-        sentAt: k.instant("sent_at"),
-        updatedAt: k.instant("updated_at").notNull(),
+        toKey: c.text("to_key").notNull(),
+        status: c.text("status").$type<EmailStatus>().notNull(),
+        attempts: c.int("attempts").notNull(),
+        inDoubt: c.flag("in_doubt").notNull(),
+        lastError: c.json<DeliveryError>("last_error"),
+        createdAt: c.instant("created_at").notNull(),
+        scheduledAt: c.instant("scheduled_at"),
+        nextAttemptAt: c.instant("next_attempt_at"),
+        sentAt: c.instant("sent_at"),
+        updatedAt: c.instant("updated_at").notNull(),
       },
       // The key leads with the workspace, so that it serves the list (newest first) as well: one b-tree less to write on a
       // send. On SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot say so, its migration does.
-      (t) => [k.primaryKey({ columns: [t.workspaceId, t.id] })],
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.id] })],
     ),
   };
 }

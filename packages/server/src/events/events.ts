@@ -7,7 +7,7 @@ import {
 } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
+import type { Tables } from "../schema.ts";
 
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
 /** What may happen to a contact. */

@@ -1,9 +1,9 @@
 import type { AgentScope, Contract, Endpoint, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import type { AgentTables } from "../db/agent-tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/key-cache.ts";
 import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
+import type { AgentTables } from "../schema.ts";
 import type { FileBody } from "./body/upload.ts";
 import type { check } from "./validation.ts";
 

@@ -1,21 +1,21 @@
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function httpTables(k: Kit) {
+export function httpTables(c: ColumnTypes) {
   return {
     /** Answers given under an Idempotency-Key, written in the transaction of their effect. */
-    idempotency: k.table(
+    idempotency: c.table(
       "idempotency",
       {
-        keyId: k.text("key_id").notNull(),
-        route: k.text("route").notNull(),
-        idempotencyKey: k.text("idempotency_key").notNull(),
+        keyId: c.text("key_id").notNull(),
+        route: c.text("route").notNull(),
+        idempotencyKey: c.text("idempotency_key").notNull(),
         /** SHA-256 of path parameters and body: the same key with another request is refused. */
-        requestHash: k.text("request_hash").notNull(),
-        status: k.int("status").notNull(),
-        answer: k.text("answer").notNull(),
-        createdAt: k.instant("created_at").notNull(),
+        requestHash: c.text("request_hash").notNull(),
+        status: c.int("status").notNull(),
+        answer: c.text("answer").notNull(),
+        createdAt: c.instant("created_at").notNull(),
       },
-      (t) => [k.primaryKey({ columns: [t.keyId, t.route, t.idempotencyKey] }), k.index("idempotency_age").on(t.createdAt)],
+      (t) => [c.primaryKey({ columns: [t.keyId, t.route, t.idempotencyKey] }), c.index("idempotency_age").on(t.createdAt)],
     ),
   };
 }

@@ -398,12 +398,12 @@ test("a full disk is a 503 that says when to come back; reading goes on, and so 
   const body = JSON.stringify({ ...JSON.parse(hello), text: "x".repeat(900_000) });
   const send = () =>
     fetch(`${server.url}/api/v1/send`, { method: "POST", headers: { ...authorization, "content-type": "application/json" }, body });
-  await db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+  await db.exclusive((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
   const full = await send();
   expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await full.text()).not.toMatch(/insert|contents/i);
   expect((await fetch(`${server.url}/api/v1/emails`, { headers: authorization })).status).toBe(200);
-  await db.alone((c) => void c.pragma("max_page_count = 1000000"));
+  await db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
   expect((await send()).status).toBe(200);
 });
 

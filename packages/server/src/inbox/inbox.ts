@@ -2,12 +2,12 @@ import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contra
 import { addressKey } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
 import type { z } from "zod";
-import { contains } from "../db/contains.ts";
 import type { Db, Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 
 type Row = Tables["inbox"]["$inferSelect"];
 type Summary = Omit<Row, "raw">;
@@ -115,7 +115,7 @@ function show(row: Summary): CapturedMail {
   };
 }
 
-function matching({ t: { inbox }, words }: Reader, { to, from, subject, workspace }: Match) {
+function matching({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace }: Match) {
   return and(
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
     from === undefined ? undefined : contains(words, inbox.from, from),

@@ -1,22 +1,22 @@
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function inboxTables(k: Kit) {
+export function inboxTables(c: ColumnTypes) {
   return {
     /** Mail the capture mailer took instead of sending it. */
-    inbox: k.table(
+    inbox: c.table(
       "inbox",
       {
-        id: k.text("id").primaryKey(),
-        emailId: k.text("email_id"),
-        workspaceId: k.text("workspace_id"),
-        to: k.text("to_text").notNull(),
-        from: k.text("from_text").notNull(),
-        subject: k.text("subject").notNull(),
-        size: k.int("size").notNull(),
-        raw: k.bytes("raw").notNull(),
-        receivedAt: k.instant("received_at").notNull(),
+        id: c.text("id").primaryKey(),
+        emailId: c.text("email_id"),
+        workspaceId: c.text("workspace_id"),
+        to: c.text("to_text").notNull(),
+        from: c.text("from_text").notNull(),
+        subject: c.text("subject").notNull(),
+        size: c.int("size").notNull(),
+        raw: c.bytes("raw").notNull(),
+        receivedAt: c.instant("received_at").notNull(),
       },
-      (t) => [k.index("inbox_to").on(t.to)],
+      (t) => [c.index("inbox_to").on(t.to)],
     ),
   };
 }

@@ -2,10 +2,10 @@ import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNotNull, isNull, lt, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 import type { KeyInfo } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 

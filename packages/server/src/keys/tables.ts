@@ -1,23 +1,23 @@
 import type { Permission } from "@mailsvc/sdk/contract";
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function keyTables(k: Kit) {
+export function keyTables(c: ColumnTypes) {
   return {
-    keys: k.table(
+    keys: c.table(
       "keys",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
-        name: k.text("name").notNull(),
-        permissions: k.json<Permission[]>("permissions").notNull(),
-        owner: k.flag("owner").notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        name: c.text("name").notNull(),
+        permissions: c.json<Permission[]>("permissions").notNull(),
+        owner: c.flag("owner").notNull(),
         /** SHA-256 of the key, hex. 256 random bits need no slow hash. */
-        hash: k.text("hash").notNull(),
-        preview: k.text("preview").notNull(),
-        createdAt: k.instant("created_at").notNull(),
-        revokedAt: k.instant("revoked_at"),
+        hash: c.text("hash").notNull(),
+        preview: c.text("preview").notNull(),
+        createdAt: c.instant("created_at").notNull(),
+        revokedAt: c.instant("revoked_at"),
       },
-      (t) => [k.uniqueIndex("keys_hash").on(t.hash), k.index("keys_workspace").on(t.workspaceId, t.id)],
+      (t) => [c.uniqueIndex("keys_hash").on(t.hash), c.index("keys_workspace").on(t.workspaceId, t.id)],
     ),
   };
 }

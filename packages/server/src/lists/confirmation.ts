@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { and, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
-import { tally } from "../counters/counters.ts";
+import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { send } from "../emails/transactional.ts";
@@ -83,7 +83,7 @@ export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string
       .returning({ seq: t.contactSeq });
     if (moved.length > 0) {
       const { seq } = contact;
-      await tally(tx, list.id, [
+      await incrementCounters(tx, list.id, [
         { kind: "PENDING", seq, by: -1 },
         { kind: "MEMBER", seq, by: 1 },
       ]);

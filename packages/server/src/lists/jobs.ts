@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { dropTallies } from "../counters/counters.ts";
+import { deleteCounters } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -44,7 +44,7 @@ export function clearList(deps: Deps): JobHandler {
       ...(seqs.length === CHUNK && { again: deps.clock.now() }),
       commit: async (tx) => {
         if (seqs.length > 0) await tx.delete(t).where(and(eq(t.listSeq, seq), inArray(t.contactSeq, seqs)));
-        if (seqs.length < CHUNK) await dropTallies(tx, String(payload.listId));
+        if (seqs.length < CHUNK) await deleteCounters(tx, String(payload.listId));
         await deps.audience.changed(tx, deps, String(payload.workspaceId), seqs);
       },
     };

@@ -138,7 +138,7 @@ test("a list is changed in part, found by its name, and deleted without its cont
   expect(await sdk.contacts.get(someone?.id as string)).toMatchObject({ lists: [] });
   await world.settle();
   const { read } = world.app.deps.db;
-  expect([await read.$count(read.t.listMembers), await read.$count(read.t.tallies)]).toEqual([0, 0]);
+  expect([await read.$count(read.t.listMembers), await read.$count(read.t.counters)]).toEqual([0, 0]);
   expect((await sdk.contacts.list()).pagination.total).toBe(2);
 });
 

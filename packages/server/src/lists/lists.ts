@@ -1,14 +1,14 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
-import { talliesOf, tally } from "../counters/counters.ts";
-import { contains } from "../db/contains.ts";
+import { getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 
 export type ListRow = Tables["lists"]["$inferSelect"];
@@ -105,7 +105,7 @@ export async function listLists(
   const where = and(
     eq(t.workspaceId, workspaceId),
     isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(read.words, t.name, input.search),
+    input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
   );
   const page = await pageOf(
     input,
@@ -120,7 +120,7 @@ export async function listLists(
     () => read.$count(t, where),
     (row) => row,
   );
-  const counts = await talliesOf(
+  const counts = await getCounters(
     read,
     page.data.map((row) => row.id),
   );
@@ -148,7 +148,7 @@ export async function forgetMember(tx: Tx, contactSeq: number): Promise<void> {
     .where(eq(m.contactSeq, contactSeq));
   if (rows.length === 0) return;
   await tx.delete(m).where(eq(m.contactSeq, contactSeq));
-  for (const { id, status } of rows) await tally(tx, id, [{ kind: status, seq: contactSeq, by: -1 }]);
+  for (const { id, status } of rows) await incrementCounters(tx, id, [{ kind: status, seq: contactSeq, by: -1 }]);
 }
 
 function showList(row: ListRow, counts: Counts): List {
@@ -167,7 +167,7 @@ function showList(row: ListRow, counts: Counts): List {
 }
 
 async function shown(q: Tx | Reader, row: ListRow): Promise<List> {
-  return showList(row, (await talliesOf(q, [row.id])).get(row.id));
+  return showList(row, (await getCounters(q, [row.id])).get(row.id));
 }
 
 /** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */

@@ -2,15 +2,15 @@ import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } fr
 import { addressKey, LIST_LIMITS, parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
-import { type TallyChange, talliesOf, tally } from "../counters/counters.ts";
+import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, pageBySeq } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { fold } from "../lib/fold.ts";
+import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { suppressedAmong } from "../suppressions/suppressions.ts";
 import { findList, type ListRow } from "./lists.ts";
@@ -87,7 +87,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
   const now = deps.clock.now();
   const outcome: ListAddition = { added: 0, pending: 0, unchanged: 0, failed: [] };
   const rows: MemberRow[] = [];
-  const changes: TallyChange[] = [];
+  const changes: CounterChange[] = [];
   const joined: ContactRow[] = [];
   const invited: number[] = [];
   refs.forEach((ref, index) => {
@@ -133,7 +133,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
     }
   });
   await putMembers(tx, list, rows);
-  await tally(tx, list.id, changes);
+  await incrementCounters(tx, list.id, changes);
   await noteMembers(tx, deps, list, "list.joined", joined);
   for (let i = 0; i < invited.length; i += INVITES)
     await deps.queue.enqueue(tx, { kind: INVITE_JOB, payload: { workspaceId, listId, seqs: invited.slice(i, i + INVITES) } });
@@ -193,11 +193,11 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
   const list = await findList(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
   const part = input.search === undefined ? "" : fold(input.search.trim());
-  const searched = part === "" ? undefined : read.words.holds(c.searchText, read.words.text(part));
+  const searched = part === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(part));
   const where = and(eq(m.listSeq, list.seq), input.status && eq(m.status, input.status));
   const count = async (): Promise<number> => {
     if (!searched) {
-      const counts = (await talliesOf(read, [list.id])).get(list.id);
+      const counts = (await getCounters(read, [list.id])).get(list.id);
       return [...(counts ?? [])].reduce((sum, [kind, n]) => (input.status === undefined || kind === input.status ? sum + n : sum), 0);
     }
     const [row] = await read
@@ -302,7 +302,7 @@ async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly Con
     )
     .returning();
   const gone = new Map(rows.map((row) => [row.contactSeq, row]));
-  await tally(
+  await incrementCounters(
     tx,
     list.id,
     rows.map(({ status, contactSeq }) => ({ kind: status, seq: contactSeq, by: -1 })),

@@ -1,10 +1,9 @@
 import { describe, expectTypeOf, test } from "vitest";
-import type { AgentTables } from "../db/agent-tables.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
 import type { AgentReadContext, AgentWriteContext } from "../http/handler.ts";
 import type { Queue } from "../queue/queue.ts";
+import type { AgentTables, Tables } from "../schema.ts";
 
 // Checked by the compiler: a handler of the agent API that reaches for people or mail is not a bug to find, it does not build.
 describe("what an agent's handlers are given", () => {

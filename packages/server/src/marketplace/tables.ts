@@ -1,4 +1,4 @@
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 import { deliveryTables } from "../webhooks/tables.ts";
 import { activationTables } from "./activations/tables.ts";
 import { brandTables } from "./brand/tables.ts";
@@ -13,19 +13,19 @@ import { runTables } from "./runs/tables.ts";
 import { wakeupTables } from "./wakeups/tables.ts";
 
 /** The tables of all rooms. */
-export function marketplaceTables(k: Kit) {
+export function marketplaceTables(c: ColumnTypes) {
   return {
-    ...listingTables(k),
-    ...paymentTables(k),
-    ...activationTables(k),
-    ...planTables(k),
-    ...deliveryTables(k),
-    ...runTables(k),
-    ...messageTables(k),
-    ...creditTables(k),
-    ...wakeupTables(k),
-    ...pageTables(k),
-    ...fileTables(k),
-    ...brandTables(k),
+    ...listingTables(c),
+    ...paymentTables(c),
+    ...activationTables(c),
+    ...planTables(c),
+    ...deliveryTables(c),
+    ...runTables(c),
+    ...messageTables(c),
+    ...creditTables(c),
+    ...wakeupTables(c),
+    ...pageTables(c),
+    ...fileTables(c),
+    ...brandTables(c),
   };
 }

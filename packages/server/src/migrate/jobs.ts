@@ -1,5 +1,5 @@
-import type { Shape } from "../db/move/shapes.ts";
-import { RowSum, type Value } from "../db/move/sum.ts";
+import type { Shape } from "../db/copy/shapes.ts";
+import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
 

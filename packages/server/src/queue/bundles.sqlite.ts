@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Gather, SqliteDb } from "../db/sqlite/database.ts";
+import type { Coalescer, SqliteDb } from "../db/sqlite/database.ts";
 import type { JobRow } from "./queue.ts";
 import type { queueTables } from "./tables.ts";
 
@@ -21,9 +21,7 @@ export const OPEN_ALL = `
  * Jobs that were added by one commit, kept as one row until they are claimed: a row each costs a send a twentieth of all
  * it costs. Used while requests are waiting; the worker has no time for the jobs then anyway.
  */
-export function bundles(db: SqliteDb) {
-  const jobs = db.jobs as unknown as Jobs;
-
+export function bundles(db: SqliteDb, jobs: Jobs) {
   const insert = async (
     tx: Tx,
     { kind, maxAttempts, createdAt }: Omit<Loose, "payload">,
@@ -48,7 +46,7 @@ export function bundles(db: SqliteDb) {
       .execute({ kind, maxAttempts, createdAt, payload, bundle: Array.isArray(payload) });
   };
 
-  const gather: Gather<Loose> = {
+  const gather: Coalescer<Loose> = {
     write: async (tx, items) => {
       const alike = Map.groupBy(items, ({ kind, maxAttempts }) => `${kind} ${maxAttempts}`);
       for (const some of alike.values()) {
@@ -65,5 +63,5 @@ export function bundles(db: SqliteDb) {
     for (const payload of bundle.payload) await insert(tx, bundle, payload);
   };
 
-  return { add: (job: Loose): void => db.gather(gather, job), open };
+  return { add: (job: Loose): void => db.coalesce(gather, job), open };
 }

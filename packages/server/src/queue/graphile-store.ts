@@ -172,7 +172,7 @@ export function graphileStore(db: PostgresDb) {
     },
 
     /** The names of processes that have not been found dead. */
-    living: async (): Promise<string[]> => (await db.read.raw<{ name: string }>("select name from workers")).map(({ name }) => name),
+    liveWorkers: async (): Promise<string[]> => (await db.read.raw<{ name: string }>("select name from workers")).map(({ name }) => name),
 
     get: async (read: Reader, id: string): Promise<JobRow | null> => {
       const [row] = await raw(read)<JobRow & Record<string, unknown>>(

@@ -6,6 +6,7 @@ import { realTime, systemClock } from "../lib/clock.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
+import { postgresSchema } from "../schema.pg.ts";
 import { graphileQueue } from "./graphile.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import type { NewJob, Queue } from "./queue.ts";
@@ -14,7 +15,7 @@ const HOUR = 3_600_000;
 
 const open = async (): Promise<QueueHarness> => {
   const { url, drop } = await createDatabase();
-  const db = await openPostgres(url, { migrate: false });
+  const db = await openPostgres(url, postgresSchema, { migrate: false });
   const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   let seed = 1;
   const make = (): Queue => graphileQueue({ db, clock, random: seededRandom(seed++), log: silentLog, beatMs: HOUR, deadMs: 1 });
@@ -23,7 +24,7 @@ const open = async (): Promise<QueueHarness> => {
     clock,
     queue: make(),
     // The first process has not been seen for very long.
-    reborn: () => {
+    restarted: () => {
       const next = make();
       return {
         ...next,
@@ -60,7 +61,7 @@ describe("several server processes", () => {
 
   /** A process, as far as the queue can tell: connections and a worker of its own, on the machine's clock. */
   const member = async (beat: { beatMs?: number; deadMs?: number } = {}) => {
-    const db = await openPostgres(database.url, { migrate: false, connections: 4 });
+    const db = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 4 });
     const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog, ...beat });
     dbs.push(db);
     queues.push(queue);

@@ -250,11 +250,11 @@ export function graphileQueue({ db, clock, random, log, pressed = () => false, b
   const isId = (id: string): boolean => /^\d{1,18}$/.test(id);
 
   return {
-    crew: {
+    workers: {
       get name() {
         return link.name;
       },
-      living: store.living,
+      liveWorkers: store.liveWorkers,
       onDeath: (fn) => {
         died = fn;
       },

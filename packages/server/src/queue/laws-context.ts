@@ -9,7 +9,7 @@ export interface QueueHarness {
   readonly clock: ControllableClock;
   readonly queue: Queue;
   /** A queue as another process would have it after this one was killed: on the same database, knowing nothing. */
-  reborn(): Queue;
+  restarted(): Queue;
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export function lawsContext(open: () => Promise<QueueHarness>): LawsContext {
       return ran;
     },
     stopping,
-    reborn: () => h.reborn(),
+    restarted: () => h.restarted(),
     add: (...added) =>
       h.db.tx(async (tx) => {
         for (const job of added) await h.queue.enqueue(tx, job);

@@ -58,11 +58,11 @@ export interface JobFilter {
 }
 
 /** The server processes that work from one database, by the names under which they take work. */
-export interface Crew {
+export interface WorkerRegistry {
   /** This process's. Each start of its queue gives it another one; empty before the first. */
   readonly name: string;
   /** All that live, as far as can be told: one that died counts for some seconds more. */
-  living(): Promise<string[]>;
+  liveWorkers(): Promise<string[]>;
   /** Calls `fn`, the last one given, whenever this process has found out that another one died. */
   onDeath(fn: () => void): void;
 }
@@ -70,7 +70,7 @@ export interface Crew {
 /** The port both queues implement; `queue.laws.ts` is the suite they pass. */
 export interface Queue {
   /** Null where this process is the only one. */
-  readonly crew: Crew | null;
+  readonly workers: WorkerRegistry | null;
   /** Adds a job in the caller's transaction: it exists if and only if that commits. */
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Starts running jobs with these handlers, `concurrency` at a time. */

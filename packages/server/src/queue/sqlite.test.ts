@@ -7,6 +7,7 @@ import { realTime } from "../lib/clock.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
+import { jobs, sqliteSchema } from "../schema.sqlite.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import { sqliteQueue } from "./sqlite.ts";
 
@@ -14,14 +15,14 @@ const open = async (
   options: { log?: Log; pressed?: () => boolean } = {},
 ): Promise<QueueHarness & { db: Awaited<ReturnType<typeof openSqlite>> }> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-queue-"));
-  const db = await openSqlite(folder, { synchronous: "OFF" });
+  const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
   const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
-  const make = () => sqliteQueue({ db, clock, random: seededRandom(1), log: silentLog, ...options });
+  const make = () => sqliteQueue({ db, jobs, clock, random: seededRandom(1), log: silentLog, ...options });
   return {
     db,
     clock,
     queue: make(),
-    reborn: make,
+    restarted: make,
     close: async () => {
       await db.close();
       rmSync(folder, { recursive: true, force: true });
@@ -45,7 +46,7 @@ test("a full disk loses no job and leaves none behind as running: once there is 
       work: async () => {
         runs += 1;
         if (!failing) return { commit: async (tx) => void (await tx.insert(tx.t.meta).values({ name: "effect", value: "x" })) };
-        await h.db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+        await h.db.exclusive((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
         return { commit: async (tx) => void (await tx.insert(tx.t.meta).values({ name: "effect", value: "x".repeat(300_000) })) };
       },
     },
@@ -54,7 +55,7 @@ test("a full disk loses no job and leaves none behind as running: once there is 
   await h.db.tx((tx) => h.queue.enqueue(tx, { kind: "work", payload: {} }));
   await h.queue.idle();
   failing = false;
-  await h.db.alone((c) => void c.pragma("max_page_count = 1000000"));
+  await h.db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
   await h.clock.advanceTo(h.clock.now() + 60_000, h.queue.idle);
   expect(runs).toBe(2);
   expect((await h.queue.list(h.db.read, { limit: 10, offset: 0 })).rows).toEqual([]);
@@ -69,8 +70,8 @@ test("a failure that cannot be written down at once is written down as soon as i
     {
       work: async () => {
         // The very table is gone for a while: nothing can be noted about this job.
-        await h.db.alone((c) => void c.exec("ALTER TABLE jobs RENAME TO jobs_away"));
-        void realTime.sleep(300).then(() => h.db.alone((c) => void c.exec("ALTER TABLE jobs_away RENAME TO jobs")));
+        await h.db.exclusive((c) => void c.exec("ALTER TABLE jobs RENAME TO jobs_away"));
+        void realTime.sleep(300).then(() => h.db.exclusive((c) => void c.exec("ALTER TABLE jobs_away RENAME TO jobs")));
         seen.push("ran");
         throw new Error("failed");
       },
@@ -158,7 +159,7 @@ test("a bundle that a dead process left is opened by the next one", async () => 
   expect(total).toBeLessThan(10);
   expect(rows.every(({ state, payload }) => state === "ready" && typeof payload.i === "number")).toBe(true);
   const ran: unknown[] = [];
-  const next = h.reborn();
+  const next = h.restarted();
   const work = async ({ payload }: { payload: Record<string, unknown> }) => {
     ran.push(payload.i);
     return {};

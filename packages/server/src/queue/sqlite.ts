@@ -12,6 +12,7 @@ type Jobs = ReturnType<typeof queueTables>["jobs"];
 
 export interface SqliteQueueOptions {
   db: SqliteDb;
+  jobs: Jobs;
   clock: Clock;
   random: Random;
   log: Log;
@@ -43,9 +44,8 @@ const ph = sql.placeholder;
  * The queue of a single machine: jobs in the same SQLite file as everything else, run in this process. Woken by the
  * commit that added a job, and by a timer for the next one that falls due: there is no polling.
  */
-export function sqliteQueue({ db, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue {
-  const jobs = db.jobs as unknown as Jobs;
-  const bundled = bundles(db);
+export function sqliteQueue({ db, jobs, clock, random, log, pressed = () => false }: SqliteQueueOptions): Queue {
+  const bundled = bundles(db, jobs);
   const running = new Map<number, Promise<void>>();
   let handlers: Readonly<Record<string, JobHandler>> = {};
   let concurrency = 0;
@@ -289,7 +289,7 @@ export function sqliteQueue({ db, clock, random, log, pressed = () => false }: S
   }
 
   return {
-    crew: null,
+    workers: null,
     enqueue: (tx, job: NewJob) => {
       const now = clock.now();
       tx.afterCommit(pump);
@@ -318,7 +318,7 @@ export function sqliteQueue({ db, clock, random, log, pressed = () => false }: S
       timer?.cancel();
     },
     idle: async () => {
-      await db.gate.idle();
+      await db.writer.idle();
       if (!started) return;
       pump();
       await new Promise<void>((done) => {

@@ -111,7 +111,7 @@ export function stoppingLaws(t: LawsContext): void {
       });
       await add(work("x"));
       await running;
-      const next = t.reborn();
+      const next = t.restarted();
       t.stopping.push(next);
       await next.start({ work: note(async () => ({ commit: (tx) => put(tx, "by the living") })) }, 1);
       await next.idle();
@@ -138,7 +138,7 @@ export function stoppingLaws(t: LawsContext): void {
       });
       await add(work("poison", { maxAttempts: 1 }));
       await running;
-      const next = t.reborn();
+      const next = t.restarted();
       t.stopping.push(next);
       await next.start({ work: note() }, 1);
       await next.idle();
@@ -150,7 +150,7 @@ export function stoppingLaws(t: LawsContext): void {
 
     test("jobs that appear behind its back are found after a refresh", async () => {
       await start();
-      const other = t.reborn();
+      const other = t.restarted();
       await t.db.tx((tx) => other.enqueue(tx, work("from elsewhere")));
       t.queue.refresh();
       await t.queue.idle();

@@ -36,7 +36,7 @@ const COMPARE = { gt, gte, lt, lte } as const;
 export function compile(context: RuleContext, rule: SegmentRule): SQL {
   if ("all" in rule) return and(...rule.all.map((r) => compile(context, r))) as SQL;
   if ("any" in rule) return or(...rule.any.map((r) => compile(context, r))) as SQL;
-  if ("not" in rule) return context.q.words.notTrue(compile(context, rule.not));
+  if ("not" in rule) return context.q.sqlDialect.notTrue(compile(context, rule.not));
   return ofCondition(context, rule);
 }
 
@@ -48,7 +48,7 @@ function list(value: Value): (string | number)[] {
 // such conditions `and` and `or` are true exactly where they should be; only turning one round must make false of null.
 
 function ofText(
-  { q: { words } }: RuleContext,
+  { q: { sqlDialect: words } }: RuleContext,
   have: SQLWrapper,
   operator: RuleOperator,
   value: Value,
@@ -76,14 +76,14 @@ function ofText(
 function ofFolded(context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
   return operator === "exists"
     ? sql`${text} is not null`
-    : ofText(context, context.q.words.fold(text), operator, value, (v) => context.q.words.fold(context.q.words.text(v)));
+    : ofText(context, context.q.sqlDialect.fold(text), operator, value, (v) => context.q.sqlDialect.fold(context.q.sqlDialect.text(v)));
 }
 
 /** Addresses are stored in the form they are compared in, and an index has them. */
 function ofEmail(context: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { emailKey } = context.q.t.contacts;
-  if (operator === "startsWith") return context.q.words.startsKey(emailKey, addressKey(String(value)));
-  return ofText(context, emailKey, operator, value, (v) => context.q.words.text(addressKey(v)));
+  if (operator === "startsWith") return context.q.sqlDialect.startsKey(emailKey, addressKey(String(value)));
+  return ofText(context, emailKey, operator, value, (v) => context.q.sqlDialect.text(addressKey(v)));
 }
 
 function ofInstant(
@@ -108,7 +108,7 @@ function ofInstant(
 }
 
 function ofCustom(context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL {
-  const { words, t } = context.q;
+  const { sqlDialect: words, t } = context.q;
   const fields = t.contacts.customFields;
   switch (operator) {
     case "exists":
@@ -192,8 +192,8 @@ function ofCondition(context: RuleContext, { field, operator, value }: SegmentCo
   const { q } = context;
   const { contacts } = q.t;
   const positive = POSITIVE[operator];
-  if (positive) return q.words.notTrue(ofCondition(context, { field, operator: positive, value }));
-  if (operator === "exists" && value === false) return q.words.notTrue(ofCondition(context, { field, operator }));
+  if (positive) return q.sqlDialect.notTrue(ofCondition(context, { field, operator: positive, value }));
+  if (operator === "exists" && value === false) return q.sqlDialect.notTrue(ofCondition(context, { field, operator }));
   const custom = customName(field);
   if (custom !== null) return ofCustom(context, custom, operator, value);
   switch (field) {

@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
-import { type TallyChange, tally } from "../counters/counters.ts";
+import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import type { Tables } from "../schema.ts";
 import { fulfils } from "./evaluate.ts";
 import { factsOf } from "./facts.ts";
 
@@ -84,11 +84,11 @@ export async function compare(
       entered.map((contactSeq) => ({ segmentSeq: segment.seq, contactSeq, enteredAt: now })),
     );
     if (left.length > 0) await tx.delete(m).where(and(eq(m.segmentSeq, segment.seq), inArray(m.contactSeq, left)));
-    const changes: TallyChange[] = [
-      ...entered.map((seq): TallyChange => ({ kind: "MEMBER", seq, by: 1 })),
-      ...left.map((seq): TallyChange => ({ kind: "MEMBER", seq, by: -1 })),
+    const changes: CounterChange[] = [
+      ...entered.map((seq): CounterChange => ({ kind: "MEMBER", seq, by: 1 })),
+      ...left.map((seq): CounterChange => ({ kind: "MEMBER", seq, by: -1 })),
     ];
-    await tally(tx, segment.id, changes);
+    await incrementCounters(tx, segment.id, changes);
   }
   await recordOfContacts(tx, events);
 }

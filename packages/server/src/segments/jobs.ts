@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or } from "drizzle-orm";
-import { dropTallies } from "../counters/counters.ts";
+import { deleteCounters } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compile } from "./compile.ts";
@@ -48,7 +48,7 @@ export function walkSegment(deps: Deps): JobHandler {
           eq(c.workspaceId, segment.workspaceId),
           gt(c.seq, walk.after),
           end === null ? undefined : lte(c.seq, end),
-          or(and(isNull(m.contactSeq), fits), and(isNotNull(m.contactSeq), read.words.notTrue(fits))),
+          or(and(isNull(m.contactSeq), fits), and(isNotNull(m.contactSeq), read.sqlDialect.notTrue(fits))),
         ),
       )
       .orderBy(asc(c.seq))
@@ -102,7 +102,7 @@ export function clearSegment(deps: Deps): JobHandler {
       ...(seqs.length === CLEARED && { again: deps.clock.now() }),
       commit: async (tx) => {
         if (seqs.length > 0) await tx.delete(t).where(and(eq(t.segmentSeq, seq), inArray(t.contactSeq, seqs)));
-        if (seqs.length < CLEARED) await dropTallies(tx, String(payload.segmentId));
+        if (seqs.length < CLEARED) await deleteCounters(tx, String(payload.segmentId));
       },
     };
   };

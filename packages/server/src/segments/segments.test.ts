@@ -161,7 +161,7 @@ describe("a segment", () => {
     await sdk.contacts.update(ada.id, { tags: [] });
     await world.clock.advance("1d");
     const { read } = world.app.deps.db;
-    expect([await read.$count(read.t.segmentMembers), await read.$count(read.t.tallies)]).toEqual([0, 0]);
+    expect([await read.$count(read.t.segmentMembers), await read.$count(read.t.counters)]).toEqual([0, 0]);
     expect(await eventsOf(world, ada.id)).toEqual(["segment.entered rules"]);
   });
 

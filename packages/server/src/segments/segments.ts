@@ -2,9 +2,9 @@ import type { ContactMembership, Page, Segment, SegmentRule, SegmentState } from
 import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
-import { talliesOf, tally } from "../counters/counters.ts";
-import { contains } from "../db/contains.ts";
+import { getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -25,7 +25,7 @@ export const CLEAR_SEGMENT_JOB = "segments.clear";
 
 /** Contacts known to be in a segment. */
 export async function countOf(q: Tx | Reader, id: string): Promise<number> {
-  return (await talliesOf(q, [id])).get(id)?.get("MEMBER") ?? 0;
+  return (await getCounters(q, [id])).get(id)?.get("MEMBER") ?? 0;
 }
 
 /** A segment that is not deleted. Throws ApiError not_found. */
@@ -131,7 +131,7 @@ export async function listSegments(
   const where = and(
     eq(t.workspaceId, workspaceId),
     isNull(t.deletedAt),
-    input.search === undefined ? undefined : contains(read.words, t.name, input.search),
+    input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
   );
   const page = await pageOf(
     input,
@@ -146,7 +146,7 @@ export async function listSegments(
     () => read.$count(t, where),
     (row) => row,
   );
-  const counts = await talliesOf(
+  const counts = await getCounters(
     read,
     page.data.map((row) => row.id),
   );
@@ -174,7 +174,7 @@ export async function forgetContact(tx: Tx, { seq }: ContactRow): Promise<void> 
   const rows = await tx.select({ id: t.id }).from(m).innerJoin(t, eq(t.seq, m.segmentSeq)).where(eq(m.contactSeq, seq));
   if (rows.length === 0) return;
   await tx.delete(m).where(eq(m.contactSeq, seq));
-  for (const { id } of rows) await tally(tx, id, [{ kind: "MEMBER", seq, by: -1 }]);
+  for (const { id } of rows) await incrementCounters(tx, id, [{ kind: "MEMBER", seq, by: -1 }]);
 }
 
 function showSegment(row: SegmentRow, memberCount: number): Segment {

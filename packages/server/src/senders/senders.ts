@@ -3,10 +3,10 @@ import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 
 /** The kinds of the jobs that verify a sender; `jobs.ts` does them. */
 export const CHECK_JOB = "senders.check";

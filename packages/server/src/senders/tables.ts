@@ -1,23 +1,23 @@
 import type { Sender } from "@mailsvc/sdk/contract";
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function senderTables(k: Kit) {
+export function senderTables(c: ColumnTypes) {
   return {
-    senders: k.table(
+    senders: c.table(
       "senders",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
-        kind: k.text("kind").$type<Sender["kind"]>().notNull(),
-        value: k.text("value").notNull(),
-        status: k.text("status").$type<Sender["status"]>().notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        kind: c.text("kind").$type<Sender["kind"]>().notNull(),
+        value: c.text("value").notNull(),
+        status: c.text("status").$type<Sender["status"]>().notNull(),
         /** What proves control: the end of the link in the confirmation mail, or of the TXT record. */
-        token: k.text("token").notNull(),
-        lastError: k.text("last_error"),
-        createdAt: k.instant("created_at").notNull(),
-        verifiedAt: k.instant("verified_at"),
+        token: c.text("token").notNull(),
+        lastError: c.text("last_error"),
+        createdAt: c.instant("created_at").notNull(),
+        verifiedAt: c.instant("verified_at"),
       },
-      (t) => [k.uniqueIndex("senders_value").on(t.workspaceId, t.value), k.uniqueIndex("senders_token").on(t.token)],
+      (t) => [c.uniqueIndex("senders_value").on(t.workspaceId, t.value), c.uniqueIndex("senders_token").on(t.token)],
     ),
   };
 }

@@ -1,13 +1,13 @@
 import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
-import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { type PageInput, pageOf } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 import { hashesOf, SOME_ERASED, someErased } from "./erased.ts";
 
 export { eraseAddress } from "./erased.ts";
@@ -181,7 +181,7 @@ export async function listSuppressions(read: Reader, workspaceId: string, input:
     input.email === undefined
       ? undefined
       : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
-    input.search === undefined ? undefined : contains(read.words, t.email, input.search),
+    input.search === undefined ? undefined : contains(read.sqlDialect, t.email, input.search),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),
     input.source && eq(t.source, input.source),

@@ -1,8 +1,8 @@
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
-import { contains } from "../db/contains.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import type { Slice } from "../db/pagination.ts";
-import type { Tables } from "../db/tables.ts";
+import type { Tables } from "../schema.ts";
 
 export type TemplateRow = Tables["templates"]["$inferSelect"];
 export type VersionRow = Tables["templateVersions"]["$inferSelect"];
@@ -155,7 +155,7 @@ function matching(q: Reader, workspaceId: string, { search, category, type, stat
   const { templates: t } = q.t;
   return and(
     eq(t.workspaceId, workspaceId),
-    search ? or(contains(q.words, t.name, search), contains(q.words, t.description, search)) : undefined,
+    search ? or(contains(q.sqlDialect, t.name, search), contains(q.sqlDialect, t.description, search)) : undefined,
     category === undefined ? undefined : eq(t.category, category),
     type && eq(t.type, type),
     status && eq(t.status, status),

@@ -20,7 +20,7 @@ test("the same seed gives the same world", async () => {
     await world.clock.advance("30d");
     const emails = await world.sdk.emails.list().toArray();
     const told = await Promise.all(emails.map((e) => world.sdk.emails.get(e.id)));
-    if (world.app.deps.db.dialect === "sqlite") return told;
+    if (world.app.deps.db.engine === "sqlite") return told;
     // Over several connections, what happens at one instant is noted in no set order: the numbers of events may differ.
     return told.map((email) => ({ ...email, events: email.events.map(({ type, at, data }) => ({ type, at, data })) }));
   };

@@ -13,6 +13,7 @@ import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
+import { sqliteSchema } from "../schema.sqlite.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
@@ -147,8 +148,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
 function emptyDatabase(): Promise<Uint8Array> {
   template ??= (async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
-    const db = await openSqlite(folder, { synchronous: "OFF" });
-    await db.alone((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
+    const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
+    await db.exclusive((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
     await db.close();
     const bytes = readFileSync(join(folder, "mailsvc.db"));
     rmSync(folder, { recursive: true, force: true });

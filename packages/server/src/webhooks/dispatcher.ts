@@ -189,7 +189,7 @@ export function makeDeliveries({ deps: depsOf, lookup }: DeliveryParts): Deliver
     const { deliveryLanes: l } = db.read.t;
     // In this order: who takes something is among the living before, and stays there until it is given back.
     const rows = await db.read.selectDistinct({ claim: l.claim }).from(l).where(isNotNull(l.claim));
-    const living = new Set(await queue.crew?.living());
+    const living = new Set(await queue.workers?.liveWorkers());
     const left = rows.flatMap(({ claim }) => (claim === null || living.has(ownerOf(claim)) ? [] : [claim]));
     for (let i = 0; i < left.length; i += BATCH) {
       const some = left.slice(i, i + BATCH);
@@ -224,7 +224,7 @@ export function makeDeliveries({ deps: depsOf, lookup }: DeliveryParts): Deliver
     start: async () => {
       const { random, queue } = depsOf();
       agenda.clear();
-      const { crew } = queue;
+      const { workers: crew } = queue;
       name = crew?.name ?? Buffer.from(random.bytes(9)).toString("hex");
       await takeOver();
       crew?.onDeath(() => void (started && lookFor(takeOver)));

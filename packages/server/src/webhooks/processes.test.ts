@@ -6,6 +6,7 @@ import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { jobsOf } from "../features.ts";
 import { emitAll } from "../marketplace/agent-webhooks/agent-events.ts";
+import { postgresSchema } from "../schema.pg.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 afterAll(dropDatabases);
@@ -98,7 +99,7 @@ describe("what a process had taken when it died", () => {
     {
       await using world = await createWorld({ databaseUrl: database.url });
       await takenBy(world, hooks, "mailsvc_gone_1.7");
-      await using other = await openPostgres(database.url, { migrate: false, connections: 1 }).then((db) => ({
+      await using other = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 1 }).then((db) => ({
         raw: db.read.raw,
         [Symbol.asyncDispose]: db.close,
       }));
@@ -117,7 +118,7 @@ describe("what a process had taken when it died", () => {
     {
       await using world = await createWorld({ seed: 1, databaseUrl: database.url });
       await using stuck = await createWorld({ seed: 2, databaseUrl: database.url });
-      await takenBy(world, hooks, `${stuck.app.deps.queue.crew?.name}.7`);
+      await takenBy(world, hooks, `${stuck.app.deps.queue.workers?.name}.7`);
       await restart(world);
       await world.clock.advance("29s");
       expect(hooks.calls).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Tables } from "../db/tables.ts";
 import { isListed, type ListingRow, listingById } from "../marketplace/listings/store.ts";
+import type { Tables } from "../schema.ts";
 import { LIMIT_MS } from "./retry-policy.ts";
 
 export type EventRow = Tables["agentEvents"]["$inferSelect"];
@@ -126,7 +126,7 @@ function takeLanes(tx: Tx, listingId: string, now: number, limit: number, claim:
         .where(
           inArray(
             l.activationId,
-            tx.words.passingLocked(
+            tx.sqlDialect.passingLocked(
               q
                 .select({ activationId: l.activationId })
                 .from(l)
@@ -225,7 +225,7 @@ function nextEvents(tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim:
         .select({ ...openColumns(e), claim: l.claim })
         .from(l)
         .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(and(tx.words.among(l.activationId, ph("activationIds")), isHead(e, l)))
+        .where(and(tx.sqlDialect.among(l.activationId, ph("activationIds")), isHead(e, l)))
         .prepare("next_events"),
     )
     .execute({ activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)) });
@@ -245,8 +245,8 @@ async function releaseLanes(tx: Tx, jobs: readonly Job[]): Promise<Map<string, n
         // Only what is still ours: both together, since a claim is that of many lanes.
         .where(
           and(
-            tx.words.among(l.activationId, ph("activationIds")),
-            tx.words.among(sql`(${l.claim} || ' ' || ${l.activationId})`, ph("claims")),
+            tx.sqlDialect.among(l.activationId, ph("activationIds")),
+            tx.sqlDialect.among(sql`(${l.claim} || ' ' || ${l.activationId})`, ph("claims")),
           ),
         )
         .returning({ activationId: l.activationId, dueAt: l.dueAt })

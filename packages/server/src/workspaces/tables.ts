@@ -1,16 +1,16 @@
-import type { Kit } from "../db/postgres/columns.ts";
+import type { ColumnTypes } from "../db/columns.ts";
 
-export function workspaceTables(k: Kit) {
+export function workspaceTables(c: ColumnTypes) {
   return {
-    workspaces: k.table("workspaces", {
-      id: k.text("id").primaryKey(),
-      name: k.text("name").notNull(),
-      createdAt: k.instant("created_at").notNull(),
+    workspaces: c.table("workspaces", {
+      id: c.text("id").primaryKey(),
+      name: c.text("name").notNull(),
+      createdAt: c.instant("created_at").notNull(),
     }),
     /** Facts about this installation, by name. */
-    meta: k.table("meta", {
-      name: k.text("name").primaryKey(),
-      value: k.text("value").notNull(),
+    meta: c.table("meta", {
+      name: c.text("name").primaryKey(),
+      value: c.text("value").notNull(),
     }),
   };
 }

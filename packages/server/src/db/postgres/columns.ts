@@ -2,7 +2,7 @@ import { bigint, bigserial, boolean, customType, index, integer, pgTable, primar
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 
-// `json` and not `jsonb`: it keeps the text, so the order of keys, in which custom headers are sent, as SQLite does.
+// `json` and not `jsonb`: it keeps the order of keys, as SQLite does. Custom headers are sent in that order.
 const json = customType<{ data: unknown; driverData: unknown }>({
   dataType: () => "json",
   toDriver: (value) => (value === null ? null : JSON.stringify(value)),
@@ -10,15 +10,14 @@ const json = customType<{ data: unknown; driverData: unknown }>({
 });
 
 /**
- * The columns a table may use. Postgres is the honest kit, whose types everybody sees; `kit.sqlite.ts` has the same
- * names and gives the same JavaScript values. No column has an SQL default: ids, times and defaults are made in
- * TypeScript, so that they are the same on both databases and the same again in a seeded test.
+ * The column types of tables. `sqlite/columns.ts` has the same names and yields the same JavaScript values. No column has an
+ * SQL default: ids, times and defaults are made in TypeScript, so that both databases and every seeded test get the same.
  */
-export const kit = {
+export const columnTypes = {
   table: pgTable,
   text: (name: string) => text(name),
   int: (name: string) => integer(name),
-  /** An instant: milliseconds since 1970. A number, so that no time zone can get at it. */
+  /** An instant in milliseconds since 1970: a number, so that no time zone applies. */
   instant: (name: string) => bigint(name, { mode: "number" }),
   flag: (name: string) => boolean(name),
   json: <T>(name: string) => json(name).$type<T>(),
@@ -31,5 +30,3 @@ export const kit = {
   uniqueIndex,
   primaryKey,
 };
-
-export type Kit = typeof kit;

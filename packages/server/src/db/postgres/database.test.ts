@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../../test/postgres.ts";
 import { type PostgresServer, startPostgres } from "../../../test/postgres-server.ts";
+import { postgresSchema } from "../../schema.pg.ts";
 import { StorageUnavailable } from "../errors.ts";
 import { openPostgres, type PostgresDb, type PostgresOptions } from "./database.ts";
 
@@ -15,7 +16,7 @@ afterEach(async () => {
 afterAll(dropDatabases);
 
 const open = async (url: string, options: PostgresOptions = {}): Promise<PostgresDb> => {
-  const db = await openPostgres(url, options);
+  const db = await openPostgres(url, postgresSchema, options);
   opened.push(db);
   return db;
 };
@@ -44,7 +45,7 @@ describe("opening", () => {
     ["nobody listens", "postgres://ada:hidden@127.0.0.1:1/x"],
     ["there is no such host", "postgres://ada:hidden@nowhere.invalid/x"],
   ])("is StorageUnavailable when %s, and tells no password", async (_what, url) => {
-    const error = (await openPostgres(url).catch((e: unknown) => e)) as Error;
+    const error = (await openPostgres(url, postgresSchema).catch((e: unknown) => e)) as Error;
     expect(error).toBeInstanceOf(StorageUnavailable);
     expect(`${error.message} ${String(error.cause)}`).not.toMatch(/hidden|ada/);
   });
@@ -52,7 +53,7 @@ describe("opening", () => {
   test("a database that does not exist is an error that is over at once", async () => {
     const url = new URL(await fresh());
     url.pathname = "/there_is_no_such_database";
-    await expect(openPostgres(url.href)).rejects.toThrow("3D000");
+    await expect(openPostgres(url.href, postgresSchema)).rejects.toThrow("3D000");
   });
 });
 
@@ -139,7 +140,7 @@ describe("a database that goes away", () => {
 
   test("is StorageUnavailable while it is down, and works again by itself once it is back", async () => {
     server = await startPostgres({ durable: true });
-    const db = await openPostgres(server.url);
+    const db = await openPostgres(server.url, postgresSchema);
     await put(db, "before");
     const during = Promise.allSettled([db.tx(async (tx) => void (await tx.raw("select pg_sleep(5)"))), db.read.raw("select pg_sleep(5)")]);
     await db.read.raw("select pg_sleep(0.1)");
@@ -157,7 +158,7 @@ describe("a database that goes away", () => {
 
   test("connections that were cut while nobody used them are replaced without anybody noticing", async () => {
     server = await startPostgres({ durable: true });
-    const db = await openPostgres(server.url);
+    const db = await openPostgres(server.url, postgresSchema);
     await Promise.all(Array.from({ length: 8 }, (_, i) => put(db, `row-${i}`)));
     await db.read.raw(
       "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'mailsvc'",

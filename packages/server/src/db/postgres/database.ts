@@ -1,10 +1,10 @@
 import pg from "pg";
-import type { Db, Reader, Tx } from "../db.ts";
+import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
-import { afterwards, currentScope, newScope, type Scope } from "../writer.ts";
+import { currentScope, newScope, runHook, type Scope } from "../writer.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
-import { MOVE_TABLE, migratePostgres } from "./migrate.ts";
-import { type PgSession, sessionOf } from "./session.ts";
+import { COPY_TABLE, migratePostgres } from "./migrate.ts";
+import { createSession, type PgSession } from "./session.ts";
 
 export interface PostgresOptions {
   /** Connections of this process, at most. */
@@ -18,7 +18,7 @@ export interface PostgresOptions {
 }
 
 /** What brings further tables works on. */
-export type PoolOf = pg.Pool;
+export type PgPool = pg.Pool;
 
 /** A transaction on Postgres, and what only the queue may do in it. */
 export interface PgTx extends Tx, Pick<PgSession, "raw"> {
@@ -27,7 +27,7 @@ export interface PgTx extends Tx, Pick<PgSession, "raw"> {
 }
 
 export interface PostgresDb extends Db {
-  readonly dialect: "postgres";
+  readonly engine: "postgres";
   readonly read: Reader & Pick<PgSession, "raw">;
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
   /** Opens a further connection, outside the pool. */
@@ -69,7 +69,7 @@ interface Connection {
  * and is run again by itself, so what runs in a transaction may run more than once; its effects outside are
  * `afterCommit` hooks, which run once.
  */
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<PostgresDb> {
+export async function openPostgres(url: string, schema: DatabaseSchema, options: PostgresOptions = {}): Promise<PostgresDb> {
   const base = clientOptions(url);
   const pool = new pg.Pool({ ...base, max: options.connections ?? CONNECTIONS, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
   // A connection that breaks while nobody uses it is dropped by the pool; one in use fails its query.
@@ -83,7 +83,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 
   try {
     if (options.migrate !== false) await migratePostgres(base, options.also);
-    const { rows } = await pool.query<{ moving: boolean }>(`SELECT to_regclass('${MOVE_TABLE}') IS NOT NULL AS moving`);
+    const { rows } = await pool.query<{ moving: boolean }>(`SELECT to_regclass('${COPY_TABLE}') IS NOT NULL AS moving`);
     if (rows[0]?.moving && !options.moving)
       throw new StorageUnavailable(
         "A move into this database has not ended. Run the same `mailsvc migrate` again; it goes on where it was.",
@@ -93,8 +93,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     throw storageError(error);
   }
 
-  const read: PgSession = sessionOf(
+  const read: PgSession = createSession(
     pool,
+    schema,
     () => {
       assertOpen();
       if (currentScope.getStore()?.open)
@@ -110,8 +111,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       const made: Connection = {
         scope: null,
         contended: false,
-        session: sessionOf(
+        session: createSession(
           client,
+          schema,
           () => {
             // The connection may serve another transaction by now: so it is asked whose code this is, too.
             if (!made.scope?.open || currentScope.getStore() !== made.scope)
@@ -189,7 +191,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
         lane = turn.catch(() => {});
         done = await turn;
       }
-      for (const hook of done.scope.afterCommit) afterwards(hook);
+      for (const hook of done.scope.afterCommit) runHook(hook);
       return done.value;
     } catch (error) {
       throw storageError(error);
@@ -198,7 +200,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 
   const running = new Set<Promise<unknown>>();
   return {
-    dialect: "postgres",
+    engine: "postgres",
     listen: (events) => openListener(base, events),
     unavailable: (error) => error instanceof StorageUnavailable,
     read: read as PostgresDb["read"],

@@ -1,33 +1,33 @@
-import { sql } from "drizzle-orm";
-import type { Queries } from "../db.ts";
-import type { Parts } from "../dialect.ts";
-import type { Tables } from "../tables.ts";
-import { rarestOf } from "../trigrams.ts";
+import { type SQLWrapper, sql } from "drizzle-orm";
+import type { SqlDialect } from "../dialect.ts";
 
-// After the rarest few there is hardly anything left to rule out.
-const ASKED = 4;
-
-// What stands in fewer than one of 300 rows is not found among these; the index then has 3,000 hits of a million at most. Some ms.
-const READ_FIRST = 6000;
-
-/** A GIN index of trigrams gives all hits at once, in no order: the newest rows are read first, which finds what is common. */
-export function partsOf(q: Pick<Queries, "select">, tables: Tables): Parts {
-  const rarest = rarestOf(q, tables);
-  return {
-    readFirst: () => READ_FIRST,
-    hits: async (part) => {
-      const trigrams = await rarest(part, ASKED);
-      const query = trigrams.length > 0 ? trigrams.map(lexeme).join(" & ") : `${lexeme(part)}:*`;
-      return {
-        // The fence keeps the planner from walking through all contacts in the hope of an early hit, and the order within lets it
-        // stop as soon as there are enough. The workspace is looked at outside: here it would bring in an index of all its contacts.
-        from: sql`(select seq as rowid from contacts where contact_trigrams(search_text) @@ ${query}::tsquery and strpos(search_text, ${part}::text) > 0 order by seq desc offset 0) as hits`,
-        where: undefined,
-      };
-    },
-  };
+interface Lockable<Q> {
+  for(strength: "update", options: { skipLocked: true }): Q;
 }
 
-function lexeme(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+// Types are said aloud: a bare parameter could be anything to the planner.
+export const postgresDialect: SqlDialect = {
+  // The root of all languages, whatever the database was created with.
+  fold: (text) => sql`upper(lower(normalize(${text}, NFC) collate "und-x-icu"))`,
+  text: bound,
+  holds: (text, part) => sql`strpos(${text}, ${bound(part)}) > 0`,
+  starts: (text, part) => sql`left(${text}, length(${bound(part)})) = ${bound(part)}`,
+  // Its texts are in the order of a language, so that a range would not be a prefix.
+  startsKey: (column, part) => sql`starts_with(${column}, ${part}::text)`,
+  ends: (text, part) => sql`right(${text}, length(${bound(part)})) = ${bound(part)}`,
+  jsonText: (object, key) => sql`case when json_typeof(${object} -> ${key}::text) = 'string' then ${object} ->> ${key}::text end`,
+  jsonNumber: (object, key) =>
+    sql`case when json_typeof(${object} -> ${key}::text) = 'number' then (${object} ->> ${key}::text)::double precision end`,
+  jsonFlag: (object, key) =>
+    sql`case when json_typeof(${object} -> ${key}::text) = 'boolean' then (${object} ->> ${key}::text)::boolean end`,
+  jsonHas: (object, key) => sql`json_typeof(${object} -> ${key}::text) <> 'null'`,
+  dateText: (text) =>
+    sql`(case when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${text} || 'T00:00:00.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$' then left(${text}, 19) || '.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$' then ${text} end) collate "C"`,
+  among: (text, list) => sql`${text} in (select json_array_elements_text(${list}::json))`,
+  notTrue: (expression) => sql`(${expression}) is not true`,
+  passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
+};
+
+function bound(part: SQLWrapper | string): SQLWrapper {
+  return typeof part === "string" ? sql`${part}::text` : part;
 }

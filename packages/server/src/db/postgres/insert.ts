@@ -6,7 +6,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Raw = <R extends Record<string, unknown>>(text: string, values: unknown[], name: string) => Promise<R[]>;
 
 /** `insertAll` and `nextNumbers` on Postgres: one statement whose parameters are columns, each an array, so that its text is always the same. */
-export function insertsOf(raw: Raw): Pick<Tx, "insertAll" | "nextNumbers"> {
+export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "nextNumbers"> {
   const statements = new Map<string, { text: string; name: string; values(rows: readonly Row[]): unknown[] }>();
   const build = (table: PgTable, counted: boolean) => {
     const { name } = getTableConfig(table);

@@ -4,7 +4,7 @@ import pg from "pg";
 import { migrationsFolder } from "../migrations.ts";
 
 /** How far a move from SQLite has come. While it is there, servers do not start. */
-export const MOVE_TABLE = "mailsvc_move";
+export const COPY_TABLE = "mailsvc_move";
 
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;

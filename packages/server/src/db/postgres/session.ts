@@ -1,28 +1,25 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import type pg from "pg";
-import type { Queries } from "../db.ts";
+import type { DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
-import * as schema from "../schema.pg.ts";
-import type { Tables } from "../tables.ts";
-import { partsOf } from "./dialect.ts";
-import { insertsOf } from "./insert.ts";
-import { words } from "./search-index.ts";
+import { postgresDialect } from "./dialect.ts";
+import { createInserts } from "./insert.ts";
+import { createSearchIndex } from "./search-index.ts";
 
-/** What drizzle uses of a connection, or of a pool of them. */
+/** What drizzle uses of a connection or a pool. */
 export interface Queryable {
   query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>;
 }
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 
-const tables = schema as unknown as Tables;
-
 /**
- * The queries of a connection (or of the pool), with their own store of prepared statements. `guard` runs before each
- * query. Statements made with `.prepare(name)` are prepared on the server too, once per connection: it parses and plans
- * them once.
+ * Wraps a connection or a pool in queries with their own cache of prepared statements. `guard` runs before each query,
+ * `onError` sees the driver's error. Statements made with `.prepare(name)` are also prepared on the server, which parses and
+ * plans them once per connection.
  */
-export function sessionOf(connection: Queryable, guard: () => void, onError: (error: unknown) => void) {
+export function createSession(connection: Queryable, schema: DatabaseSchema, guard: () => void, onError: (error: unknown) => void) {
+  const { tables, searched } = schema;
   const guarded: Queryable = {
     query: async (config, values) => {
       guard();
@@ -30,40 +27,40 @@ export function sessionOf(connection: Queryable, guard: () => void, onError: (er
         return await connection.query(config, values);
       } catch (error) {
         onError(error);
-        // Here and not at the end of the transaction: features catch a UniqueViolation inside it.
+        // Translated here and not at the end of the transaction: features catch a UniqueViolation inside it.
         throw storageError(error);
       }
     },
   };
-  const database = drizzle({ client: guarded as unknown as pg.Pool, schema });
+  const database = drizzle({ client: guarded as unknown as pg.Pool });
   const { session } = database as unknown as { session: { prepareQuery: Prepare } };
   const prepareQuery = session.prepareQuery.bind(session);
   session.prepareQuery = (...args) => {
     const prepared = prepareQuery(...args);
-    // drizzle would wrap what is thrown in an error whose message holds the SQL and its parameters.
+    // drizzle would wrap errors in one whose message contains the SQL and its parameters.
     prepared.queryWithCache = (_sql: string, _params: unknown[], run: () => unknown) => run();
     return prepared;
   };
-  const built = new Map<string, unknown>();
+  const statements = new Map<string, unknown>();
   const queries = database as unknown as Queries;
-  /** SQL as it is, for what drizzle cannot say. A `name` has it prepared. */
+  /** Runs SQL that drizzle cannot express. With a `name` it is prepared. */
   const raw = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
     (await guarded.query(name === undefined ? { text, values } : { name, text, values })).rows as R[];
   return Object.assign(queries, {
     t: tables,
-    words,
-    parts: partsOf(queries, tables),
-    prepared: <S>(name: string, build: (q: Queries, t: Tables) => S): S => {
-      let statement = built.get(name);
+    sqlDialect: postgresDialect,
+    searchIndex: createSearchIndex(queries, searched),
+    prepared: <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
+      let statement = statements.get(name);
       if (statement === undefined) {
         statement = build(queries, tables);
-        built.set(name, statement);
+        statements.set(name, statement);
       }
       return statement as S;
     },
     raw,
-    ...insertsOf(raw),
+    ...createInserts(raw),
   });
 }
 
-export type PgSession = ReturnType<typeof sessionOf>;
+export type PgSession = ReturnType<typeof createSession>;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { sqliteSchema } from "../../schema.sqlite.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { openSqlite, type SqliteDb } from "./database.ts";
 
@@ -11,7 +12,7 @@ let db: SqliteDb;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-checkpoints-"));
-  db = await openSqlite(folder);
+  db = await openSqlite(folder, sqliteSchema);
 });
 afterEach(async () => {
   await db.close();
@@ -46,8 +47,8 @@ test("closing takes the log away, also while it is being moved", async () => {
   await fill("a");
   await db.close();
   expect(existsSync(join(folder, "mailsvc.db-wal"))).toBe(false);
-  db = await openSqlite(folder);
-  expect(await db.alone((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
+  db = await openSqlite(folder, sqliteSchema);
+  expect(await db.exclusive((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
   expect(await db.read.$count(db.read.t.meta)).toBe(COMMITS * ROWS);
 });
 

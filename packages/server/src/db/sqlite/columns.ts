@@ -1,8 +1,8 @@
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Kit } from "../postgres/columns.ts";
+import type { ColumnTypes } from "../columns.ts";
 
-/** The columns of `kit.pg.ts` on SQLite: same names, same JavaScript values. */
-export const kit = {
+/** The column types of Postgres on SQLite: the same names, the same JavaScript values. */
+export const columnTypes = {
   table: sqliteTable,
   text: (name: string) => text(name),
   int: (name: string) => integer(name),
@@ -10,11 +10,11 @@ export const kit = {
   flag: (name: string) => integer(name, { mode: "boolean" }),
   json: <T>(name: string) => text(name, { mode: "json" }).$type<T>(),
   bytes: (name: string) => blob(name, { mode: "buffer" }),
-  // Without AUTOINCREMENT, which would write a second table on every insert: a number comes again only when the newest
-  // row was deleted, and nothing that names a row outlives it.
+  // Without AUTOINCREMENT, which would write to a second table on every insert. A number is reused only after the newest row
+  // was deleted, and no reference to a row outlives it.
   counter: (name: string) => integer(name).primaryKey(),
   reference: (name: string) => integer(name),
   index,
   uniqueIndex,
   primaryKey,
-} as unknown as Kit; // The one cast between the dialects.
+} as unknown as ColumnTypes; // The only cast between the databases.

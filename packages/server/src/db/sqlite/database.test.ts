@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { realTime } from "../../lib/clock.ts";
+import { sqliteSchema } from "../../schema.sqlite.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { openSqlite, type SqliteDb, type SqliteOptions } from "./database.ts";
 import { Flusher } from "./flush.ts";
@@ -15,7 +16,7 @@ let folder: string;
 const opened: SqliteDb[] = [];
 
 const open = async (options: SqliteOptions = {}): Promise<SqliteDb> => {
-  const db = await openSqlite(folder, { synchronous: "OFF", ...options });
+  const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF", ...options });
   opened.push(db);
   return db;
 };
@@ -33,21 +34,21 @@ afterEach(async () => {
 
 describe("durability", () => {
   test("a database is opened in WAL mode, its log is flushed for each commit, and checkpoints flush it themselves", async () => {
-    const db = await openSqlite(folder);
+    const db = await openSqlite(folder, sqliteSchema);
     opened.push(db);
     const flush = vi.spyOn(Flusher.prototype, "flush");
     await put(db, "a");
     expect(flush).toHaveBeenCalledTimes(1);
     await db.tx((tx) => tx.select().from(tx.t.meta));
     expect(flush).toHaveBeenCalledTimes(1);
-    const read = await db.alone((c) => [c.pragma("journal_mode", { simple: true }), c.pragma("synchronous", { simple: true })]);
+    const read = await db.exclusive((c) => [c.pragma("journal_mode", { simple: true }), c.pragma("synchronous", { simple: true })]);
     expect(read).toEqual(["wal", 1]);
     expect(flush).toHaveBeenCalledTimes(2);
     flush.mockRestore();
   });
 
   test("while the disk has failed, readiness says so", async () => {
-    const db = await openSqlite(folder);
+    const db = await openSqlite(folder, sqliteSchema);
     opened.push(db);
     const flush = vi.spyOn(Flusher.prototype, "flush").mockRejectedValue(Object.assign(new Error("no"), { code: "EIO" }));
     await expect(put(db, "a")).rejects.toThrow("The disk did not take what was written (EIO)");
@@ -62,14 +63,14 @@ describe("durability", () => {
     await first.close();
     const second = await open();
     expect(await count(second)).toBe(1);
-    expect(await second.alone((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
+    expect(await second.exclusive((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
   });
 
   test("what was overwritten or deleted is gone from the file once its pages have come there", async () => {
     const db = await open();
     const { meta } = db.read.t;
     const stored = (): Promise<string[]> =>
-      db.alone((c) => {
+      db.exclusive((c) => {
         c.pragma("wal_checkpoint(TRUNCATE)");
         const text = readFileSync(db.file, "latin1");
         return ["first-secret", "second-secret", "third-secret"].filter((secret) => text.includes(secret));
@@ -86,7 +87,7 @@ describe("durability", () => {
 
   test("the database file is made in a folder only its owner can read", async () => {
     const inner = join(folder, "data");
-    opened.push(await openSqlite(inner, { synchronous: "OFF" }));
+    opened.push(await openSqlite(inner, sqliteSchema, { synchronous: "OFF" }));
     expect(statSync(inner).mode & 0o777).toBe(0o700);
   });
 
@@ -125,7 +126,7 @@ describe("one process for each folder", () => {
 
   test("a second open is refused, naming the folder and what to do", async () => {
     await open();
-    const error = (await openSqlite(folder).catch((e: unknown) => e)) as Error;
+    const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
     expect(error).toBeInstanceOf(StorageUnavailable);
     expect(error.message).toBe(
       `Another mailsvc server (process ${process.pid}) is using ${folder}. Stop it, or give this one a folder of its own with --data.`,
@@ -161,17 +162,17 @@ describe("one process for each folder", () => {
 describe("group commit", () => {
   test("a hundred callers at once share a few commits", async () => {
     const db = await open();
-    const { commits } = db.gate.stats;
+    const { commits } = db.writer.stats;
     await Promise.all(Array.from({ length: 100 }, (_, i) => put(db, `row-${i}`)));
-    expect(db.gate.stats.commits - commits).toBe(1);
-    expect(db.gate.stats.transactions).toBeGreaterThanOrEqual(100);
+    expect(db.writer.stats.commits - commits).toBe(1);
+    expect(db.writer.stats.transactions).toBeGreaterThanOrEqual(100);
     expect(await count(db)).toBe(100);
   });
 
   test("a group is never larger than its limit", async () => {
     const db = await open({ maxGroup: 10 });
     await Promise.all(Array.from({ length: 100 }, (_, i) => put(db, `row-${i}`)));
-    expect(db.gate.stats).toEqual({ commits: 10, transactions: 100 });
+    expect(db.writer.stats).toEqual({ commits: 10, transactions: 100 });
   });
 
   test("callers beyond the limit of those that may wait are refused at once; the others are served", async () => {
@@ -187,7 +188,7 @@ describe("group commit", () => {
     const db = await open();
     let pouring = true;
     const pour = (): void => {
-      db.gate.connectionAccepted();
+      db.writer.connectionAccepted();
       if (pouring) setImmediate(pour);
     };
     pour();
@@ -209,7 +210,7 @@ describe("group commit", () => {
   test("work done alone finds no transaction open, and what it does is seen by the next one", async () => {
     const db = await open();
     const writes = Array.from({ length: 20 }, (_, i) => put(db, `row-${i}`));
-    const inTransaction = await db.alone((c) => {
+    const inTransaction = await db.exclusive((c) => {
       c.exec("INSERT INTO meta (name, value) VALUES ('alone', '1')");
       return c.inTransaction;
     });
@@ -275,7 +276,7 @@ describe("a transaction that waits for something else than its queries", () => {
 });
 
 describe("a full disk", () => {
-  const fill = (db: SqliteDb) => db.alone((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
+  const fill = (db: SqliteDb) => db.exclusive((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
   const big = "x".repeat(200_000);
 
   test("is a StorageUnavailable to those who wrote, and the gate recovers by itself", async () => {
@@ -286,10 +287,10 @@ describe("a full disk", () => {
     expect(full).toBeInstanceOf(StorageUnavailable);
     expect(full.message).toBe("The database cannot work at the moment (SQLITE_FULL).");
     expect(await count(db)).toBe(1);
-    await db.alone((c) => void c.pragma("max_page_count = 1000000"));
+    await db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
     await put(db, "fits now", big);
     expect(await count(db)).toBe(2);
-    expect(await db.alone((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
+    expect(await db.exclusive((c) => c.pragma("integrity_check", { simple: true }))).toBe("ok");
   });
 
   test("no caller of a group is told its row is stored when it is not", async () => {

@@ -5,7 +5,7 @@ import type { Tx } from "../db.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** `insertAll` and `nextNumbers` on SQLite: to run a prepared statement for each row costs less there than to build one for all. */
-export function insertsOf(session: Pick<Tx, "prepared" | "select">): Pick<Tx, "insertAll" | "nextNumbers"> {
+export function createInserts(session: Pick<Tx, "prepared" | "select">): Pick<Tx, "insertAll" | "nextNumbers"> {
   return {
     insertAll: async (table, rows) => {
       const first = rows[0] as Row | undefined;

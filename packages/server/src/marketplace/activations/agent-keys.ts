@@ -1,9 +1,9 @@
 import type { AgentScope, PauseReason } from "@mailsvc/sdk/contract";
 import { eq, sql } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
 
 /** The key of an activation, as a request of its agent carries it around. */
 export interface AgentKey {

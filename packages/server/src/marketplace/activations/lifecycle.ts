@@ -1,9 +1,9 @@
 import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Tables } from "../../db/tables.ts";
 import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
+import type { Tables } from "../../schema.ts";
 import { effective } from "./store.ts";
 
 /*

@@ -1,9 +1,9 @@
 import type { AgentSelf } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 
 /** An activation as its agent sees it. Throws ApiError not_found. */
 export async function agentSelf(read: Reader<AgentTables>, activationId: string): Promise<AgentSelf> {

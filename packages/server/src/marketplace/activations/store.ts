@@ -1,8 +1,8 @@
 import { and, eq } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
 import type { ActivationRow } from "./lifecycle.ts";
 

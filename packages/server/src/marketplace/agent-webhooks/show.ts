@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryAttempt, DeliveryDetail } from "@mailsvc/sdk/contract";
 import { desc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Tables } from "../../db/tables.ts";
 import { iso } from "../../lib/clock.ts";
+import type { Tables } from "../../schema.ts";
 import { HINTS } from "../../webhooks/attempt.ts";
 import type { EventRow } from "../../webhooks/streams.ts";
 

@@ -1,11 +1,10 @@
 import type { Brand, BrandSettings } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables, Tables } from "../../schema.ts";
 import { assetUrl } from "../files/asset-url.ts";
 
 export type BrandRow = Tables["brands"]["$inferSelect"];

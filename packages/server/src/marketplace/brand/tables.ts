@@ -1,23 +1,23 @@
 import type { BrandColors, BrandFonts, BrandVoice } from "@mailsvc/sdk/contract";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function brandTables(k: Kit) {
+export function brandTables(c: ColumnTypes) {
   return {
     /** What a brand shows of itself, and the rules it sets its agents. */
-    brands: k.table("brands", {
-      workspaceId: k.text("workspace_id").primaryKey(),
-      name: k.text("name").notNull(),
-      website: k.text("website"),
+    brands: c.table("brands", {
+      workspaceId: c.text("workspace_id").primaryKey(),
+      name: c.text("name").notNull(),
+      website: c.text("website"),
       /** An image of the asset library. */
-      logoAssetId: k.text("logo_asset_id"),
-      colors: k.json<BrandColors>("colors").notNull(),
-      fonts: k.json<BrandFonts>("fonts").notNull(),
-      voice: k.json<BrandVoice>("voice").notNull(),
-      locale: k.text("locale").notNull(),
-      timezone: k.text("timezone").notNull(),
+      logoAssetId: c.text("logo_asset_id"),
+      colors: c.json<BrandColors>("colors").notNull(),
+      fonts: c.json<BrandFonts>("fonts").notNull(),
+      voice: c.json<BrandVoice>("voice").notNull(),
+      locale: c.text("locale").notNull(),
+      timezone: c.text("timezone").notNull(),
       /** An agent's page goes out only after a yes of the brand. */
-      publishNeedsApproval: k.flag("publish_needs_approval").notNull(),
-      updatedAt: k.instant("updated_at").notNull(),
+      publishNeedsApproval: c.flag("publish_needs_approval").notNull(),
+      updatedAt: c.instant("updated_at").notNull(),
     }),
   };
 }

@@ -1,7 +1,7 @@
 import { AGENT_SCOPE_GRANTS, type CatalogAgent, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
-import { contains } from "../../db/contains.ts";
 import type { Reader } from "../../db/db.ts";
+import { contains } from "../../db/dialect.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -19,7 +19,7 @@ export async function listCatalog(
   const where = and(
     eq(t.state, "LISTED"),
     or(isNull(t.expiresAt), gt(t.expiresAt, now)),
-    search ? or(contains(read.words, t.name, search), contains(read.words, t.description, search)) : undefined,
+    search ? or(contains(read.sqlDialect, t.name, search), contains(read.sqlDialect, t.description, search)) : undefined,
   );
   let mine: ReadonlyMap<string, string> = new Map();
   return pageOf(

@@ -1,10 +1,10 @@
 import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
 import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
+import type { AgentTables } from "../../schema.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, type Query } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";

@@ -1,9 +1,9 @@
 import type { CreditEntry, CreditKind, CreditTransaction, Page } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, lt, ne, type SQL } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 
 export type EntryRow = AgentTables["creditEntries"]["$inferSelect"];
 

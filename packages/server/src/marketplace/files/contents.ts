@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, isNull, lte } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { AgentTables } from "../../schema.ts";
 import { assertQuota, type FileOwner, lockFiles } from "./room.ts";
 import type { Upload } from "./upload.ts";
 

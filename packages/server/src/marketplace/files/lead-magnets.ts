@@ -1,13 +1,12 @@
 import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, lt } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
-import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables, Tables } from "../../schema.ts";
 import { releaseContent, type Staged, storeContent } from "./contents.ts";
 import { imageSize } from "./image-size.ts";
 import { makeLinkToken } from "./links.ts";

@@ -1,79 +1,79 @@
 import { isNull } from "drizzle-orm";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function fileTables(k: Kit) {
+export function fileTables(c: ColumnTypes) {
   return {
-    assets: k.table(
+    assets: c.table(
       "assets",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
         /** The agent that saved it; null for a person. */
-        activationId: k.text("activation_id"),
-        sha256: k.text("sha256").notNull(),
-        fileName: k.text("file_name").notNull(),
-        contentType: k.text("content_type").notNull(),
-        size: k.int("size").notNull(),
-        width: k.int("width").notNull(),
-        height: k.int("height").notNull(),
-        alt: k.text("alt"),
-        tags: k.json<string[]>("tags").notNull(),
-        externalId: k.text("external_id"),
-        createdAt: k.instant("created_at").notNull(),
+        activationId: c.text("activation_id"),
+        sha256: c.text("sha256").notNull(),
+        fileName: c.text("file_name").notNull(),
+        contentType: c.text("content_type").notNull(),
+        size: c.int("size").notNull(),
+        width: c.int("width").notNull(),
+        height: c.int("height").notNull(),
+        alt: c.text("alt"),
+        tags: c.json<string[]>("tags").notNull(),
+        externalId: c.text("external_id"),
+        createdAt: c.instant("created_at").notNull(),
       },
       (t) => [
-        k.uniqueIndex("assets_content").on(t.workspaceId, t.sha256),
-        k.index("assets_workspace").on(t.workspaceId, t.id),
-        k.index("assets_activation").on(t.activationId),
+        c.uniqueIndex("assets_content").on(t.workspaceId, t.sha256),
+        c.index("assets_workspace").on(t.workspaceId, t.id),
+        c.index("assets_activation").on(t.activationId),
       ],
     ),
-    leadMagnets: k.table(
+    leadMagnets: c.table(
       "lead_magnets",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
-        activationId: k.text("activation_id"),
-        runId: k.text("run_id"),
-        sha256: k.text("sha256").notNull(),
-        title: k.text("title").notNull(),
-        description: k.text("description"),
-        fileName: k.text("file_name").notNull(),
-        contentType: k.text("content_type").notNull(),
-        size: k.int("size").notNull(),
-        createdAt: k.instant("created_at").notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        activationId: c.text("activation_id"),
+        runId: c.text("run_id"),
+        sha256: c.text("sha256").notNull(),
+        title: c.text("title").notNull(),
+        description: c.text("description"),
+        fileName: c.text("file_name").notNull(),
+        contentType: c.text("content_type").notNull(),
+        size: c.int("size").notNull(),
+        createdAt: c.instant("created_at").notNull(),
       },
       (t) => [
-        k.index("lead_magnets_workspace").on(t.workspaceId, t.id),
-        k.index("lead_magnets_content").on(t.workspaceId, t.sha256),
-        k.index("lead_magnets_activation").on(t.activationId),
+        c.index("lead_magnets_workspace").on(t.workspaceId, t.id),
+        c.index("lead_magnets_content").on(t.workspaceId, t.sha256),
+        c.index("lead_magnets_activation").on(t.activationId),
       ],
     ),
     /** Contents of assets and lead magnets, once per workspace; the bytes stand in parts, so that a piece can be read alone. */
-    fileContents: k.table(
+    fileContents: c.table(
       "file_contents",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
-        sha256: k.text("sha256").notNull(),
-        size: k.int("size").notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        sha256: c.text("sha256").notNull(),
+        size: c.int("size").notNull(),
         /** Whose room it takes while it is not kept yet; null for a person, and once it is kept. */
-        activationId: k.text("activation_id"),
+        activationId: c.text("activation_id"),
         /** When the last of its parts came; null once it is kept: until then nothing leads to it. */
-        stagedAt: k.instant("staged_at"),
+        stagedAt: c.instant("staged_at"),
       },
       (t) => [
-        k.uniqueIndex("file_contents_kept").on(t.workspaceId, t.sha256).where(isNull(t.stagedAt)),
-        k.index("file_contents_workspace").on(t.workspaceId),
+        c.uniqueIndex("file_contents_kept").on(t.workspaceId, t.sha256).where(isNull(t.stagedAt)),
+        c.index("file_contents_workspace").on(t.workspaceId),
       ],
     ),
-    fileParts: k.table(
+    fileParts: c.table(
       "file_parts",
       {
-        contentId: k.text("content_id").notNull(),
-        part: k.int("part").notNull(),
-        bytes: k.bytes("bytes").notNull(),
+        contentId: c.text("content_id").notNull(),
+        part: c.int("part").notNull(),
+        bytes: c.bytes("bytes").notNull(),
       },
-      (t) => [k.primaryKey({ columns: [t.contentId, t.part] })],
+      (t) => [c.primaryKey({ columns: [t.contentId, t.part] })],
     ),
   };
 }

@@ -1,5 +1,5 @@
-import type { Tables } from "../../db/tables.ts";
 import type { AgentDeps } from "../../deps.ts";
+import type { Tables } from "../../schema.ts";
 
 export type PageRow = Tables["landingPages"]["$inferSelect"];
 

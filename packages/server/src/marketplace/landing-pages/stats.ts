@@ -1,8 +1,8 @@
 import type { LandingPageStats } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { invalid } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
 import { dayOf } from "./salt.ts";
 import { findPage, type Viewer } from "./store.ts";
 

@@ -1,10 +1,10 @@
 import type { LandingPageStatus, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, lt, or } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
 import type { PageRow } from "./address.ts";
 
 export type Source = Reader<AgentTables> | AgentTx;

@@ -1,9 +1,8 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
-import type { Tables } from "../../db/tables.ts";
 import type { AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
+import type { AgentTables, Tables } from "../../schema.ts";
 
 export type ListingRow = Tables["listings"]["$inferSelect"];
 

@@ -1,42 +1,42 @@
 import type { AgentScope, ListingState } from "@mailsvc/sdk/contract";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function listingTables(k: Kit) {
+export function listingTables(c: ColumnTypes) {
   return {
-    listings: k.table(
+    listings: c.table(
       "listings",
       {
-        id: k.text("id").primaryKey(),
+        id: c.text("id").primaryKey(),
         /** The builder's. */
-        workspaceId: k.text("workspace_id").notNull(),
-        slug: k.text("slug").notNull(),
-        name: k.text("name").notNull(),
-        description: k.text("description").notNull(),
-        webhookUrl: k.text("webhook_url").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        slug: c.text("slug").notNull(),
+        name: c.text("name").notNull(),
+        description: c.text("description").notNull(),
+        webhookUrl: c.text("webhook_url").notNull(),
         /** Scopes a brand must agree to. Activations keep those they were made with. */
-        permissions: k.json<AgentScope[]>("permissions").notNull(),
-        state: k.text("state").$type<ListingState>().notNull(),
+        permissions: c.json<AgentScope[]>("permissions").notNull(),
+        state: c.text("state").$type<ListingState>().notNull(),
         /** Counts the times it was listed: keys of activations of an earlier period are dead. */
-        period: k.int("period").notNull(),
-        listedAt: k.instant("listed_at"),
+        period: c.int("period").notNull(),
+        listedAt: c.instant("listed_at"),
         /** LISTED ends here, to the millisecond, whenever the job that notes it runs. */
-        expiresAt: k.instant("expires_at"),
-        endedAt: k.instant("ended_at"),
+        expiresAt: c.instant("expires_at"),
+        endedAt: c.instant("ended_at"),
         /** The provider's name for what pays month by month. */
-        subscription: k.text("subscription"),
+        subscription: c.text("subscription"),
         /** AGENT_WEBHOOK_SECRET, sealed. */
-        secret: k.bytes("secret").notNull(),
+        secret: c.bytes("secret").notNull(),
         /** What takes the place of `secret` at `nextSecretAt`, sealed. */
-        nextSecret: k.bytes("next_secret"),
-        nextSecretAt: k.instant("next_secret_at"),
-        createdAt: k.instant("created_at").notNull(),
-        updatedAt: k.instant("updated_at").notNull(),
+        nextSecret: c.bytes("next_secret"),
+        nextSecretAt: c.instant("next_secret_at"),
+        createdAt: c.instant("created_at").notNull(),
+        updatedAt: c.instant("updated_at").notNull(),
       },
       (t) => [
-        k.uniqueIndex("listings_slug").on(t.slug),
-        k.index("listings_workspace").on(t.workspaceId, t.id),
-        k.index("listings_catalog").on(t.state, t.id),
-        k.uniqueIndex("listings_subscription").on(t.subscription),
+        c.uniqueIndex("listings_slug").on(t.slug),
+        c.index("listings_workspace").on(t.workspaceId, t.id),
+        c.index("listings_catalog").on(t.state, t.id),
+        c.uniqueIndex("listings_subscription").on(t.subscription),
       ],
     ),
   };

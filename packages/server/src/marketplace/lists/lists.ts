@@ -1,10 +1,10 @@
 import type { ListMetadata, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull, lt, sum } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 
 interface ListRow {
   id: string;
@@ -63,7 +63,7 @@ function whereExisting({ lists: t }: AgentTables, workspaceId: string) {
 
 async function withCounts(read: Reader<AgentTables>, rows: readonly ListRow[]): Promise<ListMetadata[]> {
   if (rows.length === 0) return [];
-  const { tallies: t } = read.t;
+  const { counters: t } = read.t;
   const counts = await read
     .select({ owner: t.owner, count: sum(t.count).mapWith(Number) })
     .from(t)

@@ -1,8 +1,8 @@
 import type { ApprovalStatus, Message, Page } from "@mailsvc/sdk/contract";
 import { and, asc, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageForward, pageOf } from "../../db/pagination.ts";
+import type { AgentTables } from "../../schema.ts";
 import { showMessage } from "./store.ts";
 
 export interface MessageFilter extends PageInput {

@@ -1,9 +1,9 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 import type { Query } from "../runs/store.ts";
 
 export type MessageRow = AgentTables["messages"]["$inferSelect"];

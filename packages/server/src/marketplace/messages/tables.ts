@@ -1,62 +1,62 @@
 import type { Approval, ApprovalStatus, MessageDirection, MessageType } from "@mailsvc/sdk/contract";
 import { isNull } from "drizzle-orm";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function messageTables(k: Kit) {
+export function messageTables(c: ColumnTypes) {
   return {
-    messages: k.table(
+    messages: c.table(
       "messages",
       {
-        id: k.text("id").primaryKey(),
-        activationId: k.text("activation_id").notNull(),
-        workspaceId: k.text("workspace_id").notNull(),
+        id: c.text("id").primaryKey(),
+        activationId: c.text("activation_id").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
         /** Per activation, from `activations.messageSequence`. */
-        sequence: k.int("sequence").notNull(),
-        runId: k.text("run_id"),
-        type: k.text("type").$type<MessageType>().notNull(),
-        direction: k.text("direction").$type<MessageDirection>().notNull(),
-        author: k.text("author").$type<"agent" | "brand" | "system">().notNull(),
-        text: k.text("text").notNull(),
-        format: k.text("format").$type<"plain" | "markdown">().notNull(),
+        sequence: c.int("sequence").notNull(),
+        runId: c.text("run_id"),
+        type: c.text("type").$type<MessageType>().notNull(),
+        direction: c.text("direction").$type<MessageDirection>().notNull(),
+        author: c.text("author").$type<"agent" | "brand" | "system">().notNull(),
+        text: c.text("text").notNull(),
+        format: c.text("format").$type<"plain" | "markdown">().notNull(),
         /** The agent's own name for it, unique per activation. */
-        externalId: k.text("external_id"),
+        externalId: c.text("external_id"),
         /** The message it answers. */
-        inReplyTo: k.text("in_reply_to"),
-        createdAt: k.instant("created_at").notNull(),
-        readAt: k.instant("read_at"),
+        inReplyTo: c.text("in_reply_to"),
+        createdAt: c.instant("created_at").notNull(),
+        readAt: c.instant("read_at"),
       },
       (t) => [
-        k.uniqueIndex("messages_sequence").on(t.activationId, t.sequence),
-        k.uniqueIndex("messages_external").on(t.activationId, t.externalId),
-        k.index("messages_activation").on(t.activationId, t.id),
-        k.index("messages_unread").on(t.activationId, t.direction, t.readAt),
+        c.uniqueIndex("messages_sequence").on(t.activationId, t.sequence),
+        c.uniqueIndex("messages_external").on(t.activationId, t.externalId),
+        c.index("messages_activation").on(t.activationId, t.id),
+        c.index("messages_unread").on(t.activationId, t.direction, t.readAt),
         // What waits in a workspace, newest first.
-        k.index("messages_waiting").on(t.workspaceId, t.direction, t.type, t.id).where(isNull(t.readAt)),
+        c.index("messages_waiting").on(t.workspaceId, t.direction, t.type, t.id).where(isNull(t.readAt)),
       ],
     ),
     /** The question of an APPROVAL_REQUEST; one for each such message. */
-    approvals: k.table(
+    approvals: c.table(
       "approvals",
       {
-        messageId: k.text("message_id").primaryKey(),
-        activationId: k.text("activation_id").notNull(),
-        workspaceId: k.text("workspace_id").notNull(),
-        runId: k.text("run_id"),
-        title: k.text("title").notNull(),
-        options: k.json<Approval["options"]>("options").notNull(),
-        allowComment: k.flag("allow_comment").notNull(),
-        preview: k.json<NonNullable<Approval["preview"]>>("preview"),
-        suspendRun: k.flag("suspend_run").notNull(),
-        status: k.text("status").$type<ApprovalStatus>().notNull(),
-        decision: k.text("decision"),
-        comment: k.text("comment"),
-        answeredAt: k.instant("answered_at"),
-        expiresAt: k.instant("expires_at").notNull(),
+        messageId: c.text("message_id").primaryKey(),
+        activationId: c.text("activation_id").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        runId: c.text("run_id"),
+        title: c.text("title").notNull(),
+        options: c.json<Approval["options"]>("options").notNull(),
+        allowComment: c.flag("allow_comment").notNull(),
+        preview: c.json<NonNullable<Approval["preview"]>>("preview"),
+        suspendRun: c.flag("suspend_run").notNull(),
+        status: c.text("status").$type<ApprovalStatus>().notNull(),
+        decision: c.text("decision"),
+        comment: c.text("comment"),
+        answeredAt: c.instant("answered_at"),
+        expiresAt: c.instant("expires_at").notNull(),
       },
       (t) => [
-        k.index("approvals_activation").on(t.activationId, t.status, t.messageId),
+        c.index("approvals_activation").on(t.activationId, t.status, t.messageId),
         // Questions of a workspace in a state, newest first; with their end, so that open ones are counted in the index alone.
-        k.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
+        c.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
       ],
     ),
   };

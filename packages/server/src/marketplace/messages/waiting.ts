@@ -2,7 +2,7 @@ import { type AgentMessage, APPROVAL_STATUSES, type ApprovalStatus, type Page } 
 import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
-import type { Tables } from "../../db/tables.ts";
+import type { Tables } from "../../schema.ts";
 import { type MessageWithApproval, showMessage } from "./store.ts";
 
 /** Whose messages, and of which agents; of all when neither is said. */

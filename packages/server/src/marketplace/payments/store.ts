@@ -2,9 +2,9 @@ import type { Payment, PaymentState } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, lt, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
-import type { Tables } from "../../db/tables.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { Tables } from "../../schema.ts";
 
 export type PaymentRow = Tables["payments"]["$inferSelect"];
 

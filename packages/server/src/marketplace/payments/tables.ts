@@ -1,46 +1,46 @@
 import type { PaymentState } from "@mailsvc/sdk/contract";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function paymentTables(k: Kit) {
+export function paymentTables(c: ColumnTypes) {
   return {
     /** A checkout of a listing. */
-    payments: k.table(
+    payments: c.table(
       "payments",
       {
-        id: k.text("id").primaryKey(),
-        workspaceId: k.text("workspace_id").notNull(),
-        listingId: k.text("listing_id").notNull(),
-        provider: k.text("provider").notNull(),
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        listingId: c.text("listing_id").notNull(),
+        provider: c.text("provider").notNull(),
         /** The provider's id of the checkout. */
-        session: k.text("session").notNull(),
-        state: k.text("state").$type<PaymentState>().notNull(),
+        session: c.text("session").notNull(),
+        state: c.text("state").$type<PaymentState>().notNull(),
         /** Cents. */
-        amount: k.int("amount").notNull(),
-        currency: k.text("currency").notNull(),
-        checkoutUrl: k.text("checkout_url").notNull(),
-        subscription: k.text("subscription"),
-        createdAt: k.instant("created_at").notNull(),
-        expiresAt: k.instant("expires_at").notNull(),
-        paidAt: k.instant("paid_at"),
+        amount: c.int("amount").notNull(),
+        currency: c.text("currency").notNull(),
+        checkoutUrl: c.text("checkout_url").notNull(),
+        subscription: c.text("subscription"),
+        createdAt: c.instant("created_at").notNull(),
+        expiresAt: c.instant("expires_at").notNull(),
+        paidAt: c.instant("paid_at"),
       },
       (t) => [
-        k.uniqueIndex("payments_session").on(t.session),
-        k.index("payments_listing").on(t.listingId, t.id),
-        k.index("payments_workspace").on(t.workspaceId, t.id),
+        c.uniqueIndex("payments_session").on(t.session),
+        c.index("payments_listing").on(t.listingId, t.id),
+        c.index("payments_workspace").on(t.workspaceId, t.id),
       ],
     ),
     /** Events of the provider that were applied, by the provider's id: a repeat is ignored. */
-    paymentNotices: k.table(
+    paymentNotices: c.table(
       "payment_notices",
       {
-        id: k.text("id").primaryKey(),
-        type: k.text("type").notNull(),
+        id: c.text("id").primaryKey(),
+        type: c.text("type").notNull(),
         /** The subscription this event ended. A `paid` event of it that arrives later lists nothing. */
-        ended: k.text("ended"),
-        at: k.instant("at").notNull(),
-        receivedAt: k.instant("received_at").notNull(),
+        ended: c.text("ended"),
+        at: c.instant("at").notNull(),
+        receivedAt: c.instant("received_at").notNull(),
       },
-      (t) => [k.index("payment_notices_ended").on(t.ended)],
+      (t) => [c.index("payment_notices_ended").on(t.ended)],
     ),
   };
 }

@@ -1,13 +1,13 @@
 import type { PlanName } from "@mailsvc/sdk/contract";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function planTables(k: Kit) {
+export function planTables(c: ColumnTypes) {
   return {
     /** The plan of a workspace; without a row it is the default one. */
-    plans: k.table("plans", {
-      workspaceId: k.text("workspace_id").primaryKey(),
-      plan: k.text("plan").$type<PlanName>().notNull(),
-      changedAt: k.instant("changed_at").notNull(),
+    plans: c.table("plans", {
+      workspaceId: c.text("workspace_id").primaryKey(),
+      plan: c.text("plan").$type<PlanName>().notNull(),
+      changedAt: c.instant("changed_at").notNull(),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Tables } from "../../db/tables.ts";
+import type { Tables } from "../../schema.ts";
 import type { RetentionPolicy } from "./keep.ts";
 
 /** The key of a row. */

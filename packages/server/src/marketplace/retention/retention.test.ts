@@ -150,7 +150,7 @@ test("a server that starts while another one sweeps does not end that sweep", as
 test("rows of a chunk are found by their keys, however many rows there are", async () => {
   await using world = await createWorld();
   const { db } = world.app.deps;
-  if (db.dialect !== "sqlite") return;
+  if (db.engine !== "sqlite") return;
   const statements: { sql: string; params: unknown[] }[] = [];
   await db.tx(async (tx) => {
     const watched = Object.create(tx) as Tx;
@@ -166,7 +166,7 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
     }) as unknown as Tx["delete"];
     for (const records of RECORDS) await records.deleteExpired(watched, ["1", "2"], world.clock.now());
   });
-  const plans = await (db as SqliteDb).alone((connection) =>
+  const plans = await (db as SqliteDb).exclusive((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
   );
   expect(plans).toHaveLength(4);

@@ -1,8 +1,8 @@
 import type { Page, Run, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageBySeq, pageOf } from "../../db/pagination.ts";
+import type { AgentTables } from "../../schema.ts";
 import { showRun, showRunLog } from "./show.ts";
 import { findRun, type RunKey } from "./store.ts";
 

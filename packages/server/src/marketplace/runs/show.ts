@@ -1,6 +1,6 @@
 import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 import { effectiveRun, type RunRow } from "./store.ts";
 
 /** A run as it counts now. */

@@ -1,8 +1,8 @@
 import { and, eq, gt, or, type SQL, sql } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
 
 /** Reads of committed rows, or those of a transaction. */
 export type Query = Reader<AgentTables> | AgentTx;

@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray, lte } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { AgentTables } from "../../schema.ts";
 import { lockActivations } from "../activations/lock.ts";
 import { emitEach } from "../agent-webhooks/agent-events.ts";
 import type { Query } from "./store.ts";

@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { findActivation, isOrphaned } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";

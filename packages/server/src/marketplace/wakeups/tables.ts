@@ -1,30 +1,30 @@
 import type { WakeupStatus } from "@mailsvc/sdk/contract";
-import type { Kit } from "../../db/postgres/columns.ts";
+import type { ColumnTypes } from "../../db/columns.ts";
 
-export function wakeupTables(k: Kit) {
+export function wakeupTables(c: ColumnTypes) {
   return {
-    wakeups: k.table(
+    wakeups: c.table(
       "wakeups",
       {
-        id: k.text("id").primaryKey(),
-        activationId: k.text("activation_id").notNull(),
-        workspaceId: k.text("workspace_id").notNull(),
-        runId: k.text("run_id"),
-        status: k.text("status").$type<WakeupStatus>().notNull(),
-        fireAt: k.instant("fire_at").notNull(),
-        reason: k.text("reason").notNull(),
-        payload: k.json<unknown>("payload"),
-        dedupeKey: k.text("dedupe_key"),
+        id: c.text("id").primaryKey(),
+        activationId: c.text("activation_id").notNull(),
+        workspaceId: c.text("workspace_id").notNull(),
+        runId: c.text("run_id"),
+        status: c.text("status").$type<WakeupStatus>().notNull(),
+        fireAt: c.instant("fire_at").notNull(),
+        reason: c.text("reason").notNull(),
+        payload: c.json<unknown>("payload"),
+        dedupeKey: c.text("dedupe_key"),
         /** The dedupe key while it is SCHEDULED, else null. */
-        scheduled: k.text("scheduled"),
-        suspendRun: k.flag("suspend_run").notNull(),
-        createdAt: k.instant("created_at").notNull(),
-        firedAt: k.instant("fired_at"),
+        scheduled: c.text("scheduled"),
+        suspendRun: c.flag("suspend_run").notNull(),
+        createdAt: c.instant("created_at").notNull(),
+        firedAt: c.instant("fired_at"),
       },
       (t) => [
-        k.uniqueIndex("wakeups_dedupe").on(t.activationId, t.scheduled),
-        k.index("wakeups_activation").on(t.activationId, t.id),
-        k.index("wakeups_due").on(t.status, t.fireAt),
+        c.uniqueIndex("wakeups_dedupe").on(t.activationId, t.scheduled),
+        c.index("wakeups_activation").on(t.activationId, t.id),
+        c.index("wakeups_due").on(t.status, t.fireAt),
       ],
     ),
   };

@@ -1,11 +1,11 @@
 import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/contract";
 import { and, count, desc, eq, lt } from "drizzle-orm";
-import type { AgentTables } from "../../db/agent-tables.ts";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/lock.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type Query } from "../runs/store.ts";

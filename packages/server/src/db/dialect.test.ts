@@ -22,7 +22,7 @@ describeDb("words", (t) => {
     }
     for (let i = 0; i < letters.length; i += 100) {
       const some = letters.slice(i, i + 100).join(" ");
-      expect(await value(t.db.read.words.fold(text(some)))).toBe(fold(some));
+      expect(await value(t.db.read.sqlDialect.fold(text(some)))).toBe(fold(some));
     }
   });
 
@@ -34,11 +34,11 @@ describeDb("words", (t) => {
     ["", ""],
     ["😀", "😀"],
   ])("%j and %j are the same once folded", async (a, b) => {
-    expect(await value(t.db.read.words.fold(text(a)))).toBe(fold(b));
+    expect(await value(t.db.read.sqlDialect.fold(text(a)))).toBe(fold(b));
   });
 
   test("a text is the same as itself, whatever capitals the database knows of", async () => {
-    const { words } = t.db.read;
+    const { sqlDialect: words } = t.db.read;
     for (const name of ["ნინო", "ʂ", "ƛ"]) {
       expect(await truth(sql`${words.fold(text(`x${name}`))} = ${words.fold(words.text(`X${name}`))}`)).toBe(true);
       expect(await truth(words.ends(words.fold(text(`x${name}`)), words.fold(words.text(name))))).toBe(true);
@@ -46,7 +46,7 @@ describeDb("words", (t) => {
   });
 
   test.each(["%", "_", "\\", "*", "[a]", "'", '"', "😀", "a%b_c"])("%j stands for itself in a part", async (part) => {
-    const { words } = t.db.read;
+    const { sqlDialect: words } = t.db.read;
     const p = words.text(part);
     for (const found of [words.holds(text(`x${part}y`), p), words.starts(text(`${part}y`), p), words.ends(text(`x${part}`), p)])
       expect(await truth(found)).toBe(true);
@@ -65,6 +65,6 @@ describeDb("words", (t) => {
     ["31.01.2026", null],
     ["", null],
   ])("as a date %j reads %j", async (given, read) => {
-    expect(await value(t.db.read.words.dateText(text(given)))).toBe(read);
+    expect(await value(t.db.read.sqlDialect.dateText(text(given)))).toBe(read);
   });
 });

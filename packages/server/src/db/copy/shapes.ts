@@ -1,6 +1,5 @@
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { kit } from "../postgres/columns.ts";
-import { tablesOf } from "../tables.ts";
+import type { Schema } from "../db.ts";
 
 export interface Column {
   readonly name: string;
@@ -19,8 +18,10 @@ export interface Shape {
   readonly counter: string | null;
 }
 
-/** All tables both databases have. */
-export const SHAPES: readonly Shape[] = Object.values(tablesOf(kit)).map((table) => shapeOf(table as unknown as PgTable));
+/** The shapes of all tables that both databases have. */
+export function listShapes(tables: Schema): Shape[] {
+  return (Object.values(tables) as PgTable[]).map(shapeOf);
+}
 
 export function quote(name: string): string {
   return `"${name}"`;

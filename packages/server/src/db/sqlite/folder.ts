@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { StorageUnavailable } from "./errors.ts";
+import { StorageUnavailable } from "../errors.ts";
 
 /**
  * Takes a data folder for this process, and returns how to give it back. The lock is an SQLite lock on a file of its

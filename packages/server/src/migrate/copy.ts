@@ -1,49 +1,50 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { lockFolder } from "../db/lock.ts";
-import { SHAPES, type Shape } from "../db/move/shapes.ts";
-import { openSource } from "../db/move/source.ts";
-import { RowSum, type Value } from "../db/move/sum.ts";
-import { openTarget } from "../db/move/target.ts";
+import { listShapes, type Shape } from "../db/copy/shapes.ts";
+import { openSource } from "../db/copy/source.ts";
+import { RowSum, type Value } from "../db/copy/sum.ts";
+import { openTarget } from "../db/copy/target.ts";
+import type { DatabaseSchema } from "../db/db.ts";
 import { openPostgres } from "../db/postgres/database.ts";
+import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { OPEN_ALL } from "../queue/bundles.sqlite.ts";
 import { migrateQueue } from "../queue/graphile-schema.ts";
 import { FIRST, MASTER_KEY } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
-import { type MovedTable, MoveError, type MoveOptions, MoveRefused, type MoveReport } from "./report.ts";
+import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
 
 /**
  * Moves an installation from a folder to a Postgres database: all rows, the jobs too. It may be interrupted at any
  * moment and begun again: rows and the note of how far they go are one transaction. In the end both sides are read and
  * compared. The folder is only read. Until the move has ended no server starts on the target.
- * Throws MoveRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
- * Postgres cannot be reached) or MoveError.
+ * Throws CopyRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
+ * Postgres cannot be reached) or CopyError.
  */
-export async function moveToPostgres({ from, to, onProgress = () => {} }: MoveOptions): Promise<MoveReport> {
+export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgress = () => {} }: CopyOptions): Promise<CopyReport> {
   const file = join(from, "mailsvc.db");
-  if (!existsSync(file)) throw new MoveRefused(`There is no mailsvc database in ${from}.`);
+  if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
     migrateFile(file, OPEN_ALL);
     const source = openSource(file);
-    const db = await openPostgres(to, { moving: true, also: migrateQueue }).catch((error: unknown) => {
+    const db = await openPostgres(to, schema, { moving: true, also: migrateQueue }).catch((error: unknown) => {
       source.close();
       throw error;
     });
     try {
       const target = openTarget(db);
       const name = source.fact(FIRST);
-      if (name === null) throw new MoveRefused(`The database in ${from} is empty: no server has run there.`);
+      if (name === null) throw new CopyRefused(`The database in ${from} is empty: no server has run there.`);
       const begun = await target.begun();
-      if (begun !== null && begun !== name) throw new MoveRefused("Another installation is being moved into this database.");
+      if (begun !== null && begun !== name) throw new CopyRefused("Another installation is being moved into this database.");
       if (begun === null) {
-        if (!(await target.isEmpty())) throw new MoveRefused("The target holds an installation already. Give an empty database.");
+        if (!(await target.isEmpty())) throw new CopyRefused("The target holds an installation already. Give an empty database.");
         await target.begin(name);
       }
 
-      const shapes = [...SHAPES, JOBS];
+      const shapes = [...listShapes(schema.tables), JOBS];
       const total = shapes.reduce((sum, { table }) => sum + source.count(table), 0);
       let done = 0;
       const sums = new Map<string, RowSum>();
@@ -67,13 +68,13 @@ export async function moveToPostgres({ from, to, onProgress = () => {} }: MoveOp
       };
       for (const shape of shapes) await copy(shape);
 
-      const moved: MovedTable[] = [];
+      const moved: CopiedTable[] = [];
       done = 0;
       for (const shape of shapes) {
         const there = sums.get(shape.table) ?? new RowSum();
         const here = shape === JOBS ? await sumJobs(db) : await target.sum(shape);
         if (here.rows !== there.rows || here.checksum !== there.checksum)
-          throw new MoveError(
+          throw new CopyError(
             `Table ${shape.table} differs: ${there.rows} rows with checksum ${there.checksum} in the folder, ${here.rows} with ${here.checksum} in Postgres.`,
           );
         moved.push({ table: shape.table, rows: here.rows, checksum: here.checksum });

@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
+import { migrateToPostgres } from "../backend.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { openSqlite, type SqliteDb } from "../db/sqlite/database.ts";
@@ -12,8 +13,9 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { graphileQueue } from "../queue/graphile.ts";
-import { moveToPostgres } from "./move.ts";
-import { type MoveProgress, MoveRefused } from "./report.ts";
+import { postgresSchema } from "../schema.pg.ts";
+import { sqliteSchema } from "../schema.sqlite.ts";
+import { type CopyProgress, CopyRefused } from "./report.ts";
 
 let folder: string;
 let target: TestDatabase;
@@ -35,7 +37,7 @@ const headers = { "X-Second": "2", "X-First": "1", "x-10": "10", "9": "nine" };
 /** An installation with every kind of value, and more rows than travel at a time. */
 const fill = async (): Promise<void> => {
   const { db, makeQueue } = await sqliteBackend(folder, { synchronous: "OFF" });
-  const queue = makeQueue({ clock: systemClock, random: seededRandom(1), log: silentLog, pressed: () => false });
+  const queue = makeQueue({ clock: systemClock, random: seededRandom(1), log: silentLog, overloaded: () => false });
   const { meta, workspaces, contents, attachments, emails, events, keys } = db.read.t;
   await db.tx(async (tx) => {
     await tx.insert(workspaces).values({ id: "ws_1", name: "default", createdAt: 1 });
@@ -87,7 +89,7 @@ const fill = async (): Promise<void> => {
       });
   });
   // One that was running when the process was killed, one that is dead, and one that has run 40,000 times by its plan.
-  await (db as SqliteDb).alone((c) => {
+  await (db as SqliteDb).exclusive((c) => {
     c.exec("UPDATE jobs SET state = 'running', attempts = 1, locked_until = 9 WHERE id = 1");
     c.exec("UPDATE jobs SET state = 'dead', attempts = 10, last_error = 'Error: no' WHERE id = 2");
     c.exec("UPDATE jobs SET attempts = 40000, max_attempts = 40010 WHERE id = 3");
@@ -97,14 +99,14 @@ const fill = async (): Promise<void> => {
 
 test("everything arrives: rows, counts, order of keys, bytes, jobs with what is left of their attempts", async () => {
   await fill();
-  const seen: MoveProgress[] = [];
-  const report = await moveToPostgres({ from: folder, to: target.url, onProgress: (p) => seen.push(p) });
+  const seen: CopyProgress[] = [];
+  const report = await migrateToPostgres({ from: folder, to: target.url, onProgress: (p) => seen.push(p) });
   const rows = new Map(report.tables.map((t) => [t.table, t.rows]));
   expect([rows.get("emails"), rows.get("events"), rows.get("contents"), rows.get("jobs")]).toEqual([EMAILS, EMAILS, 2, 1200]);
   expect(report).toMatchObject({ resumed: false, rows: EMAILS * 2 + 2 + 1 + 1 + 1 + 1 + 1200 });
   expect(seen.at(-1)).toMatchObject({ phase: "check", done: report.rows, total: report.rows });
 
-  const db = await openPostgres(target.url);
+  const db = await openPostgres(target.url, postgresSchema);
   const { contents, attachments, emails, events } = db.read.t;
   const [first, second] = await db.read.select().from(contents).orderBy(contents.id);
   expect(Object.keys(first?.headers ?? {})).toEqual(Object.keys(headers));
@@ -138,7 +140,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
 test("a move that was interrupted goes on where it was, and until then no server starts on the target", async () => {
   await fill();
   const stop = new Error("pulled the plug");
-  const interrupted = moveToPostgres({
+  const interrupted = migrateToPostgres({
     from: folder,
     to: target.url,
     onProgress: ({ table }) => {
@@ -146,31 +148,31 @@ test("a move that was interrupted goes on where it was, and until then no server
     },
   });
   await expect(interrupted).rejects.toBe(stop);
-  await expect(openPostgres(target.url)).rejects.toThrow("A move into this database has not ended");
-  const report = await moveToPostgres({ from: folder, to: target.url });
+  await expect(openPostgres(target.url, postgresSchema)).rejects.toThrow("A move into this database has not ended");
+  const report = await migrateToPostgres({ from: folder, to: target.url });
   expect(report.resumed).toBe(true);
   expect(report.tables.find((t) => t.table === "emails")?.rows).toBe(EMAILS);
-  await (await openPostgres(target.url)).close();
+  await (await openPostgres(target.url, postgresSchema)).close();
 });
 
 test("a folder that a server uses is refused, and nothing has begun", async () => {
   await fill();
-  const db = await openSqlite(folder);
-  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(StorageUnavailable);
+  const db = await openSqlite(folder, sqliteSchema);
+  await expect(migrateToPostgres({ from: folder, to: target.url })).rejects.toThrow(StorageUnavailable);
   await db.close();
-  await expect(moveToPostgres({ from: folder, to: target.url })).resolves.toMatchObject({ resumed: false });
+  await expect(migrateToPostgres({ from: folder, to: target.url })).resolves.toMatchObject({ resumed: false });
 });
 
 test("a target that holds an installation is refused, and so is a folder without one", async () => {
-  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(MoveRefused);
+  await expect(migrateToPostgres({ from: folder, to: target.url })).rejects.toThrow(CopyRefused);
   await fill();
-  await moveToPostgres({ from: folder, to: target.url });
-  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow("The target holds an installation already");
+  await migrateToPostgres({ from: folder, to: target.url });
+  await expect(migrateToPostgres({ from: folder, to: target.url })).rejects.toThrow("The target holds an installation already");
 });
 
 test("rows that changed on the way are found", async () => {
   await fill();
-  const spoiled = moveToPostgres({
+  const spoiled = migrateToPostgres({
     from: folder,
     to: target.url,
     onProgress: ({ phase, table }) => {
@@ -178,18 +180,18 @@ test("rows that changed on the way are found", async () => {
     },
   });
   await expect(spoiled).rejects.toThrow("stop before");
-  const db = await openPostgres(target.url, { moving: true });
+  const db = await openPostgres(target.url, postgresSchema, { moving: true });
   await db.tx((tx) => tx.update(tx.t.emails).set({ inDoubt: true }));
   await db.close();
-  await expect(moveToPostgres({ from: folder, to: target.url })).rejects.toThrow(/Table emails differs: 2500 rows/);
+  await expect(migrateToPostgres({ from: folder, to: target.url })).rejects.toThrow(/Table emails differs: 2500 rows/);
 });
 
 test("the key that seals secrets goes along, out of its file", async () => {
   await fill();
   const key = Buffer.alloc(32, 7).toString("base64");
   writeFileSync(join(folder, "secret.key"), `${key}\n`);
-  await moveToPostgres({ from: folder, to: target.url });
-  const db = await openPostgres(target.url);
+  await migrateToPostgres({ from: folder, to: target.url });
+  const db = await openPostgres(target.url, postgresSchema);
   const { meta } = db.read.t;
   expect(await db.read.select().from(meta).where(eq(meta.name, "masterKey"))).toEqual([{ name: "masterKey", value: key }]);
   await db.close();

@@ -1,5 +1,5 @@
 import type { PgTx, PostgresDb } from "../postgres/database.ts";
-import { MOVE_TABLE } from "../postgres/migrate.ts";
+import { COPY_TABLE } from "../postgres/migrate.ts";
 import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";
 
@@ -28,9 +28,9 @@ export function openTarget(db: PostgresDb): Target {
   const { raw } = db.read;
   return {
     begun: async () => {
-      const [table] = await raw<{ there: boolean }>(`select to_regclass('${MOVE_TABLE}') is not null as there`);
+      const [table] = await raw<{ there: boolean }>(`select to_regclass('${COPY_TABLE}') is not null as there`);
       if (!table?.there) return null;
-      const [row] = await raw<{ source: string }>(`select source from ${MOVE_TABLE} limit 1`);
+      const [row] = await raw<{ source: string }>(`select source from ${COPY_TABLE} limit 1`);
       return row?.source ?? null;
     },
     isEmpty: async () => {
@@ -39,18 +39,18 @@ export function openTarget(db: PostgresDb): Target {
     },
     begin: (source) =>
       db.tx(async (tx) => {
-        await tx.raw(`create table ${MOVE_TABLE} (name text primary key, rows bigint not null, source text not null)`);
-        await tx.raw(`insert into ${MOVE_TABLE} values ('', 0, $1)`, [source]);
+        await tx.raw(`create table ${COPY_TABLE} (name text primary key, rows bigint not null, source text not null)`);
+        await tx.raw(`insert into ${COPY_TABLE} values ('', 0, $1)`, [source]);
       }),
     progress: async (table) => {
-      const [row] = await raw<{ rows: number }>(`select rows::float8 as rows from ${MOVE_TABLE} where name = $1`, [table]);
+      const [row] = await raw<{ rows: number }>(`select rows::float8 as rows from ${COPY_TABLE} where name = $1`, [table]);
       return row?.rows ?? 0;
     },
     chunk: (table, rows, write) =>
       db.tx(async (tx) => {
         await write(tx);
         await tx.raw(
-          `insert into ${MOVE_TABLE} select $1, $2, source from ${MOVE_TABLE} where name = ''
+          `insert into ${COPY_TABLE} select $1, $2, source from ${COPY_TABLE} where name = ''
            on conflict (name) do update set rows = excluded.rows`,
           [table, rows],
         );
@@ -94,7 +94,7 @@ export function openTarget(db: PostgresDb): Target {
     finish: (facts) =>
       db.tx(async (tx) => {
         for (const [name, value] of Object.entries(facts)) await tx.raw("insert into meta (name, value) values ($1, $2)", [name, value]);
-        await tx.raw(`drop table ${MOVE_TABLE}`);
+        await tx.raw(`drop table ${COPY_TABLE}`);
       }),
   };
 }

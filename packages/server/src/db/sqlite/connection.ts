@@ -1,0 +1,115 @@
+import Database from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import type { DatabaseSchema, Queries, Schema } from "../db.ts";
+import { storageError } from "../errors.ts";
+import type { Scope } from "../writer.ts";
+import { bindOnce } from "./bind.ts";
+import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
+import { createInserts } from "./insert.ts";
+import { createSearchIndex } from "./search-index.ts";
+
+/** A connection without the writer in front of it, for what SQL alone can do. */
+export type RawConnection = Database.Database;
+
+type Run = (...params: unknown[]) => unknown;
+
+/** What drizzle uses of a better-sqlite3 statement. */
+interface Statement {
+  run: Run;
+  all: Run;
+  get: Run;
+  raw(): { all: Run; get: Run };
+}
+
+// Lists can be filtered in many ways; their statements must not fill the memory.
+const MAX_STATEMENTS = 500;
+
+/** Opens a connection with the settings that all connections of a database share. */
+export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): RawConnection {
+  const connection = new Database(file);
+  connection.pragma("busy_timeout = 5000");
+  connection.pragma("journal_mode = WAL");
+  connection.pragma(`synchronous = ${synchronous}`);
+  // The default of 1000 pages causes pauses of 6 to 12 ms under load.
+  connection.pragma("wal_autocheckpoint = 4000");
+  connection.pragma("cache_size = -32000");
+  connection.pragma("temp_store = MEMORY");
+  // Overwrites erased data, such as the copy of an agent's key after it was delivered, where its page is written anyway.
+  connection.pragma("secure_delete = FAST");
+  connection.function(FOLD, { deterministic: true }, foldText);
+  return connection;
+}
+
+/**
+ * Wraps a connection in queries with their own cache of prepared statements. `guard` runs before each query and returns the
+ * open transaction, if there is one, which is marked when a query changes rows.
+ */
+export function createSession(connection: RawConnection, schema: DatabaseSchema, guard: () => Scope | null) {
+  const { tables, searched } = schema;
+  const client = guardStatements(connection, guard);
+  const queries = drizzle(client as unknown as RawConnection) as unknown as Queries;
+  const statements = new Map<string, unknown>();
+  const prepared = <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
+    let statement = statements.get(name);
+    if (statement === undefined) {
+      statement = bindOnce(build(queries, tables), client.prepare);
+      statements.set(name, statement);
+    }
+    return statement as S;
+  };
+  const session = Object.assign(queries, { t: tables, sqlDialect: sqliteDialect, prepared });
+  return Object.assign(session, { searchIndex: createSearchIndex(session, searched) }, createInserts(session));
+}
+
+/**
+ * A connection as drizzle sees it: each SQL text is compiled once, and `guard` runs before each use.
+ * `raw()` switches a better-sqlite3 statement permanently, so rows and raw rows have a statement each.
+ */
+function guardStatements(connection: RawConnection, guard: () => Scope | null): { prepare(sql: string): Statement } {
+  const cache = new Map<string, Statement>();
+  const guarded = (statement: Database.Statement, method: "run" | "all" | "get"): Run => {
+    const call = statement[method].bind(statement) as Run;
+    const { readonly } = statement;
+    return (...params) => {
+      const scope = guard();
+      try {
+        const result = call(...params);
+        if (!readonly && scope !== null && !scope.wrote && changedRows(result)) scope.wrote = true;
+        return result;
+      } catch (error) {
+        // Translated here and not at the end of the transaction: features catch a UniqueViolation inside it.
+        throw storageError(error);
+      }
+    };
+  };
+  const compile = (sql: string): Statement => {
+    const text = planOnce(sql);
+    const rows = connection.prepare(text);
+    const rawRows = rows.reader ? connection.prepare(text).raw() : rows;
+    const raw = { all: guarded(rawRows, "all"), get: guarded(rawRows, "get") };
+    return { run: guarded(rows, "run"), all: guarded(rows, "all"), get: guarded(rows, "get"), raw: () => raw };
+  };
+  return {
+    prepare: (sql) => {
+      guard();
+      let statement = cache.get(sql);
+      if (!statement) {
+        if (cache.size >= MAX_STATEMENTS) cache.clear();
+        statement = compile(sql);
+        cache.set(sql, statement);
+      }
+      return statement;
+    },
+  };
+}
+
+/** Whether a write changed rows, by its result: rows, or a count. */
+function changedRows(result: unknown): boolean {
+  return Array.isArray(result) ? result.length > 0 : (result as { changes?: number } | undefined)?.changes !== 0;
+}
+
+// SQLite plans a statement again on each run, for 8 to 15 µs, if it looked at a bare parameter while planning: at a limit, or at
+// the value an ordered column is compared with. It does not look into a sum or a sign.
+function planOnce(sql: string): string {
+  return sql.replaceAll(/\b(limit|offset) \?/g, "$1 (? + 0)").replaceAll(/([<=>]) \?/g, "$1 +?");
+}

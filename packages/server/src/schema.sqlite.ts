@@ -1,0 +1,14 @@
+import { columnTypes } from "./db/sqlite/columns.ts";
+import { queueTables } from "./queue/tables.ts";
+import { defineTables } from "./schema.ts";
+
+const shared = defineTables(columnTypes);
+
+/** What a SQLite database is opened with. */
+export const sqliteSchema = { tables: shared, searched: shared.contacts };
+
+/** The queue's table; on Postgres graphile-worker has its own. */
+export const { jobs } = queueTables(columnTypes);
+
+/** All tables, for migrations. */
+export const tables = { ...shared, jobs };

@@ -1,0 +1,73 @@
+import { contactTables } from "./contacts/tables.ts";
+import { counterTables } from "./counters/tables.ts";
+import type { ColumnTypes } from "./db/columns.ts";
+import { transactionalTables } from "./emails/tables.ts";
+import { eventTables } from "./events/tables.ts";
+import { httpTables } from "./http/tables.ts";
+import { inboxTables } from "./inbox/tables.ts";
+import { keyTables } from "./keys/tables.ts";
+import { listTables } from "./lists/tables.ts";
+import { marketplaceTables } from "./marketplace/tables.ts";
+import { segmentTables } from "./segments/tables.ts";
+import { senderTables } from "./senders/tables.ts";
+import { suppressionTables } from "./suppressions/tables.ts";
+import { templateTables } from "./templates/tables.ts";
+import { workspaceTables } from "./workspaces/tables.ts";
+
+/** Composes the tables that both databases have. Each is defined once, in the folder of its feature. */
+export function defineTables(c: ColumnTypes) {
+  return {
+    ...workspaceTables(c),
+    ...keyTables(c),
+    ...senderTables(c),
+    ...suppressionTables(c),
+    ...contactTables(c),
+    ...listTables(c),
+    ...segmentTables(c),
+    ...counterTables(c),
+    ...templateTables(c),
+    ...transactionalTables(c),
+    ...eventTables(c),
+    ...httpTables(c),
+    ...inboxTables(c),
+    ...marketplaceTables(c),
+  };
+}
+
+export type Tables = ReturnType<typeof defineTables>;
+
+// Gives `Db`, `Reader` and `Tx` these tables, so that `db/` needs to know no feature and no caller has to pass a type argument.
+declare module "./db/db.ts" {
+  interface Schema extends Tables {}
+}
+
+/**
+ * The tables that code acting for an agent may query (SPEC 1.5, 5). Contacts, emails, campaigns and what is derived from
+ * them are missing: a handler of the agent API that reaches for one does not compile.
+ */
+export type AgentTables = Pick<
+  Tables,
+  | "workspaces"
+  | "listings"
+  | "activations"
+  | "agentEvents"
+  | "deliveryLanes"
+  | "runs"
+  | "runLogs"
+  | "messages"
+  | "approvals"
+  | "creditBalances"
+  | "creditEntries"
+  | "wakeups"
+  | "landingPages"
+  | "landingPageDays"
+  | "landingPageReferrers"
+  | "assets"
+  | "leadMagnets"
+  | "fileContents"
+  | "fileParts"
+  | "brands"
+  // The names of lists and their member counts; the members are in other tables.
+  | "lists"
+  | "counters"
+>;
