@@ -35,7 +35,7 @@ import { closeApprovals } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
-import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/ring.ts";
+import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";

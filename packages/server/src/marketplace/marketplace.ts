@@ -4,11 +4,11 @@ import { activationJobs } from "./activations/jobs.ts";
 import { fileJobs } from "./files/jobs.ts";
 import { pageJobs } from "./landing-pages/jobs.ts";
 import { listingJobs } from "./listings/lifecycle.ts";
-import { messageJobs } from "./messages/jobs.ts";
+import { messageJobs } from "./messages/approvals.ts";
 import { paymentJobs } from "./payments/payments.ts";
 import { retentionJobs } from "./retention/retention.ts";
-import { runJobs } from "./runs/jobs.ts";
-import { wakeupJobs } from "./wakeups/jobs.ts";
+import { runJobs } from "./runs/sweep.ts";
+import { wakeupJobs } from "./wakeups/fire.ts";
 
 /*
  * The marketplace: builders list agents, brands turn them on, agents call back (SPEC 1.4, 3 to 6; DESIGN 6).

@@ -1,20 +1,30 @@
-import type { Brand, BrandSettings } from "@mailsvc/sdk/contract";
+import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { Reader, Tx } from "../../db/db.ts";
-import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
+import type { Tx } from "../../db/db.ts";
+import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables, Tables } from "../../schema.ts";
+import type { Tables } from "../../schema.ts";
 import { assetUrl } from "../files/asset-url.ts";
 
 export type BrandRow = Tables["brands"]["$inferSelect"];
 
-type Source = Reader<AgentTables> | AgentTx;
+/** The brand, for its people. */
+export const brandHandlers: Handlers<typeof contract.brand> = {
+  get: async (_input, { read, deps, workspaceId }) => showBrandSettings(read, deps, await getBrand(read, workspaceId)),
+  update: (input, { tx, deps, workspaceId }) => updateBrand(tx, deps, workspaceId, input),
+};
+
+/** The brand, for its agents. */
+export const agentBrandHandlers: Handlers<AgentContract["brand"]> = {
+  get: async (_input, { read, deps, workspaceId }) => showBrand(read, deps, await getBrand(read, workspaceId)),
+};
 
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
 
-/** The brand of a workspace; before anything was set, one with its name and nothing else. Throws ApiError not_found. */
-export async function getBrand(q: Source, workspaceId: string): Promise<BrandRow> {
+/** The brand of a workspace; with defaults until it is first updated. Throws ApiError not_found. */
+export async function getBrand(q: AgentQuery, workspaceId: string): Promise<BrandRow> {
   const [row] = await q.select().from(q.t.brands).where(eq(q.t.brands.workspaceId, workspaceId));
   if (row) return row;
   const [workspace] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, workspaceId));
@@ -35,7 +45,7 @@ export async function getBrand(q: Source, workspaceId: string): Promise<BrandRow
 }
 
 /** A brand as its agents see it. */
-export async function showBrand(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
+export async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
   const logo = row.logoAssetId === null ? undefined : await findLogo(q, row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
@@ -50,8 +60,8 @@ export async function showBrand(q: Source, deps: Pick<AgentDeps, "baseUrl">, row
   };
 }
 
-/** The same with the rules, as its people see it. */
-export async function showBrandSettings(q: Source, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
+/** The brand with its rules, as its people see it. */
+export async function showBrandSettings(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
   return {
     ...(await showBrand(q, deps, row)),
     logoAssetId: row.logoAssetId,
@@ -62,10 +72,10 @@ export async function showBrandSettings(q: Source, deps: Pick<AgentDeps, "baseUr
 type Parts = "colors" | "fonts" | "voice";
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** What a request changes: single fields, of the parts too. */
+/** A partial update, also within colors, fonts and voice. */
 export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
 
-/** Changes what is sent. Throws ApiError not_found for a logo that is not in the asset library. */
+/** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
 export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
   if (typeof change.logoAssetId === "string" && !(await findLogo(tx, workspaceId, change.logoAssetId)))
@@ -84,7 +94,7 @@ export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, chang
   return showBrandSettings(tx, deps, row);
 }
 
-async function findLogo(q: Source, workspaceId: string, id: string) {
+async function findLogo(q: AgentQuery, workspaceId: string, id: string) {
   const { assets: t } = q.t;
   const [row] = await q
     .select()

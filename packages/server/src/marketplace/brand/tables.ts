@@ -3,19 +3,19 @@ import type { ColumnTypes } from "../../db/columns.ts";
 
 export function brandTables(c: ColumnTypes) {
   return {
-    /** What a brand shows of itself, and the rules it sets its agents. */
+    /** A workspace's brand, and its rules for agents. */
     brands: c.table("brands", {
       workspaceId: c.text("workspace_id").primaryKey(),
       name: c.text("name").notNull(),
       website: c.text("website"),
-      /** An image of the asset library. */
+      /** Id of an asset. */
       logoAssetId: c.text("logo_asset_id"),
       colors: c.json<BrandColors>("colors").notNull(),
       fonts: c.json<BrandFonts>("fonts").notNull(),
       voice: c.json<BrandVoice>("voice").notNull(),
       locale: c.text("locale").notNull(),
       timezone: c.text("timezone").notNull(),
-      /** An agent's page goes out only after a yes of the brand. */
+      /** True when an agent may publish a page only after an approval. */
       publishNeedsApproval: c.flag("publish_needs_approval").notNull(),
       updatedAt: c.instant("updated_at").notNull(),
     }),

@@ -1,14 +1,20 @@
-import { AGENT_SCOPE_GRANTS, type CatalogAgent, type Page } from "@mailsvc/sdk/contract";
+import { AGENT_SCOPE_GRANTS, type CatalogAgent, type contract, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { contains } from "../../db/dialect.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
 
-/** The agents on offer, to every brand alike. */
-export async function listCatalog(
+export const catalogHandlers: Handlers<typeof contract.catalog> = {
+  list: (input, { read, deps, workspaceId }) => listCatalog(read, workspaceId, deps.clock.now(), input),
+  get: ({ slug }, { read, deps, workspaceId }) => getCatalogAgent(read, workspaceId, deps.clock.now(), slug),
+};
+
+/** The listed agents of all builders, newest first. */
+async function listCatalog(
   read: Reader,
   workspaceId: string,
   now: number,
@@ -40,11 +46,10 @@ export async function listCatalog(
   );
 }
 
-/** One agent on offer. Throws ApiError not_found. */
-export async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
+/** One listed agent. Throws ApiError not_found. */
+async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
   const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
-  if (!row || !isListed(row, now))
-    throw new ApiError("not_found", `There is no agent ${JSON.stringify(slug.slice(0, 100))} in the catalog.`);
+  if (!row || !isListed(row, now)) throw new ApiError("not_found", `Agent ${JSON.stringify(slug.slice(0, 100))} not found in the catalog.`);
   return showAgent(row, (await findOwnActivations(read, workspaceId, [row])).get(row.id) ?? null);
 }
 
@@ -59,7 +64,7 @@ function showAgent(row: ListingRow, activationId: string | null): CatalogAgent {
   };
 }
 
-/** This workspace's living activations of these listings, by listing. */
+/** This workspace's current activations of these listings, by listing id. */
 async function findOwnActivations(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
   if (rows.length === 0) return new Map();
   const { activations: a, listings: l } = read.t;

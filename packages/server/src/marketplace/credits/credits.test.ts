@@ -124,7 +124,7 @@ test("what is too much is refused whole, and says how much is there", async () =
   await expect(made.agent.client.credits.consume({ amount: 6, action: "draft" })).rejects.toMatchObject({
     status: 402,
     code: "insufficient_credits",
-    message: "6 credits are needed, and 5 are left.",
+    message: "This needs 6 credits, but the balance is 5.",
     details: [{ path: "amount", code: "balance" }],
   });
   expect(await world.sdk.credits.get()).toEqual({ balance: 5 });

@@ -1,20 +1,20 @@
 import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
 import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
 import type { AgentTables } from "../../schema.ts";
 import type { Actor } from "../runs/runs.ts";
-import { findActiveRun, type Query } from "../runs/store.ts";
+import { findActiveRun } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = AgentTables["activations"]["$inferSelect"];
 
 const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
 
-/** What a workspace has left. */
-export async function getBalance(q: Query, workspaceId: string): Promise<number> {
+/** The balance of a workspace. */
+export async function getBalance(q: AgentQuery, workspaceId: string): Promise<number> {
   const { creditBalances: b } = q.t;
   const [row] = await q.select({ balance: b.balance }).from(b).where(eq(b.workspaceId, workspaceId));
   return row?.balance ?? 0;
@@ -22,7 +22,7 @@ export async function getBalance(q: Query, workspaceId: string): Promise<number>
 
 type NewEntry = Omit<EntryRow, "id" | "createdAt">;
 
-/** Adds credits to a workspace. Throws ApiError conflict beyond what a balance may be. */
+/** Adds credits to a workspace. Throws ApiError conflict when the balance would exceed its limit. */
 export async function grantCredits(
   tx: AgentTx,
   deps: AgentDeps,
@@ -31,15 +31,15 @@ export async function grantCredits(
 ): Promise<CreditEntry> {
   const balanceAfter = await addToBalance(tx, workspaceId, amount);
   if (balanceAfter === undefined)
-    throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`, {
-      details: [{ path: "amount", code: "balance_full", message: "The balance would be too large." }],
+    throw new ApiError("conflict", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`, {
+      details: [{ path: "amount", code: "balance_full", message: "The balance would exceed its limit." }],
     });
   const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
   return showEntry(await appendEntry(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
 }
 
-/** What an agent may spend. */
-export async function showCredits(q: Query, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
+/** The balance, and what the agent may spend this month. */
+export async function showCredits(q: AgentQuery, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
   const activation = await getActivation(q, activationId);
   const { used, resetsAt } = getPeriod(activation, now);
   return {
@@ -59,8 +59,8 @@ export interface Consumption {
 }
 
 /**
- * Spends credits of the brand; the balance never falls below zero, nor does an agent get beyond its limit of the month.
- * Throws ApiError insufficient_credits, not_found for an unknown run, and invalid_state for one that has ended.
+ * Spends credits of the brand, within its balance and the agent's monthly limit. Throws ApiError insufficient_credits,
+ * not_found for an unknown run, and invalid_state for one that has ended.
  */
 export async function consumeCredits(
   tx: AgentTx,
@@ -77,15 +77,15 @@ export async function consumeCredits(
   if (creditLimit !== null && used + amount > creditLimit)
     throw insufficientCredits(
       "period_limit",
-      `This agent may use ${creditLimit} credits a month and has used ${used}; ${amount} more are too many.`,
-      `Its month begins anew at ${iso(resetsAt)}; or ask the brand to raise the limit.`,
+      `This agent may use ${creditLimit} credits a month and has used ${used}; it cannot spend ${amount} more.`,
+      `Its next month starts at ${iso(resetsAt)}; or ask the brand to raise the limit.`,
     );
   const [paid] = await tx
     .update(b)
     .set({ balance: sql`${b.balance} - ${amount}` })
     .where(and(eq(b.workspaceId, workspaceId), gte(b.balance, amount)))
     .returning({ balance: b.balance });
-  if (!paid) throw insufficientCredits("balance", `${amount} credits are needed, and ${await getBalance(tx, workspaceId)} are left.`);
+  if (!paid) throw insufficientCredits("balance", `This needs ${amount} credits, but the balance is ${await getBalance(tx, workspaceId)}.`);
   await tx
     .update(a)
     .set({ creditsUsed: used + amount, creditsResetAt: resetsAt })
@@ -108,8 +108,8 @@ export async function consumeCredits(
 }
 
 /**
- * Gives back what was spent, or a part of it: in all no more than that, and within a day. Throws ApiError not_found,
- * invalid_state when it is too late, and conflict when no more than was asked for is left of it.
+ * Refunds a transaction, fully or in parts, within a day. Throws ApiError not_found, invalid_state after that day or for a
+ * refund, and conflict when less is left of it than asked for.
  */
 export async function refundCredits(
   tx: AgentTx,
@@ -125,10 +125,10 @@ export async function refundCredits(
     .from(e)
     .where(and(eq(e.id, transactionId), eq(e.activationId, activationId)));
   if (!spent) throw notFound("transaction", transactionId);
-  if (spent.kind !== "consume") throw new ApiError("invalid_state", "This is a refund itself: it cannot be refunded.");
+  if (spent.kind !== "consume") throw new ApiError("invalid_state", "This transaction is a refund. A refund cannot be refunded.");
   if (now >= spent.createdAt + REFUND_MS)
-    throw new ApiError("invalid_state", `Credits can be given back within ${CREDIT_LIMITS.refundHours} hours.`, {
-      details: [{ path: "transactionId", code: "refund_window_over", message: `It was spent at ${iso(spent.createdAt)}.` }],
+    throw new ApiError("invalid_state", `A transaction can be refunded within ${CREDIT_LIMITS.refundHours} hours.`, {
+      details: [{ path: "transactionId", code: "refund_window_over", message: `It was made at ${iso(spent.createdAt)}.` }],
     });
   const activation = await getActivation(tx, activationId);
   const month = getPeriod(activation, now);
@@ -141,13 +141,13 @@ export async function refundCredits(
   if (left === 0 || given > left)
     throw new ApiError(
       "conflict",
-      left === 0 ? "All of it was given back already." : `Of this only ${left} credits are left to give back.`,
+      left === 0 ? "This transaction is fully refunded." : `Only ${left} credits of this transaction are left to refund.`,
       {
-        details: [{ path: "amount", code: "already_refunded", message: `${left} are left.` }],
+        details: [{ path: "amount", code: "already_refunded", message: `${left} credits are left to refund.` }],
       },
     );
   const balanceAfter = await addToBalance(tx, workspaceId, given);
-  if (balanceAfter === undefined) throw new ApiError("conflict", `A balance is at most ${CREDIT_LIMITS.balance} credits.`);
+  if (balanceAfter === undefined) throw new ApiError("conflict", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`);
   await tx
     .update(a)
     .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })
@@ -176,7 +176,7 @@ async function appendEntry(tx: AgentTx, deps: AgentDeps, entry: NewEntry): Promi
   return row;
 }
 
-/** Adds to a balance that stays within what a balance may be; undefined when it would not. */
+/** Adds to a balance and returns it; undefined when it would exceed the limit. */
 async function addToBalance(tx: AgentTx, workspaceId: string, amount: number): Promise<number | undefined> {
   const { creditBalances: b } = tx.t;
   await tx.insert(b).values({ workspaceId, balance: 0 }).onConflictDoNothing();
@@ -189,15 +189,15 @@ async function addToBalance(tx: AgentTx, workspaceId: string, amount: number): P
 }
 
 /**
- * The month of an activation, which began on the day on which it was turned on, and what was used in it. No month comes
- * again when a clock is put back.
+ * The current month of an activation, counted from the day it was turned on, and what it has used in it. A month that has
+ * started stays the current one when the clock is set back.
  */
 function getPeriod({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, now: number) {
   const { from, until } = findMonthAround(createdAt, Math.max(now, creditsResetAt - 1));
   return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
 }
 
-async function getActivation(q: Query, id: string): Promise<ActivationRow> {
+async function getActivation(q: AgentQuery, id: string): Promise<ActivationRow> {
   const { activations: a } = q.t;
   const [row] = await q.select().from(a).where(eq(a.id, id));
   if (!row) throw notFound("activation", id);

@@ -7,7 +7,7 @@ import type { AgentTables } from "../../schema.ts";
 
 export type EntryRow = AgentTables["creditEntries"]["$inferSelect"];
 
-/** A line of the ledger, for the brand. */
+/** A ledger entry, as the brand sees it. */
 export function showEntry(row: EntryRow): CreditEntry {
   return {
     id: row.id,
@@ -23,7 +23,7 @@ export function showEntry(row: EntryRow): CreditEntry {
   };
 }
 
-/** The same for the agent that spent it: amounts without a sign. */
+/** The same entry as its agent sees it: amounts have no sign. */
 export function showTransaction(row: EntryRow): CreditTransaction {
   return {
     transactionId: row.id,
@@ -44,7 +44,7 @@ export interface LedgerFilter extends PageInput {
   kind?: CreditKind | undefined;
 }
 
-/** The ledger of a workspace. */
+/** The ledger of a workspace, newest first. */
 export function listEntries(read: Reader<AgentTables>, workspaceId: string, input: LedgerFilter): Promise<Page<CreditEntry>> {
   const { creditEntries: e } = read.t;
   const where = and(
@@ -55,7 +55,7 @@ export function listEntries(read: Reader<AgentTables>, workspaceId: string, inpu
   return listPage(read, where, input, showEntry);
 }
 
-/** What one activation spent. */
+/** The transactions of one activation, newest first. */
 export function listTransactions(
   read: Reader<AgentTables>,
   activationId: string,

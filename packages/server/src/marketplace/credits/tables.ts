@@ -3,7 +3,7 @@ import type { ColumnTypes } from "../../db/columns.ts";
 
 export function creditTables(c: ColumnTypes) {
   return {
-    /** What a brand has left: always the sum of its entries, never below zero. */
+    /** The balance of a workspace: always the sum of its entries, never negative. */
     creditBalances: c.table("credit_balances", {
       workspaceId: c.text("workspace_id").primaryKey(),
       balance: c.int("balance").notNull(),
@@ -18,13 +18,13 @@ export function creditTables(c: ColumnTypes) {
         activationId: c.text("activation_id"),
         runId: c.text("run_id"),
         kind: c.text("kind").$type<CreditKind>().notNull(),
-        /** What it adds to the balance: negative for a consumption. */
+        /** Added to the balance; negative for a consumption. */
         amount: c.int("amount").notNull(),
         balanceAfter: c.int("balance_after").notNull(),
         action: c.text("action"),
         description: c.text("description"),
         units: c.json<unknown>("units"),
-        /** Of a refund: what it gives back. */
+        /** For a refund: the entry it refunds. */
         refundOf: c.text("refund_of"),
         createdAt: c.instant("created_at").notNull(),
       },

@@ -1,10 +1,17 @@
-import type { ListMetadata, Page } from "@mailsvc/sdk/contract";
+import type { AgentContract, ListMetadata, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, isNull, lt, sum } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
+import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../../schema.ts";
+
+/** The names and sizes of the brand's lists, for its agents. Members and addresses stay out of reach. */
+export const agentListHandlers: Handlers<AgentContract["lists"]> = {
+  list: (input, { read, workspaceId }) => listListMetadata(read, workspaceId, input),
+  get: ({ id }, { read, workspaceId }) => getListMetadata(read, workspaceId, id),
+};
 
 interface ListRow {
   id: string;
@@ -15,7 +22,7 @@ interface ListRow {
 }
 
 /** A page of the brand's lists with their sizes, newest first. */
-export async function listListMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
+async function listListMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
   const { lists: t } = read.t;
   const where = whereExisting(read.t, workspaceId);
   const page = await pageOf(
@@ -35,7 +42,7 @@ export async function listListMetadata(read: Reader<AgentTables>, workspaceId: s
 }
 
 /** One list with its size. Throws ApiError not_found. */
-export async function getListMetadata(read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> {
+async function getListMetadata(read: Reader<AgentTables>, workspaceId: string, id: string): Promise<ListMetadata> {
   const { lists: t } = read.t;
   const rows = await read
     .select(readableColumns(read.t))
@@ -46,7 +53,7 @@ export async function getListMetadata(read: Reader<AgentTables>, workspaceId: st
   return list;
 }
 
-/** What an agent may know of a list. Who a confirmation mail comes from is an address, so it is not read at all. */
+/** The columns an agent may read. The sender of confirmation mails is an address, so it is not selected. */
 function readableColumns({ lists: t }: AgentTables) {
   return {
     id: t.id,

@@ -20,10 +20,24 @@ import {
   showMessage,
 } from "./store.ts";
 
-/** Lets a question expire that nobody has answered. */
+/*
+ * The states of an approval request. All but PENDING are final. Every change is one conditional update (`resolve`), so of
+ * two concurrent ones the first wins.
+ *
+ *   from      trigger                                     to          event `decision`
+ *   (new)     postMessage                                 PENDING
+ *   PENDING   answerRequest with `approve`                APPROVED    approved
+ *   PENDING   answerRequest with `reject`                 REJECTED    rejected
+ *   PENDING   answerRequest with another option           ANSWERED    the id of the option
+ *   PENDING   its time (expireApproval)                   EXPIRED     expired
+ *   PENDING   cancelRequest, by the agent                 CANCELLED   (no event)
+ *   PENDING   the end of its run or activation            CANCELLED   (no event)
+ */
+
+/** Expires an approval request at the end of its time. */
 export const EXPIRE_APPROVAL_JOB = "agent.approval.expire";
 
-/** What the two options everybody knows are called once they were chosen. */
+/** State and decision of the standard options. */
 const STANDARD_OPTIONS: Readonly<Record<string, { status: ApprovalStatus; decision: string }>> = {
   approve: { status: "APPROVED", decision: "approved" },
   reject: { status: "REJECTED", decision: "rejected" },
@@ -37,8 +51,8 @@ export interface Answer {
 }
 
 /**
- * Answers an agent's question, once and for all. Throws ApiError not_found, validation_error for an option it does not
- * have, and invalid_state when it is no longer open.
+ * Answers an approval request; the first answer counts. Throws ApiError not_found, validation_error for an unknown option,
+ * and invalid_state when it is no longer PENDING.
  */
 export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
   const now = deps.clock.now();
@@ -48,46 +62,50 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
   const option = approval.options.find((o) => o.id === answer.decision);
   if (!option) {
     const names = approval.options.map((o) => o.id).join(", ");
-    throw invalid("decision", "unknown_option", `This request has no such option. Choose one of: ${names}.`);
+    throw invalid("decision", "unknown_option", `This request has no such option. Use one of: ${names}.`);
   }
   if (answer.comment !== undefined && !approval.allowComment)
-    throw invalid("comment", "not_allowed", "This request takes no comment: answer with a decision alone.");
-  const known = STANDARD_OPTIONS[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
-  const settled = await resolve(tx, approval, { ...known, comment: answer.comment ?? null, answeredAt: now }, "open", now);
-  if (!settled) throw notOpenError((await findRequest(tx, { workspaceId }, id, now)).approval);
-  await announce(tx, deps, message, settled, "brand");
-  return showMessage({ message: await markReadByReply(tx, message, now), approval: settled }, now);
+    throw invalid("comment", "not_allowed", "This request does not allow a comment.");
+  const outcome = STANDARD_OPTIONS[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
+  const resolved = await resolve(tx, approval, { ...outcome, comment: answer.comment ?? null, answeredAt: now }, "open", now);
+  if (!resolved) throw notOpenError((await findRequest(tx, { workspaceId }, id, now)).approval);
+  await announce(tx, deps, message, resolved, "brand");
+  return showMessage({ message: await markReadByReply(tx, message, now), approval: resolved }, now);
 }
 
 /**
- * Takes an agent's own question back; doing so twice is one. No event follows: the agent knows. Throws ApiError not_found,
- * or invalid_state when it was answered or has expired.
+ * Cancels an agent's own request, without an event. Repeating it changes nothing. Throws ApiError not_found, or
+ * invalid_state when it was answered or has expired.
  */
 export async function cancelRequest(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Message> {
   const now = deps.clock.now();
   const { message, approval } = await findRequest(tx, { activationId }, id, now);
   if (approval.status === "CANCELLED") return showMessage({ message, approval }, now);
   if (approval.status !== "PENDING") throw notOpenError(approval);
-  const settled = await resolve(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
-  if (!settled) throw notOpenError((await findRequest(tx, { activationId }, id, now)).approval);
+  const resolved = await resolve(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
+  if (!resolved) throw notOpenError((await findRequest(tx, { activationId }, id, now)).approval);
   if (message.runId !== null) await endWait(tx, deps, { activationId, runId: message.runId }, id);
-  return showMessage({ message, approval: settled }, now);
+  return showMessage({ message, approval: resolved }, now);
 }
 
-/** A question nobody has answered in time has expired at that time, however late this comes by. */
-export function expireApproval(deps: Deps): JobHandler {
+export function messageJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [EXPIRE_APPROVAL_JOB]: expireApproval(deps) };
+}
+
+/** Expires a request that was not answered in time. Its `answeredAt` is the end of that time, however late the job runs. */
+function expireApproval(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const { workspaceId, messageId } = payload as { workspaceId: string; messageId: string };
     const { message, approval } = await findMessage(deps.db.read, { workspaceId }, messageId);
     if (approval?.status !== "PENDING") return {};
-    // The clock was set back meanwhile.
+    // The clock was set back since the job was scheduled.
     if (deps.clock.now() < approval.expiresAt) return { again: approval.expiresAt };
     return {
       commit: async (tx) => {
         const now = deps.clock.now();
         const expired = { status: "EXPIRED" as const, decision: "expired", comment: null, answeredAt: approval.expiresAt };
-        const settled = await resolve(tx, approval, expired, "expired", now);
-        if (settled) await announce(tx, deps, message, settled, "system");
+        const resolved = await resolve(tx, approval, expired, "expired", now);
+        if (resolved) await announce(tx, deps, message, resolved, "system");
       },
     };
   };
@@ -108,7 +126,7 @@ export async function closeApprovals(tx: AgentTx, activationIds: readonly string
 }
 
 function notOpenError({ status }: ApprovalRow): ApiError {
-  return new ApiError("invalid_state", `This request is ${status}: only a PENDING one can be answered or taken back.`, {
+  return new ApiError("invalid_state", `This request is ${status}. Only a PENDING one can be answered or cancelled.`, {
     details: [{ path: "", code: `approval_${status.toLowerCase()}`, message: "The first answer counts." }],
   });
 }
@@ -121,28 +139,28 @@ async function findRequest(
 ): Promise<MessageWithApproval & { approval: ApprovalRow }> {
   const { message, approval } = await findMessage(tx, owner, id);
   if (approval === null)
-    throw new ApiError("invalid_state", `This message is a ${message.type}: it asks for no answer.`, {
-      details: [{ path: "", code: "not_a_request", message: "Only an APPROVAL_REQUEST can be answered or taken back." }],
+    throw new ApiError("invalid_state", `This message is a ${message.type}, not an APPROVAL_REQUEST.`, {
+      details: [{ path: "", code: "not_a_request", message: "Only an APPROVAL_REQUEST can be answered or cancelled." }],
       hint: "Write a message instead: mailsvc messages create",
     });
   return { message, approval: effectiveApproval(approval, now) };
 }
 
-/** Settles an open question; of several who do so at once one succeeds. */
-async function resolve(tx: AgentTx, approval: ApprovalRow, settled: Resolution, still: "open" | "expired", now: number) {
+/** Gives a PENDING approval its final state; of concurrent calls one succeeds. */
+async function resolve(tx: AgentTx, approval: ApprovalRow, resolved: Resolution, expected: "open" | "expired", now: number) {
   await lockActivation(tx, approval.activationId);
   const { approvals: p } = tx.t;
   const [row] = await tx
     .update(p)
-    .set(settled)
+    .set(resolved)
     .where(
-      and(eq(p.messageId, approval.messageId), eq(p.status, "PENDING"), still === "open" ? gt(p.expiresAt, now) : lte(p.expiresAt, now)),
+      and(eq(p.messageId, approval.messageId), eq(p.status, "PENDING"), expected === "open" ? gt(p.expiresAt, now) : lte(p.expiresAt, now)),
     )
     .returning();
   return row;
 }
 
-/** Tells the agent what came of its question: by an event, in the inbox, and by letting the run go on that waits for it. */
+/** Tells the agent the outcome: a message, an event, and the end of its run's wait. */
 async function announce(
   tx: AgentTx,
   deps: AgentDeps,

@@ -1,13 +1,13 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { findActivation } from "../activations/store.ts";
-import { answerRequest } from "./approvals.ts";
+import { answerRequest, cancelRequest } from "./approvals.ts";
+import { listApprovals, listInbox } from "./inbox.ts";
 import { listMessages } from "./list.ts";
-import { markRead, writeToAgent } from "./messages.ts";
+import { markRead, postMessage, writeToAgent } from "./messages.ts";
 import { findMessage, showMessage } from "./store.ts";
-import { listApprovals, listInbox } from "./waiting.ts";
 
-/** What agents ask, for the brand. */
+/** Approval requests of all agents, for the brand. */
 export const approvalHandlers: Handlers<typeof contract.approvals> = {
   list: (input, { read, deps, workspaceId }) => listApprovals(read, workspaceId, deps.clock.now(), input),
 };
@@ -19,11 +19,21 @@ export const messageHandlers: Handlers<typeof contract.messages> = {
     await findActivation(read, workspaceId, id);
     return listMessages(read, id, deps.clock.now(), input);
   },
-  create: ({ id, ...letter }, { tx, deps, workspaceId }) => writeToAgent(tx, deps, workspaceId, id, letter),
+  create: ({ id, ...message }, { tx, deps, workspaceId }) => writeToAgent(tx, deps, workspaceId, id, message),
   get: async ({ id }, { read, deps, workspaceId }) => showMessage(await findMessage(read, { workspaceId }, id), deps.clock.now()),
   answer: ({ id, ...answer }, { tx, deps, workspaceId }) => answerRequest(tx, deps, workspaceId, id, answer),
   read: async ({ id, upToSequence }, { tx, deps, workspaceId }) => {
     await findActivation(tx, workspaceId, id);
     return markRead(tx, deps, id, "outbound", upToSequence);
   },
+};
+
+/** Messages, for the agent of one activation. */
+export const agentMessageHandlers: Handlers<AgentContract["messages"]> = {
+  list: (input, { read, deps, agent }) => listMessages(read, agent.activationId, deps.clock.now(), input),
+  get: async ({ activationId, messageId }, { read, deps }) =>
+    showMessage(await findMessage(read, { activationId }, messageId), deps.clock.now()),
+  create: (input, { tx, deps, agent }) => postMessage(tx, deps, agent, input),
+  cancel: ({ activationId, messageId }, { tx, deps }) => cancelRequest(tx, deps, activationId, messageId),
+  read: ({ activationId, upToSequence }, { tx, deps }) => markRead(tx, deps, activationId, "inbound", upToSequence),
 };

@@ -14,7 +14,7 @@ export interface MessageFilter extends PageInput {
   afterSequence?: number | undefined;
 }
 
-/** The messages of an activation, newest first; after a sequence, oldest first. */
+/** The messages of an activation, newest first; with `afterSequence`, oldest first. */
 export function listMessages(read: Reader<AgentTables>, activationId: string, now: number, input: MessageFilter): Promise<Page<Message>> {
   const { messages: m, approvals: p } = read.t;
   const { type, direction, runId, since, afterSequence } = input;
@@ -25,7 +25,7 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
     since === undefined ? undefined : gte(m.createdAt, Date.parse(since)),
     afterSequence === undefined ? undefined : gt(m.sequence, afterSequence),
   );
-  // Questions in a state are few among messages: their index leads to them, 1 ms instead of 20 among 5000.
+  // Few messages are approvals in a given state, so start from their index: 1 ms instead of 20 among 5,000 messages.
   const where =
     input.status === undefined
       ? and(eq(m.activationId, activationId), ofMessage)
@@ -61,7 +61,7 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
   );
 }
 
-/** Questions in a state, as it counts now. */
+/** Condition for approvals in a state as it counts now. */
 function whereStatus({ approvals: p }: AgentTables, status: ApprovalStatus | undefined, now: number): SQL | undefined {
   if (status === undefined) return undefined;
   if (status === "PENDING") return and(eq(p.status, "PENDING"), gt(p.expiresAt, now));

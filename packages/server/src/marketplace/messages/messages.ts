@@ -24,8 +24,8 @@ export interface NewAgentMessage {
 }
 
 /**
- * Posts a message of an agent. A question with `suspendRun` lets its run wait. Throws ApiError not_found for an unknown run
- * or preview, invalid_state for a question of a run that has ended, and conflict for an externalId that was used.
+ * Posts an agent's message. An approval request with `suspendRun` makes its run WAITING. Throws ApiError not_found for an
+ * unknown run or preview, invalid_state for an approval request of an ended run, and conflict for an externalId in use.
  */
 export async function postMessage(
   tx: AgentTx,
@@ -35,11 +35,11 @@ export async function postMessage(
 ): Promise<Message> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
-  const { approval: question, runId = null } = post;
+  const { approval: request, runId = null } = post;
   await assertNewExternalId(tx, activationId, post.externalId);
-  await assertPreviewExists(tx, workspaceId, question?.preview);
+  await assertPreviewExists(tx, workspaceId, request?.preview);
   let run: RunRow | null = null;
-  if (runId !== null) run = await (question ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  if (runId !== null) run = await (request ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId,
@@ -53,18 +53,18 @@ export async function postMessage(
     externalId: post.externalId ?? null,
     createdAt: now,
   });
-  if (!question) return showMessage({ message, approval: null }, now);
-  const expiresAt = now + question.expiresInSeconds * 1000;
+  if (!request) return showMessage({ message, approval: null }, now);
+  const expiresAt = now + request.expiresInSeconds * 1000;
   const approval: ApprovalRow = {
     messageId: message.id,
     activationId,
     workspaceId,
     runId,
-    title: question.title,
-    options: question.options,
-    allowComment: question.allowComment,
-    preview: question.preview ?? null,
-    suspendRun: run !== null && question.suspendRun,
+    title: request.title,
+    options: request.options,
+    allowComment: request.allowComment,
+    preview: request.preview ?? null,
+    suspendRun: run !== null && request.suspendRun,
     status: "PENDING",
     decision: null,
     comment: null,
@@ -84,19 +84,19 @@ export interface NewBrandMessage {
   runId?: string | undefined;
 }
 
-/** Writes to an agent. Throws ApiError not_found for what it names and is not there, invalid_state for an agent that is off. */
+/** Posts a brand's message to an agent. Throws ApiError not_found for an unknown activation, run or message, and invalid_state for a deactivated one. */
 export async function writeToAgent(
   tx: AgentTx,
   deps: AgentDeps,
   workspaceId: string,
   id: string,
-  letter: NewBrandMessage,
+  wanted: NewBrandMessage,
 ): Promise<Message> {
   const now = deps.clock.now();
   assertLiving(await findActivation(tx, workspaceId, id), now);
-  const { inReplyTo = null, runId = null } = letter;
+  const { inReplyTo = null, runId = null } = wanted;
   if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
-  const answered = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;
+  const original = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId: id,
@@ -105,16 +105,16 @@ export async function writeToAgent(
     type: "TEXT",
     direction: "inbound",
     author: "brand",
-    text: letter.text,
-    format: letter.format,
+    text: wanted.text,
+    format: wanted.format,
     inReplyTo,
     createdAt: now,
   });
-  if (answered) await markReadByReply(tx, answered, now);
+  if (original) await markReadByReply(tx, original, now);
   return showMessage({ message, approval: null }, now);
 }
 
-/** Marks what one side wrote as read by the other, and answers how much of it is still unread. */
+/** Marks messages of one direction as read up to a sequence, and returns how many remain unread. */
 export async function markRead(
   tx: AgentTx,
   deps: AgentDeps,
@@ -132,7 +132,7 @@ export async function markRead(
   return { unread: left?.n ?? 0 };
 }
 
-/** Throws ApiError conflict, which names the message that has this name already. */
+/** Throws ApiError conflict, naming the message that has this externalId. */
 async function assertNewExternalId(tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> {
   if (externalId === undefined) return;
   const { messages: m } = tx.t;
@@ -141,13 +141,13 @@ async function assertNewExternalId(tx: AgentTx, activationId: string, externalId
     .from(m)
     .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
   if (!taken) return;
-  throw new ApiError("conflict", "A message with this externalId was posted before.", {
+  throw new ApiError("conflict", "A message with this externalId exists already.", {
     details: [{ path: "externalId", code: "duplicate_external_id", message: taken.id }],
-    hint: "It is there already: details name its id.",
+    hint: "details[0].message is the id of that message.",
   });
 }
 
-/** Throws ApiError not_found unless what is shown with a question belongs to the brand. */
+/** Throws ApiError not_found unless the page or file of a preview exists in the brand's workspace. */
 async function assertPreviewExists(tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> {
   if (!preview || preview.kind === "text") return;
   const { landingPages, leadMagnets, assets } = tx.t;
@@ -157,7 +157,7 @@ async function assertPreviewExists(tx: AgentTx, workspaceId: string, preview: Ap
     .from(table)
     .where(and(eq(table.id, preview.id ?? ""), eq(table.workspaceId, workspaceId)));
   if (!found)
-    throw new ApiError("not_found", `There is no ${preview.kind.replace("_", " ")} with the id in approval.preview.`, {
-      details: [{ path: "approval.preview.id", code: "not_found", message: "It is not there." }],
+    throw new ApiError("not_found", `The ${preview.kind.replace("_", " ")} in approval.preview was not found.`, {
+      details: [{ path: "approval.preview.id", code: "not_found", message: "Not found." }],
     });
 }

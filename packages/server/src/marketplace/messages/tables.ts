@@ -18,9 +18,9 @@ export function messageTables(c: ColumnTypes) {
         author: c.text("author").$type<"agent" | "brand" | "system">().notNull(),
         text: c.text("text").notNull(),
         format: c.text("format").$type<"plain" | "markdown">().notNull(),
-        /** The agent's own name for it, unique per activation. */
+        /** The agent's own id, unique per activation. */
         externalId: c.text("external_id"),
-        /** The message it answers. */
+        /** Id of the message it replies to. */
         inReplyTo: c.text("in_reply_to"),
         createdAt: c.instant("created_at").notNull(),
         readAt: c.instant("read_at"),
@@ -30,11 +30,11 @@ export function messageTables(c: ColumnTypes) {
         c.uniqueIndex("messages_external").on(t.activationId, t.externalId),
         c.index("messages_activation").on(t.activationId, t.id),
         c.index("messages_unread").on(t.activationId, t.direction, t.readAt),
-        // What waits in a workspace, newest first.
+        // Unread messages of a workspace, newest first.
         c.index("messages_waiting").on(t.workspaceId, t.direction, t.type, t.id).where(isNull(t.readAt)),
       ],
     ),
-    /** The question of an APPROVAL_REQUEST; one for each such message. */
+    /** The question of an APPROVAL_REQUEST: one row per such message. */
     approvals: c.table(
       "approvals",
       {
@@ -55,7 +55,7 @@ export function messageTables(c: ColumnTypes) {
       },
       (t) => [
         c.index("approvals_activation").on(t.activationId, t.status, t.messageId),
-        // Questions of a workspace in a state, newest first; with their end, so that open ones are counted in the index alone.
+        // Approvals of a workspace by state, newest first; includes expiresAt so that open ones are counted in the index alone.
         c.index("approvals_workspace").on(t.workspaceId, t.status, t.messageId, t.expiresAt),
       ],
     ),

@@ -2,48 +2,61 @@ import { RUN_LIMITS } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
+import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 
-/** How long a RUNNING run lives without a heartbeat (SPEC 8), ms. */
+/** A RUNNING run fails this long after its last heartbeat (SPEC 8), ms. */
 export const WINDOW_MS = RUN_LIMITS.windowMinutes * 60_000;
 
+/** Fails runs whose deadline has passed. */
+export const SWEEP_JOB = "agent.runs.sweep";
+
 /**
- * Says which deadlines have passed. While nobody could reach us, or the machine's clock had jumped, no run could be
- * heard: after such an absence all of them get a whole window anew.
+ * Schedules a sweep of the runs at an instant (ms). All deadlines within one second share a job, and each sweep schedules
+ * the next. So every RUNNING run has a job at or before its end, and a heartbeat, which only moves the deadline to later,
+ * needs none.
+ */
+export function scheduleSweep(tx: AgentTx, deps: AgentDeps, at: number): Promise<void> {
+  return deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: {}, runAt: at, dedupeKey: `${SWEEP_JOB}:${Math.floor(at / 1000)}` });
+}
+
+/**
+ * Says which deadlines of runs have passed. While no server was reachable, or when the machine's clock jumped, heartbeats
+ * could not arrive: after such an outage every run gets a whole new window.
  */
 export interface RunClock {
-  /** Deadlines up to this instant (ms) have passed. */
+  /** Deadlines up to this instant (ms) have passed; 0 while every run is within a new window. */
   overdue(): number;
-  /** Looks how long nobody was there, and keeps watch from now on. */
+  /** Detects an outage before this start, then watches for lost time until `stop`. */
   start(): Promise<void>;
-  /** Starts over after the data, and the clock with them, were put back. */
+  /** Forgets what it knows after the data and the clock were restored. */
   reset(): void;
   stop(): Promise<void>;
 }
 
-/** Among the facts about an installation: when one of its servers was last alive, ms. */
+/** Key in the `meta` table: when a server of this installation last ran, ms. */
 const ALIVE_AT = "aliveAt";
-// How often life is noted, on real time.
+// How often a server stores that it is alive, in real time.
 const HEARTBEAT_MS = 5000;
-// Of this length and beyond our own absence counts; a restart is shorter.
+// The shortest gap that counts as an outage; a restart is shorter.
 const OUTAGE_MS = 30_000;
-// What wall clock and monotonic clock may differ by between two looks: more is a jump.
+// The difference between wall clock and monotonic clock that counts as a jump.
 const JUMP_MS = 1000;
 const CHUNK = 1000;
 
-/** When a server of this installation was last alive, ms; null when it never was. */
+/** When a server of this installation last ran, ms; null when none has. */
 export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
   const { meta, runs } = q.t;
-  const [noted] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE_AT));
-  // A heartbeat that came in proves as much.
-  const [heard] = await q
+  const [stored] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE_AT));
+  // A run's heartbeat proves that a server was running.
+  const [latest] = await q
     .select({ deadlineAt: runs.deadlineAt })
     .from(runs)
     .where(eq(runs.status, "RUNNING"))
     .orderBy(desc(runs.status), desc(runs.deadlineAt))
     .limit(1);
-  const signs = [Number(noted?.value ?? 0), (heard?.deadlineAt ?? 0) - WINDOW_MS].filter((at) => at > 0);
+  const signs = [Number(stored?.value ?? 0), (latest?.deadlineAt ?? 0) - WINDOW_MS].filter((at) => at > 0);
   return signs.length === 0 ? null : Math.max(...signs);
 }
 
@@ -51,51 +64,51 @@ export interface RunClockOptions {
   db: Db;
   clock: Clock;
   log: Log;
-  /** True for a clock that its owner moves: it never jumps by accident. */
+  /** True for a clock that tests and dev mode move: its jumps are intended. */
   controllable: boolean;
 }
 
 export function makeRunClock({ db, clock, log, controllable: bent }: RunClockOptions): RunClock {
-  /** Since when runs can be heard without a break. */
+  /** Since when heartbeats could arrive without interruption, ms. */
   let floor = Number.NEGATIVE_INFINITY;
   let wall = 0;
   let real = 0;
-  let beatAt = 0;
-  /** A floor that is not in the rows yet. */
-  let fresh: number | null = null;
+  let heartbeatAt = 0;
+  /** A floor whose new deadlines are not stored yet. */
+  let unstored: number | null = null;
   let timer: Timer | null = null;
   let work: Promise<void> = Promise.resolve();
 
-  const settle = (): void => {
+  const readClocks = (): void => {
     wall = clock.now();
     real = clock.real.now();
   };
 
-  const quietly = (run: () => Promise<void>): Promise<void> => {
+  const inOrder = (run: () => Promise<void>): Promise<void> => {
     work = work.then(run).catch((error: unknown) => {
-      // The next beat is five seconds away.
-      if (!(error instanceof StorageUnavailable)) log.error("the watch over runs met trouble", { error: String(error) });
+      // Not worth a log line while the storage is unavailable: the next heartbeat is five seconds away.
+      if (!(error instanceof StorageUnavailable)) log.error("run clock failed", { error: String(error) });
     });
     return work;
   };
 
-  /** Notices a clock that was set, and a process that stood still. */
-  const look = (): void => {
+  /** Detects a clock that was set, and a process that was suspended. */
+  const detectLostTime = (): void => {
     if (bent) return;
     const now = clock.now();
     const instant = clock.real.now();
     const jump = now - wall - (instant - real);
-    const stood = instant - beatAt > OUTAGE_MS;
-    settle();
-    if (Math.abs(jump) <= JUMP_MS && !stood) return;
-    beatAt = instant;
+    const suspended = instant - heartbeatAt > OUTAGE_MS;
+    readClocks();
+    if (Math.abs(jump) <= JUMP_MS && !suspended) return;
+    heartbeatAt = instant;
     floor = now;
-    // The rows follow with the next beat: this may be asked inside a transaction.
-    fresh = now;
-    log.warn("time was lost: every run has a whole window from now on", { jumpMs: Math.round(jump), stood });
+    // The next heartbeat stores the deadlines; this may run inside a transaction.
+    unstored = now;
+    log.warn("time was lost: every run gets a new window", { jumpMs: Math.round(jump), suspended });
   };
 
-  const note = async (): Promise<void> => {
+  const storeAlive = async (): Promise<void> => {
     const { runs } = db.read.t;
     const [one] = await db.read.select({ id: runs.id }).from(runs).where(eq(runs.status, "RUNNING")).limit(1);
     if (!one) return;
@@ -109,50 +122,50 @@ export function makeRunClock({ db, clock, log, controllable: bent }: RunClockOpt
     });
   };
 
-  const beat = (): void => {
-    look();
-    beatAt = clock.real.now();
-    const since = fresh;
-    fresh = null;
-    if (since !== null) void quietly(() => giveWindows(db, since));
-    void quietly(note);
-    timer = clock.real.after(HEARTBEAT_MS, beat);
+  const heartbeat = (): void => {
+    detectLostTime();
+    heartbeatAt = clock.real.now();
+    const since = unstored;
+    unstored = null;
+    if (since !== null) void inOrder(() => renewWindows(db, since));
+    void inOrder(storeAlive);
+    timer = clock.real.after(HEARTBEAT_MS, heartbeat);
   };
 
   return {
     overdue: () => {
-      look();
+      detectLostTime();
       const now = clock.now();
       return now < floor + WINDOW_MS ? 0 : now;
     },
     start: async () => {
       timer?.cancel();
-      settle();
-      beatAt = real;
+      readClocks();
+      heartbeatAt = real;
       const alive = await lastAliveAt(db.read);
       if (alive !== null && Math.abs(wall - alive) > OUTAGE_MS) {
         floor = wall;
-        await giveWindows(db, floor);
+        await renewWindows(db, floor);
       }
-      beat();
+      heartbeat();
       await work;
     },
     reset: () => {
       floor = Number.NEGATIVE_INFINITY;
-      fresh = null;
-      settle();
-      beatAt = real;
+      unstored = null;
+      readClocks();
+      heartbeatAt = real;
     },
     stop: async () => {
       timer?.cancel();
       timer = null;
-      await quietly(note);
+      await inOrder(storeAlive);
     },
   };
 }
 
-/** Gives runs whose window began before `floor`, or lies far behind it, a whole one from there. */
-async function giveWindows(db: Db, floor: number): Promise<void> {
+/** Moves the deadline of runs whose window began before `floor`, or lies too far after it, to one window after `floor`. */
+async function renewWindows(db: Db, floor: number): Promise<void> {
   const deadlineAt = floor + WINDOW_MS;
   const { runs } = db.read.t;
   const stale = and(eq(runs.status, "RUNNING"), or(lt(runs.deadlineAt, deadlineAt), gt(runs.deadlineAt, deadlineAt + WINDOW_MS)));

@@ -1,12 +1,11 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { findActivation } from "../activations/store.ts";
 import { listRunLogs, listRuns } from "./list.ts";
-import { cancelRunForBrand } from "./runs.ts";
-import { showRun } from "./show.ts";
-import { findRun } from "./store.ts";
+import { cancelRunForBrand, endRun, logRun, startRun } from "./runs.ts";
+import { findRun, showRun, showRunDetail } from "./store.ts";
 
-/** Runs, for the brand whose agent they are of. */
+/** Runs, for the brand whose agent works on them. */
 export const runHandlers: Handlers<typeof contract.runs> = {
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
     await findActivation(read, workspaceId, id);
@@ -25,4 +24,23 @@ export const runHandlers: Handlers<typeof contract.runs> = {
     await findActivation(tx, workspaceId, id);
     return cancelRunForBrand(tx, deps, { activationId: id, runId }, force);
   },
+};
+
+/** Runs, for their agent. */
+export const agentRunHandlers: Handlers<AgentContract["runs"]> = {
+  start: async (input, { tx, deps, agent }) => {
+    const { run, created } = await startRun(tx, deps, agent, input);
+    return { status: created ? 201 : 200, body: run };
+  },
+  log: (input, { tx, deps, agent: { activationId } }) => logRun(tx, deps, activationId, input),
+  complete: ({ runId, status, ...result }, { tx, deps, agent: { activationId } }) =>
+    endRun(tx, deps, { activationId, runId }, status, result),
+  fail: ({ runId, ...result }, { tx, deps, agent: { activationId } }) => endRun(tx, deps, { activationId, runId }, "FAILED", result),
+  cancel: ({ runId, ...result }, { tx, deps, agent: { activationId } }) => endRun(tx, deps, { activationId, runId }, "CANCELLED", result),
+  list: (input, { read, deps, agent: { activationId } }) => listRuns(read, activationId, deps.runClock.overdue(), input),
+  get: async ({ activationId, runId }, { read, deps }) => {
+    const overdue = deps.runClock.overdue();
+    return showRunDetail(await findRun(read, { activationId, runId }, overdue), overdue);
+  },
+  logs: ({ activationId, runId, ...input }, { read }) => listRunLogs(read, { activationId, runId }, input),
 };

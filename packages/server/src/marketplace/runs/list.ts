@@ -3,15 +3,14 @@ import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-or
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageBySeq, pageOf } from "../../db/pagination.ts";
 import type { AgentTables } from "../../schema.ts";
-import { showRun, showRunLog } from "./show.ts";
-import { findRun, type RunKey } from "./store.ts";
+import { findRun, type RunKey, showRun, showRunLog } from "./store.ts";
 
 export interface RunFilter extends PageInput {
   status?: RunStatus | undefined;
   since?: string | undefined;
 }
 
-/** The runs of an activation. */
+/** The runs of an activation, newest first. */
 export function listRuns(read: Reader<AgentTables>, activationId: string, overdue: number, input: RunFilter): Promise<Page<Run>> {
   const { runs } = read.t;
   const where = and(
@@ -34,7 +33,7 @@ export function listRuns(read: Reader<AgentTables>, activationId: string, overdu
   );
 }
 
-/** What a run has logged. Throws ApiError not_found. */
+/** The log entries of a run, newest first. Throws ApiError not_found. */
 export async function listRunLogs(
   read: Reader<AgentTables>,
   name: RunKey,
@@ -60,7 +59,7 @@ export async function listRunLogs(
   );
 }
 
-/** Runs in a state, as it counts now. */
+/** Condition for runs in a state as it counts now. */
 function whereStatus({ runs }: AgentTables, status: RunStatus | undefined, overdue: number): SQL | undefined {
   if (status === undefined) return undefined;
   if (status === "RUNNING") return and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue));

@@ -5,8 +5,7 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { lockActivation } from "../activations/lock.ts";
-import { WINDOW_MS } from "./clock.ts";
-import { showRun } from "./show.ts";
+import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import {
   effectiveRun,
   findActiveRun,
@@ -16,14 +15,27 @@ import {
   type RunKey,
   type RunRow,
   runEndedError,
+  showRun,
   stillActive,
 } from "./store.ts";
 import { cancelWaits } from "./waits.ts";
-import { scheduleSweep } from "./watch.ts";
 
-/**
- * The states of a run. RUNNING and WAITING change into each other; COMPLETED, FAILED and CANCELLED are final. Each move is
- * one conditional update, so of two that end a run at the same time one wins.
+/*
+ * The states of a run. COMPLETED, FAILED and CANCELLED are final. Every change is one conditional update (`stillActive`), so
+ * of two concurrent ones the first wins.
+ *
+ *   from               trigger                                                to
+ *   (new)              startRun                                               RUNNING
+ *   RUNNING            logRun: the heartbeat                                  RUNNING, with a whole window
+ *   RUNNING, WAITING   suspendRun: a question or wakeup with suspendRun       WAITING, without a window
+ *   WAITING            logRun                                                 RUNNING; the question stays open
+ *   WAITING            endWait: answered, expired, cancelled, fired           RUNNING, or WAITING for what else is open
+ *   RUNNING            cancelRunForBrand                                      RUNNING, cancelRequested
+ *   WAITING            cancelRunForBrand                                      CANCELLED
+ *   RUNNING, WAITING   cancelRunForBrand with force                           CANCELLED
+ *   RUNNING, WAITING   endRun                                                 COMPLETED, FAILED (reported) or CANCELLED
+ *   RUNNING            the end of its window (failOverdueRuns)                FAILED (heartbeat_timeout)
+ *   RUNNING, WAITING   the end of its activation                              CANCELLED
  */
 
 export interface RunRequest {
@@ -34,17 +46,17 @@ export interface RunRequest {
   metadata?: Record<string, unknown> | undefined;
 }
 
-/** Whose agent acts, and where. */
+/** The agent that acts, and its brand's workspace. */
 export interface Actor {
   readonly activationId: string;
   readonly workspaceId: string;
 }
 
 /**
- * Starts a run. A name that an active run has, and the same request, answer that run; `made` is false then. Throws ApiError
- * not_found for an unknown parent; conflict for a name that is taken, and with too many active runs.
+ * Starts a run. A repeat of the request that started an active run returns that run, with `created` false. Throws ApiError
+ * not_found for an unknown parent, and conflict for a runId in use or too many active runs.
  */
-export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; made: boolean }> {
+export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; created: boolean }> {
   const { activationId, workspaceId } = actor;
   const overdue = deps.runClock.overdue();
   await lockActivation(tx, activationId);
@@ -53,9 +65,10 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   const runId = request.runId ?? id;
   const known = await lookUpRun(tx, { activationId, runId });
   if (known) {
-    if (known.requestHash === requestHash && isActive(effectiveRun(known, overdue))) return { run: showRun(known, overdue), made: false };
-    throw new ApiError("conflict", `There is another run ${runId} already.`, {
-      details: [{ path: "runId", code: "run_id_conflict", message: "A run's id is used once." }],
+    if (known.requestHash === requestHash && isActive(effectiveRun(known, overdue)))
+      return { run: showRun(known, overdue), created: false };
+    throw new ApiError("conflict", `Another run already has the id ${runId}.`, {
+      details: [{ path: "runId", code: "run_id_conflict", message: "A runId can be used once." }],
       hint: "Choose another runId, or leave it out.",
     });
   }
@@ -92,7 +105,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   };
   await tx.insert(tx.t.runs).values(row);
   await scheduleSweep(tx, deps, now + WINDOW_MS);
-  return { run: showRun(row, overdue), made: true };
+  return { run: showRun(row, overdue), created: true };
 }
 
 export interface RunLog {
@@ -104,8 +117,9 @@ export interface RunLog {
 }
 
 /**
- * Notes what a run does, and that it lives: a run that waits is RUNNING again. Of a call with a `seq` that is not newer only
- * the sign of life counts. Throws ApiError not_found, or invalid_state for a run that has ended.
+ * Stores log entries, progress and a checkpoint. Every call is a heartbeat and makes a WAITING run RUNNING. A call whose
+ * `seq` is not higher than the last one is a repeat: it counts as heartbeat only. Throws ApiError not_found, or
+ * invalid_state for a run that has ended.
  */
 export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> {
   const now = deps.clock.now();
@@ -155,7 +169,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
 
 type RunResult = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
 
-/** How an agent ends a run. What is absent stays unsaid. */
+/** What an agent reports at the end of a run. */
 export interface RunEnd {
   summary?: string | undefined;
   output?: unknown;
@@ -163,7 +177,7 @@ export interface RunEnd {
   metrics?: Record<string, number> | undefined;
 }
 
-/** Ends a run; the same end twice is one. Throws ApiError not_found, or invalid_state for one that has ended otherwise. */
+/** Ends a run. A repeat returns the ended run. Throws ApiError not_found, or invalid_state for a run that ended in another state. */
 export async function endRun(
   tx: AgentTx,
   deps: AgentDeps,
@@ -181,8 +195,8 @@ export async function endRun(
 }
 
 /**
- * Cancels a run by the brand's will. One at work is asked to stop, unless by force; one that waits ends at once. Throws
- * ApiError not_found, or invalid_state for a run that has ended otherwise.
+ * Cancels a run for the brand. A RUNNING one is asked to stop, unless `force`; a WAITING one ends at once. Throws ApiError
+ * not_found, or invalid_state for a run that ended in another state.
  */
 export async function cancelRunForBrand(tx: AgentTx, deps: AgentDeps, name: RunKey, force: boolean): Promise<Run> {
   const overdue = deps.runClock.overdue();
@@ -202,7 +216,7 @@ function hashRequest({ title, trigger, parentRunId, metadata }: RunRequest): str
   return hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
 }
 
-/** Throws ApiError conflict when as many runs are at work as may be. */
+/** Throws ApiError conflict when the activation has as many active runs as it may have. */
 async function assertBelowRunLimit(tx: AgentTx, activationId: string, overdue: number): Promise<void> {
   const { runs } = tx.t;
   const [found] = await tx
@@ -210,8 +224,8 @@ async function assertBelowRunLimit(tx: AgentTx, activationId: string, overdue: n
     .from(runs)
     .where(and(eq(runs.activationId, activationId), stillActive(tx.t, overdue)));
   if ((found?.n ?? 0) < RUN_LIMITS.active) return;
-  throw new ApiError("conflict", `${RUN_LIMITS.active} runs are RUNNING or WAITING: that is as many as may be.`, {
-    details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs.` }],
+  throw new ApiError("conflict", `This activation has ${RUN_LIMITS.active} runs that are RUNNING or WAITING, which is the limit.`, {
+    details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs can be active.` }],
     hint: "Complete or cancel one of them first.",
   });
 }
@@ -224,7 +238,7 @@ async function finish(
   also: RunResult,
 ): Promise<Run> {
   const overdue = deps.runClock.overdue();
-  // That its window was over is nothing its agent has reported: what it says now would be lost.
+  // After a heartbeat timeout the agent has reported nothing yet: answering its report with 200 would lose it.
   if (row.status === status && row.failureReason !== "heartbeat_timeout") return showRun(row, overdue);
   if (!isActive(row)) throw runEndedError(row);
   await lockActivation(tx, row.activationId);

@@ -1,24 +1,22 @@
+import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
 import { and, eq, gt, or, type SQL, sql } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
-import type { AgentTx } from "../../deps.ts";
+import type { AgentQuery } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../../schema.ts";
-
-/** Reads of committed rows, or those of a transaction. */
-export type Query = Reader<AgentTables> | AgentTx;
 
 export type RunRow = AgentTables["runs"]["$inferSelect"];
 
 const ph = sql.placeholder;
 
-/** Whose run it is, and how its agent calls it. */
+/** Names a run: its agent's id for it is unique within an activation. */
 export interface RunKey {
   activationId: string;
   runId: string;
 }
 
-/** A run by its agent's name for it; undefined when there is none. */
-export async function lookUpRun(q: Query, { activationId, runId }: RunKey): Promise<RunRow | undefined> {
+/** The run as stored; undefined when there is none. */
+export async function lookUpRun(q: AgentQuery, { activationId, runId }: RunKey): Promise<RunRow | undefined> {
   const [row] = await q
     .prepared("run_of", (build, { runs }) =>
       build
@@ -31,17 +29,17 @@ export async function lookUpRun(q: Query, { activationId, runId }: RunKey): Prom
   return row;
 }
 
-/** The row as it counts now: past its deadline a run has failed, whether or not that was noted yet. */
+/** The run as it counts now: past its deadline it has FAILED, even when the sweep has not stored that yet. */
 export function effectiveRun(row: RunRow, overdue: number): RunRow {
   return row.status === "RUNNING" && row.deadlineAt !== null && row.deadlineAt <= overdue
     ? { ...row, status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: row.deadlineAt, deadlineAt: null }
     : row;
 }
 
-/** A run that is there, as it counts now. Throws ApiError not_found. */
-export async function findRun(q: Query, name: RunKey, overdue: number): Promise<RunRow> {
+/** The run as it counts now. Throws ApiError not_found. */
+export async function findRun(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
   const row = await lookUpRun(q, name);
-  if (!row) throw new ApiError("not_found", `There is no run ${JSON.stringify(name.runId.slice(0, 100))} of this activation.`);
+  if (!row) throw new ApiError("not_found", `Run ${JSON.stringify(name.runId.slice(0, 100))} not found in this activation.`);
   return effectiveRun(row, overdue);
 }
 
@@ -49,23 +47,70 @@ export function isActive({ status }: Pick<RunRow, "status">): boolean {
   return status === "RUNNING" || status === "WAITING";
 }
 
-/** True of rows of runs that have not ended: what decides between two that end one at the same time. */
+/**
+ * Condition for runs that have not ended. Every update that changes a state has it, so of two concurrent ones the first wins.
+ */
 export function stillActive({ runs }: Pick<AgentTables, "runs">, overdue: number): SQL | undefined {
   return or(eq(runs.status, "WAITING"), and(eq(runs.status, "RUNNING"), gt(runs.deadlineAt, overdue)));
 }
 
-/** 409 for a run that has ended. */
+/** The 409 for a call that needs an active run. */
 export function runEndedError({ runId, status, failureReason }: RunRow): ApiError {
   const why = failureReason === null ? "" : ` (${failureReason})`;
-  return new ApiError("invalid_state", `The run ${runId} is ${status}${why}: it has ended.`, {
-    details: [{ path: "runId", code: "run_not_active", message: "Only a run that is RUNNING or WAITING can do this." }],
+  return new ApiError("invalid_state", `The run ${runId} has ended: it is ${status}${why}.`, {
+    details: [{ path: "runId", code: "run_not_active", message: "The run must be RUNNING or WAITING." }],
     hint: "Start a new run.",
   });
 }
 
-/** A run that has not ended. Throws ApiError not_found or invalid_state. */
-export async function findActiveRun(q: Query, name: RunKey, overdue: number): Promise<RunRow> {
+/** A run that is RUNNING or WAITING. Throws ApiError not_found or invalid_state. */
+export async function findActiveRun(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
   const row = await findRun(q, name, overdue);
   if (!isActive(row)) throw runEndedError(row);
   return row;
+}
+
+/** A run as the API answers it. */
+export function showRun(stored: RunRow, overdue: number): Run {
+  const row = effectiveRun(stored, overdue);
+  return {
+    runId: row.runId,
+    activationId: row.activationId,
+    status: row.status,
+    title: row.title,
+    trigger: row.trigger,
+    parentRunId: row.parentRunId,
+    startedAt: iso(row.startedAt),
+    lastHeartbeatAt: iso(row.lastHeartbeatAt),
+    deadlineAt: instant(row.deadlineAt),
+    finishedAt: instant(row.finishedAt),
+    waitingFor: row.waitingFor,
+    progress: row.progress,
+    summary: row.summary,
+    output: row.output,
+    error: row.error,
+    failureReason: row.failureReason,
+    metrics: row.metrics,
+    metadata: row.metadata,
+    creditsConsumed: row.creditsConsumed,
+    cancelRequested: row.cancelRequested,
+  };
+}
+
+export function showRunDetail(row: RunRow, overdue: number): RunDetail {
+  return { ...showRun(row, overdue), checkpoint: row.checkpoint };
+}
+
+export function showRunLog({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry {
+  return {
+    level,
+    message,
+    data,
+    at: iso(at),
+    agentAt: instant(agentAt),
+  };
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
 }

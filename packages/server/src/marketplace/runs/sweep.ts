@@ -1,40 +1,43 @@
 import { and, asc, eq, inArray, lte } from "drizzle-orm";
-import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
+import type { AgentDeps, AgentQuery, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { AgentTables } from "../../schema.ts";
 import { lockActivations } from "../activations/lock.ts";
 import { emitEach } from "../agent-webhooks/agent-events.ts";
-import type { Query } from "./store.ts";
+import { SWEEP_JOB, scheduleSweep } from "./clock.ts";
 import { cancelWaits } from "./waits.ts";
-import { scheduleSweep } from "./watch.ts";
 
-// Runs failed in one transaction: about 20 ms of work on SQLite, for which other writers wait.
+// Runs failed in one transaction: about 20 ms of work on SQLite, during which other writers wait.
 const CHUNK = 100;
-// While deadlines are put off after time was lost, it is looked again after this long.
+// How soon to check again while deadlines are being moved after lost time.
 const RECHECK_MS = 1000;
 
-/** Runs past their deadline, the earliest first. */
-export async function listOverdueRuns(q: Query, overdue: number, limit: number = CHUNK): Promise<string[]> {
+export function runJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [SWEEP_JOB]: sweepRuns(deps) };
+}
+
+/** Ids of runs past their deadline, earliest first. */
+export async function listOverdueRuns(q: AgentQuery, overdue: number, limit: number = CHUNK): Promise<string[]> {
   const { runs } = q.t;
   const rows = await q.select({ id: runs.id }).from(runs).where(isOverdue(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
   return rows.map(({ id }) => id);
 }
 
 /**
- * Fails those of these runs that are past their deadline in this transaction, and tells their builders: each once, with
- * the deadline as the event's time, however late this comes by.
+ * Fails those of these runs whose deadline has passed, and emits run_force_failed once for each. The event's time is the
+ * deadline, however late the sweep runs.
  */
 export async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
   if (ids.length === 0) return;
   const { runs } = tx.t;
-  const of = await tx
+  const owners = await tx
     .selectDistinct({ id: runs.activationId })
     .from(runs)
     .where(inArray(runs.id, [...ids]));
   await lockActivations(
     tx,
-    of.map(({ id }) => id),
+    owners.map(({ id }) => id),
   );
   const failed = await tx
     .update(runs)
@@ -85,7 +88,7 @@ export async function cancelRuns(tx: AgentTx, deps: AgentDeps, activationIds: re
     .where(and(ofActivations, inArray(runs.status, ["RUNNING", "WAITING"])));
 }
 
-/** Leaves a job for the next deadline, if a run has one. */
+/** Schedules a sweep for the next deadline, if there is one. */
 export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<void> {
   const { runs } = tx.t;
   const [next] = await tx
@@ -101,7 +104,7 @@ export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<v
   await scheduleSweep(tx, deps, at > now ? at : at <= overdue ? now : now + RECHECK_MS);
 }
 
-/** A chunk of runs at a time, each together with the job for what comes next. */
+/** Fails one chunk of overdue runs, in one transaction with the job for the next. */
 export function sweepRuns(deps: Deps): JobHandler {
   return async () => {
     const overdue = deps.runClock.overdue();

@@ -8,12 +8,12 @@ export function runTables(c: ColumnTypes) {
     runs: c.table(
       "runs",
       {
-        /** Ours, sorted by time; `runId` is what the agent calls it. */
+        /** Our id, sorted by time; `runId` is the agent's. */
         id: c.text("id").primaryKey(),
         activationId: c.text("activation_id").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
         runId: c.text("run_id").notNull(),
-        /** Of the request that started it: a repeat must say the same. */
+        /** Hash of the request that started it: a repeat must be identical. */
         requestHash: c.text("request_hash").notNull(),
         status: c.text("status").$type<RunStatus>().notNull(),
         title: c.text("title"),
@@ -22,10 +22,10 @@ export function runTables(c: ColumnTypes) {
         metadata: c.json<Json>("metadata"),
         startedAt: c.instant("started_at").notNull(),
         lastHeartbeatAt: c.instant("last_heartbeat_at").notNull(),
-        /** When it fails if nothing is heard; while WAITING, when it stops waiting. Null once final. */
+        /** RUNNING: when it fails without a further heartbeat. WAITING: when the wait is over. Null in a final state. */
         deadlineAt: c.instant("deadline_at"),
         waitingFor: c.text("waiting_for").$type<"approval" | "wakeup">(),
-        /** The approval or wakeup it waits for. */
+        /** Id of the approval or wakeup it waits for. */
         waitingOn: c.text("waiting_on"),
         finishedAt: c.instant("finished_at"),
         progress: c.json<NonNullable<Run["progress"]>>("progress"),
@@ -37,7 +37,7 @@ export function runTables(c: ColumnTypes) {
         failureReason: c.text("failure_reason").$type<RunFailure>(),
         creditsConsumed: c.int("credits_consumed").notNull(),
         cancelRequested: c.flag("cancel_requested").notNull(),
-        /** The agent's own count of its log calls: what is not newer is a repeat. */
+        /** The latest `seq` of the agent's log calls: a call whose `seq` is not higher is a repeat. */
         logSequence: c.int("log_sequence").notNull(),
       },
       (t) => [
@@ -57,7 +57,7 @@ export function runTables(c: ColumnTypes) {
         message: c.text("message").notNull(),
         data: c.json<unknown>("data"),
         at: c.instant("at").notNull(),
-        /** When the agent says it happened: shown, not trusted. */
+        /** The time the agent gave; shown but never used to decide anything. */
         agentAt: c.instant("agent_at"),
       },
       (t) => [c.index("run_logs_run").on(t.run, t.id)],

@@ -1,17 +1,16 @@
 import { and, desc, eq, gt, inArray } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
-import { WINDOW_MS } from "./clock.ts";
+import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
-import { scheduleSweep } from "./watch.ts";
 
-/** What a run waits for: an open approval, until it expires, or a wakeup, until its time. */
+/** What a run waits for: an open approval until it expires, or a wakeup until it fires. */
 export interface Wait {
   readonly waitingFor: "approval" | "wakeup";
   readonly waitingOn: string;
   readonly deadlineAt: number;
 }
 
-/** Lets an active run wait: it needs no heartbeat meanwhile. Throws ApiError invalid_state for one that has ended. */
+/** Makes an active run WAITING: it needs no heartbeat until the wait ends. Throws ApiError invalid_state for a run that has ended. */
 export async function suspendRun(tx: AgentTx, deps: AgentDeps, row: RunRow, wait: Wait): Promise<void> {
   const { runs } = tx.t;
   const waiting = await tx
@@ -23,8 +22,8 @@ export async function suspendRun(tx: AgentTx, deps: AgentDeps, row: RunRow, wait
 }
 
 /**
- * Tells a run that something it may wait for is no longer open: an approval was answered, a wakeup has come. When that was
- * the last of it the run is RUNNING, with a whole window ahead.
+ * Ends a run's wait for an approval or wakeup that is over. If something else it asked for is still open, the run waits for
+ * that; otherwise it is RUNNING with a whole window.
  */
 export async function endWait(tx: AgentTx, deps: AgentDeps, name: RunKey, on: string): Promise<void> {
   const row = await lookUpRun(tx, name);
@@ -46,7 +45,7 @@ export async function endWait(tx: AgentTx, deps: AgentDeps, name: RunKey, on: st
   if (next === null) await scheduleSweep(tx, deps, now + WINDOW_MS);
 }
 
-/** Takes back what only these runs, which have ended, were waiting for: nobody would hear the answer. */
+/** Cancels the open questions and wakeups that suspended these runs, which have ended: no run is left to get the answer. */
 export async function cancelWaits(tx: AgentTx, names: readonly RunKey[], now: number): Promise<void> {
   const { approvals: p, wakeups: w } = tx.t;
   const ended = new Set(names.map(({ activationId, runId }) => `${activationId} ${runId}`));
@@ -66,7 +65,7 @@ export async function cancelWaits(tx: AgentTx, names: readonly RunKey[], now: nu
   if (alarms.length > 0) await tx.update(w).set({ status: "CANCELLED", scheduled: null }).where(inArray(w.id, alarms));
 }
 
-/** What else is open that a run is to wait for. */
+/** The newest open approval or wakeup that suspends a run. */
 async function openWait(tx: AgentTx, { activationId, runId }: RunKey, now: number): Promise<Wait | null> {
   const { approvals: p, wakeups: w } = tx.t;
   const [approval] = await tx

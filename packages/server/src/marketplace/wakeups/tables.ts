@@ -15,7 +15,7 @@ export function wakeupTables(c: ColumnTypes) {
         reason: c.text("reason").notNull(),
         payload: c.json<unknown>("payload"),
         dedupeKey: c.text("dedupe_key"),
-        /** The dedupe key while it is SCHEDULED, else null. */
+        /** The dedupe key while SCHEDULED, otherwise null: the unique index allows reuse afterwards. */
         scheduled: c.text("scheduled"),
         suspendRun: c.flag("suspend_run").notNull(),
         createdAt: c.instant("created_at").notNull(),

@@ -2,15 +2,26 @@ import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/cont
 import { and, count, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { type PageInput, pageOf } from "../../db/pagination.ts";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/lock.ts";
 import type { Actor } from "../runs/runs.ts";
-import { findActiveRun, findRun, type Query } from "../runs/store.ts";
+import { findActiveRun, findRun } from "../runs/store.ts";
 import { endWait, suspendRun } from "../runs/waits.ts";
-import { scheduleFire } from "./ring.ts";
+import { scheduleFire } from "./fire.ts";
+
+/*
+ * The states of a wakeup. FIRED, CANCELLED and SKIPPED are final.
+ *
+ *   from        trigger                                            to
+ *   (new)       scheduleWakeup                                     SCHEDULED
+ *   SCHEDULED   its time, activation active                        FIRED, emits agent.wakeup
+ *   SCHEDULED   its time, activation paused                        SCHEDULED; fires after agent.resumed
+ *   SCHEDULED   cancelWakeup, or the end of the run it suspends    CANCELLED
+ *   SCHEDULED   the end of its activation                          SKIPPED
+ */
 
 export type WakeupRow = AgentTables["wakeups"]["$inferSelect"];
 
@@ -30,13 +41,13 @@ export function showWakeup(row: WakeupRow): Wakeup {
 }
 
 /** A wakeup of an activation. Throws ApiError not_found. */
-export async function findWakeup(q: Query, activationId: string, id: string): Promise<WakeupRow> {
+export async function findWakeup(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
   const { wakeups: w } = q.t;
   const [row] = await q
     .select()
     .from(w)
     .where(and(eq(w.activationId, activationId), eq(w.id, id)));
-  if (!row) throw new ApiError("not_found", `There is no wakeup ${JSON.stringify(id.slice(0, 100))} of this activation.`);
+  if (!row) throw new ApiError("not_found", `Wakeup ${JSON.stringify(id.slice(0, 100))} not found in this activation.`);
   return row;
 }
 
@@ -51,16 +62,16 @@ export interface WakeupRequest {
 }
 
 /**
- * Schedules a wakeup, or answers the one that waits under the same dedupeKey; `made` is false then. Throws ApiError
- * validation_error, not_found for an unknown run, invalid_state for one that has ended and cannot wait, and conflict when
- * too many wait.
+ * Schedules a wakeup. If one with the same dedupeKey is SCHEDULED, returns that one, with `created` false. Throws ApiError
+ * validation_error, not_found for an unknown run, invalid_state for an ended run with suspendRun, and conflict when too many
+ * are scheduled.
  */
 export async function scheduleWakeup(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
   request: WakeupRequest,
-): Promise<{ wakeup: Wakeup; made: boolean }> {
+): Promise<{ wakeup: Wakeup; created: boolean }> {
   const { dedupeKey = null, runId = null, suspendRun: suspends } = request;
   const { wakeups: w } = tx.t;
   const now = deps.clock.now();
@@ -71,7 +82,7 @@ export async function scheduleWakeup(
       .select()
       .from(w)
       .where(and(eq(w.activationId, activationId), eq(w.scheduled, dedupeKey)));
-    if (waiting) return { wakeup: showWakeup(waiting), made: false };
+    if (waiting) return { wakeup: showWakeup(waiting), created: false };
   }
   const overdue = deps.runClock.overdue();
   const run = runId === null ? null : await (suspends ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
@@ -94,10 +105,10 @@ export async function scheduleWakeup(
   await tx.insert(w).values(row);
   if (run && suspends) await suspendRun(tx, deps, run, { waitingFor: "wakeup", waitingOn: row.id, deadlineAt: fireAt });
   await scheduleFire(tx, deps, row, fireAt);
-  return { wakeup: showWakeup(row), made: true };
+  return { wakeup: showWakeup(row), created: true };
 }
 
-/** Cancels a wakeup; doing so twice is one. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
+/** Cancels a wakeup. Repeating it changes nothing. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
 export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> {
   const { wakeups: w } = tx.t;
   const row = await findWakeup(tx, activationId, id);
@@ -133,13 +144,17 @@ export function listWakeups(read: Reader<AgentTables>, activationId: string, inp
   );
 }
 
-/** When it is to be; an instant must lie as far ahead as a delay may. Throws ApiError validation_error. */
+/** When a request's wakeup fires, ms. `runAt` has the same limits as `delaySeconds`. Throws ApiError validation_error. */
 function getFireTime({ delaySeconds, runAt }: WakeupRequest, now: number): number {
   if (runAt === undefined) return now + (delaySeconds ?? 0) * 1000;
   const at = Date.parse(runAt);
   const { minSeconds, maxSeconds } = WAKEUP_LIMITS;
   if (at < now + minSeconds * 1000 || at > now + maxSeconds * 1000)
-    throw invalid("runAt", "out_of_range", `runAt lies ${minSeconds} seconds to ${maxSeconds / 86_400} days ahead; it is ${iso(now)} now.`);
+    throw invalid(
+      "runAt",
+      "out_of_range",
+      `runAt must be ${minSeconds} seconds to ${maxSeconds / 86_400} days from now; the time is ${iso(now)}.`,
+    );
   return at;
 }
 
@@ -150,15 +165,15 @@ async function assertBelowWakeupLimit(tx: AgentTx, activationId: string): Promis
     .from(w)
     .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")));
   if ((found?.n ?? 0) < WAKEUP_LIMITS.scheduled) return;
-  throw new ApiError("conflict", `${WAKEUP_LIMITS.scheduled} wakeups are waiting: that is as many as may be.`, {
-    details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups.` }],
+  throw new ApiError("conflict", `This activation has ${WAKEUP_LIMITS.scheduled} scheduled wakeups, which is the limit.`, {
+    details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups can be scheduled.` }],
     hint: "Cancel one of them first.",
   });
 }
 
-/** 409 for a wakeup that is over. */
+/** The 409 for a call that needs a SCHEDULED wakeup. */
 function notScheduledError({ status }: WakeupRow): ApiError {
-  return new ApiError("invalid_state", `This wakeup is ${status}: only a SCHEDULED one can be cancelled.`, {
-    details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: "It is over." }],
+  return new ApiError("invalid_state", `This wakeup is ${status}. Only a SCHEDULED one can be cancelled.`, {
+    details: [{ path: "wakeupId", code: `wakeup_already_${status.toLowerCase()}`, message: `The wakeup is ${status}.` }],
   });
 }

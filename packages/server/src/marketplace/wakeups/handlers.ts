@@ -2,11 +2,11 @@ import type { AgentContract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { cancelWakeup, findWakeup, listWakeups, scheduleWakeup, showWakeup } from "./wakeups.ts";
 
-/** Wakeups, for the agent that asks for them. */
+/** Wakeups, for the agent that schedules them. */
 export const agentWakeupHandlers: Handlers<AgentContract["wakeups"]> = {
   create: async (input, { tx, deps, agent }) => {
-    const { wakeup, made } = await scheduleWakeup(tx, deps, agent, input);
-    return { status: made ? 201 : 200, body: wakeup };
+    const { wakeup, created } = await scheduleWakeup(tx, deps, agent, input);
+    return { status: created ? 201 : 200, body: wakeup };
   },
   list: ({ activationId, ...input }, { read }) => listWakeups(read, activationId, input),
   get: async ({ activationId, wakeupId }, { read }) => showWakeup(await findWakeup(read, activationId, wakeupId)),

@@ -5,13 +5,13 @@ import { type PageInput, pageOf } from "../../db/pagination.ts";
 import type { Tables } from "../../schema.ts";
 import { type MessageWithApproval, showMessage } from "./store.ts";
 
-/** Whose messages, and of which agents; of all when neither is said. */
+/** Limits a list to one activation or one agent; all agents without either. */
 export interface AgentFilter {
   activationId?: string | undefined;
   agentSlug?: string | undefined;
 }
 
-/** Where and for whom is looked, and what counts as now (ms). */
+/** What a list searches; `now` is in ms. */
 interface Search {
   readonly read: Reader;
   readonly workspaceId: string;
@@ -20,8 +20,8 @@ interface Search {
 }
 
 /**
- * Messages that one index holds newest first. Lists over all agents of a workspace are merged from a few of these, so that a
- * page costs what it shows and counting no more than a walk over an index: 2 to 25 ms with 100 000 messages.
+ * Rows that one index returns newest first. A list over all agents of a workspace merges a few of these, so that a page reads
+ * only what it shows, and the total only walks indexes: 2 to 25 ms with 100,000 messages.
  */
 interface OrderedSource {
   readonly table: Tables["approvals" | "messages"];
@@ -31,7 +31,7 @@ interface OrderedSource {
 
 type FoundOfAgent = MessageWithApproval & { id: string; agentSlug: string; agentName: string };
 
-/** What waits for the brand, from all its agents: open questions, and texts it has not read. */
+/** The brand's inbox over all its agents: open approval requests and unread texts. */
 export function listInbox(
   read: Reader,
   workspaceId: string,
@@ -46,7 +46,7 @@ export function listInbox(
   return mergeSources(search, sources, input);
 }
 
-/** What the agents of a brand have asked, in a state as it counts now. */
+/** Approval requests of all agents of a brand, in a state as it counts now. */
 export function listApprovals(
   read: Reader,
   workspaceId: string,
@@ -54,12 +54,12 @@ export function listApprovals(
   { status, ...input }: PageInput & AgentFilter & { status: ApprovalStatus | "ANY" },
 ): Promise<Page<AgentMessage>> {
   const search = { read, workspaceId, now, filter: input };
-  // Of any state: as they were noted, each once.
+  // For any state the stored state is enough, and counts each request once.
   const sources = status === "ANY" ? APPROVAL_STATUSES.map((each) => storedApprovals(search, each)) : effectiveApprovals(search, status);
   return mergeSources(search, sources, input);
 }
 
-/** Rows of the agents that are looked for. */
+/** Condition for rows of the agents in the filter. */
 function whereAgents({ read, workspaceId, filter: { activationId, agentSlug } }: Search, table: OrderedSource["table"]): SQL | undefined {
   const { activations: a, listings: l } = read.t;
   const named = (slug: string) =>
@@ -75,27 +75,27 @@ function whereAgents({ read, workspaceId, filter: { activationId, agentSlug } }:
   );
 }
 
-/** Questions in a state as it was noted. */
+/** Approvals in a state as stored. */
 function storedApprovals(search: Search, status: ApprovalStatus, also?: SQL): OrderedSource {
   const { approvals: p } = search.read.t;
   return { table: p, id: p.messageId, where: and(whereAgents(search, p), eq(p.status, status), also) };
 }
 
-/** Questions in a state as it counts now: past its time an open one has expired, whether or not that was noted yet. */
+/** Approvals in a state as it counts now: an open one past its time has EXPIRED, even when no job has stored that yet. */
 function effectiveApprovals(search: Search, status: ApprovalStatus): OrderedSource[] {
   const { expiresAt } = search.read.t.approvals;
   if (status === "PENDING") return [storedApprovals(search, "PENDING", gt(expiresAt, search.now))];
-  const noted = storedApprovals(search, status);
-  return status === "EXPIRED" ? [noted, storedApprovals(search, "PENDING", lte(expiresAt, search.now))] : [noted];
+  const stored = storedApprovals(search, status);
+  return status === "EXPIRED" ? [stored, storedApprovals(search, "PENDING", lte(expiresAt, search.now))] : [stored];
 }
 
-/** What agents wrote and the brand has not read. */
+/** Texts of agents that the brand has not read. */
 function unreadTexts(search: Search): OrderedSource {
   const { messages: m } = search.read.t;
   return { table: m, id: m.id, where: and(whereAgents(search, m), eq(m.direction, "outbound"), eq(m.type, "TEXT"), isNull(m.readAt)) };
 }
 
-/** These messages, newest first, each with its agent. */
+/** These messages with their agents, newest first. */
 function loadMessages(read: Reader, ids: readonly string[]): Promise<FoundOfAgent[]> {
   const { messages: m, approvals: p, activations: a, listings: l } = read.t;
   return read

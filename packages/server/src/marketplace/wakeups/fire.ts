@@ -8,26 +8,30 @@ import { findActivation, isOrphaned } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
 
-/** Wakes an agent. */
-export const FIRE_JOB = "agent.wakeup.ring";
+/** Fires a wakeup that is due. */
+export const FIRE_JOB = "agent.wakeup.fire";
 
-type Ringing = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
+type DueWakeup = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
 
-/** Sees to it that a wakeup is looked at, at an instant (ms). */
-export function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: Ringing, at: number): Promise<void> {
+export function wakeupJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [FIRE_JOB]: fireWakeup(deps) };
+}
+
+/** Schedules the job that fires a wakeup at an instant (ms). */
+export function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: DueWakeup, at: number): Promise<void> {
   return deps.queue.enqueue(tx, { kind: FIRE_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${FIRE_JOB}:${id}` });
 }
 
-/** Looks again at all wakeups of an activation that goes on: those that fell due while it was paused are held until now. */
+/** When an activation resumes: schedules all its wakeups again, since those that fell due during the pause were held. */
 export async function fireHeldWakeups(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
   const { wakeups: w } = tx.t;
-  const held = await tx
+  const scheduled = await tx
     .select({ id: w.id, workspaceId: w.workspaceId, fireAt: w.fireAt })
     .from(w)
     .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")))
     .orderBy(asc(w.fireAt));
   const now = deps.clock.now();
-  for (const wakeup of held) await scheduleFire(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
+  for (const wakeup of scheduled) await scheduleFire(tx, deps, wakeup, Math.max(wakeup.fireAt, now));
 }
 
 /** Skips the scheduled wakeups of activations that have ended. */
@@ -39,19 +43,19 @@ export async function skipWakeups(tx: AgentTx, activationIds: readonly string[])
     .where(and(inArray(w.activationId, [...activationIds]), eq(w.status, "SCHEDULED")));
 }
 
-/** Wakes an agent that is at work. For one that is paused the wakeup waits; its end skips it. */
-export function fireWakeup(deps: Deps): JobHandler {
+/** Fires a wakeup of an active activation. That of a paused one stays SCHEDULED until the activation resumes or ends. */
+function fireWakeup(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const { wakeupId } = payload as { wakeupId: string };
     const { wakeups } = deps.db.read.t;
     const [found] = await deps.db.read.select().from(wakeups).where(eq(wakeups.id, wakeupId));
     if (found?.status !== "SCHEDULED") return {};
-    // The clock was set back meanwhile.
+    // The clock was set back since the job was scheduled.
     if (deps.clock.now() < found.fireAt) return { again: found.fireAt };
     return {
       commit: async (tx) => {
         const { activationId, workspaceId, runId, fireAt, reason, payload: data } = found;
-        // A pause or a resume at the same time comes before this or after it.
+        // A concurrent pause or resume comes entirely before or after this.
         await lockActivation(tx, activationId);
         const activated = await findActivation(tx, workspaceId, activationId);
         if (activated.activation.status !== "active" || isOrphaned(activated, deps.clock.now())) return;
