@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { AgentClient, agentContract, type Contract, type Endpoint, paramNames, UsageError } from "./index.ts";
+import { agentContract, type Contract, type Endpoint, paramNames } from "./contract/index.ts";
+import { AgentClient, UsageError } from "./index.ts";
 
 const endpoints = Object.entries(agentContract as Contract).flatMap(([noun, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]): [string, string, string, Endpoint] => [`${noun}.${verb}`, noun, verb, endpoint]),

@@ -30,6 +30,8 @@ interface AgentClientBase {
   readonly activationId: string;
   /** The server's address, without a trailing slash. */
   readonly baseUrl: string;
+  /** A client with some options changed: another key, no retries, a longer time limit. */
+  withOptions(options: AgentClientOptions): AgentClient;
 }
 
 /** The agent API of one activation: `agent.<noun>.<verb>(...)`, each limited to the scopes the brand granted (SPEC 5). */
@@ -40,8 +42,10 @@ const ACTIVATION_ID = /^[\w-]{1,64}$/;
 class Client implements AgentClientBase {
   readonly activationId: string;
   readonly baseUrl: string;
+  readonly #options: AgentClientOptions;
 
-  constructor({ activationId = environment("MAILSVC_ACTIVATION_ID"), apiKey, ...options }: AgentClientOptions = {}) {
+  constructor(options: AgentClientOptions = {}) {
+    const { activationId = environment("MAILSVC_ACTIVATION_ID"), apiKey, ...rest } = options;
     if (activationId === undefined || !ACTIVATION_ID.test(activationId))
       throw new UsageError({
         message: "activationId is missing or malformed.",
@@ -50,10 +54,15 @@ class Client implements AgentClientBase {
     const key = apiKey ?? environment("MAILSVC_AGENT_KEY");
     if (key === undefined)
       throw new UsageError({ message: "apiKey is missing.", hint: "The agent.activated event carries it once: ms_agent_…" });
-    const settings = resolveSettings({ ...options, apiKey: key });
+    const settings = resolveSettings({ ...rest, apiKey: key });
+    this.#options = options;
     this.activationId = activationId;
     this.baseUrl = settings.baseUrl;
     Object.assign(this, createMethods(agentContract, createCaller(settings), settings, [activationId]));
+  }
+
+  withOptions(options: AgentClientOptions): AgentClient {
+    return new AgentClient({ ...this.#options, ...options });
   }
 
   toJSON(): { activationId: string; baseUrl: string } {

@@ -6,6 +6,8 @@ export interface ApiResponse<T> {
   readonly status: number;
   /** Header names are in lower case; repeated headers are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body as bytes. Not enumerable, so logs show the data only. */
+  readonly bytes: Uint8Array;
   readonly requestId: string | null;
   /** How many times the request was sent. */
   readonly attempts: number;
@@ -33,6 +35,12 @@ export class APIPromise<T> implements Promise<T> {
   /** The data together with status, headers, request id, attempts and idempotency. */
   withResponse(): Promise<ApiResponse<T>> {
     return this.#response;
+  }
+
+  /** The response as a standard `Response`, its body not yet parsed. Rejects like the call itself for a status other than 2xx. */
+  async asResponse(): Promise<Response> {
+    const { status, headers, bytes } = await this.#response;
+    return new Response(status === 204 ? null : (bytes as Uint8Array<ArrayBuffer>), { status, headers });
   }
 
   /** `{ok: true, data}` or `{ok: false, error}`. */

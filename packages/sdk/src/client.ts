@@ -11,6 +11,8 @@ interface ClientBase {
   readonly baseUrl: string;
   /** Sends any request by method and path, for endpoints newer than this package and for debugging. */
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse>;
+  /** A client with some options changed: another key, no retries, a longer time limit. */
+  withOptions(options: MailsvcOptions): Mailsvc;
 }
 
 /** A client of the service: `client.<noun>.<verb>(...)` for every endpoint of the contract. */
@@ -18,18 +20,24 @@ export type Mailsvc = ClientBase & Methods<MailsvcContract>;
 
 class Client implements ClientBase {
   readonly baseUrl: string;
+  readonly #options: MailsvcOptions;
   readonly #request: ClientBase["request"];
 
   constructor(options: MailsvcOptions = {}) {
     const settings = resolveSettings(options);
     const call = createCaller(settings);
     this.baseUrl = settings.baseUrl;
+    this.#options = options;
     this.#request = (method, path, request = {}) => sendRawRequest(call, method, path, request);
     Object.assign(this, createMethods(contract, call, settings));
   }
 
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse> {
     return this.#request(method, path, request);
+  }
+
+  withOptions(options: MailsvcOptions): Mailsvc {
+    return new Mailsvc({ ...this.#options, ...options });
   }
 
   toJSON(): { baseUrl: string } {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Contract, contract, type Endpoint, Mailsvc, paramNames } from "./index.ts";
+import { type Contract, contract, type Endpoint, paramNames } from "./contract/index.ts";
+import { Mailsvc } from "./index.ts";
 
 const endpoints = Object.entries(contract as Contract).flatMap(([noun, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]): [string, string, string, Endpoint] => [`${noun}.${verb}`, noun, verb, endpoint]),

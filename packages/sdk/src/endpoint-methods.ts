@@ -1,4 +1,5 @@
 import { APIPromise } from "./api-promise.ts";
+import { encodeBinary, hasBinary } from "./call/binary.ts";
 import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
 import { readJson, readText, validateData } from "./call/response.ts";
 import { buildPath, buildQuery, toJsonBody } from "./call/url.ts";
@@ -101,11 +102,12 @@ function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, 
   return (...args: readonly unknown[]) => {
     // Async, so that invalid arguments reject the promise like every other failure.
     const send = async (more: Fields) => {
-      const input = takesInput ? readInput(args[count], label) : {};
+      const given = takesInput ? readInput(args[count], label) : {};
       const options = readOptions(args[takesInput ? count + 1 : count], label);
       const { file } = endpoint;
       // A call without a file is sent synchronously, before the method returns.
-      const form = file && hasFile(input) ? await encodeForm(await buildForm(input, file, label)) : undefined;
+      const form = file && hasFile(given) ? await encodeForm(await buildForm(given, file, label)) : undefined;
+      const input = form === undefined && hasBinary(given) ? ((await encodeBinary(given)) as Fields) : given;
       const params = [...bound, ...args.slice(0, count)];
       return call(buildCall(endpoint, label, params, { ...input, ...more }, options, settings, form));
     };

@@ -1,10 +1,11 @@
 export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
 export { APIPromise, type ApiResponse as Answer, type SafeResult } from "./api-promise.ts";
+export { type AttachmentInput, attachmentFromFile } from "./attachment.ts";
 export type { HeaderInput } from "./call/headers.ts";
 export { isTransient } from "./call/retry.ts";
 export type { FetchLike } from "./call/transport.ts";
 export { createClient, Mailsvc } from "./client.ts";
-export * from "./contract/index.ts";
+export type * from "./contract/index.ts";
 export {
   AbortError,
   ApiError,
@@ -20,7 +21,7 @@ export {
 } from "./errors.ts";
 export type { InputOf, Method, MethodArgs, Methods, PathArguments, SendMethod } from "./methods.ts";
 export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./options.ts";
-export { PagePromise } from "./pagination.ts";
+export { type ListPage, PagePromise } from "./pagination.ts";
 export type { RawRequest, RawResponse } from "./raw-request.ts";
 export { DEFAULT_URL, VERSION } from "./runtime.ts";
-export type { FileInput, FileSource } from "./upload.ts";
+export type { Base64Input, FileInput, FileSource } from "./upload.ts";

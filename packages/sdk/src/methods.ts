@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { APIPromise } from "./api-promise.ts";
-import type { Contract, Endpoint, FileRules, Output, Page, ParamNames } from "./contract/index.ts";
+import type { AtLeastOne, Contract, Endpoint, FileRules, Output, Page, ParamNames } from "./contract/index.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { FileInput } from "./upload.ts";
+import type { Base64Input, FileInput } from "./upload.ts";
 
 /** Names of path parameters for an editor's parameter hints. */
 export interface PathArguments {
@@ -29,15 +29,33 @@ type QueryFields<In, Out> = Mutable<{
 /** Names of the fields that may be absent. */
 type OptionalNames<S> = { [K in keyof S]: S[K] extends { _zod: { optin: "optional" | "defaulted" } } ? K : never }[keyof S];
 
-type RequiredFields<S, Names extends keyof S> = { [K in Names]: z.input<S[K]> };
-type OptionalFields<S, Names extends keyof S> = { [K in Names]?: z.input<S[K]> };
+type RequiredFields<S, Names extends keyof S> = { [K in Names]: FieldInput<S[K]> };
+type OptionalFields<S, Names extends keyof S> = { [K in Names]?: FieldInput<S[K]> };
 
 /** The fields of an object schema. Written over its keys, unlike zod's own type, so that editors show each field's documentation. */
 type ObjectInput<S> = Expand<RequiredFields<S, Exclude<keyof S, OptionalNames<S>>> & OptionalFields<S, OptionalNames<S>>>;
 type Expand<T> = { [K in keyof T]: T[K] };
 
+/** What a field accepts: a Date where the contract has an instant, bytes where it has base64, otherwise the contract's own type. */
+type FieldInput<T> = T extends z.ZodISODateTime
+  ? string | Date
+  : T extends z.ZodBase64
+    ? Base64Input
+    : T extends z.ZodOptional<infer I>
+      ? FieldInput<I> | undefined
+      : T extends z.ZodNullable<infer I>
+        ? FieldInput<I> | null
+        : T extends z.ZodArray<infer I>
+          ? FieldInput<I>[]
+          : T extends z.ZodObject<infer S>
+            ? ObjectInput<S>
+            : z.input<T>;
+
 type QueryInput<Q> = Q extends z.ZodType ? QueryFields<z.input<Q>, z.output<Q>> : unknown;
-type BodyInput<B> = B extends z.ZodObject<infer S> ? ObjectInput<S> : unknown;
+type BodyInput<B> = (B extends z.ZodObject<infer S> ? ObjectInput<S> : unknown) & NeedsOne<B>;
+
+/** At least one of the fields that the contract marks so: html or text of a send. */
+type NeedsOne<B> = B extends AtLeastOne<infer Names> ? { [K in Names]: { [P in K]: string } }[Names] : unknown;
 
 /** An upload accepts the file itself or its base64. */
 type Uploaded<I> = I | (Omit<I, "fileName" | "contentBase64"> & FileInput);

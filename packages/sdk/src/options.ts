@@ -52,6 +52,8 @@ export interface MailsvcOptions extends Partial<Pick<Runtime, "now" | "random" |
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called before the wait of every retry. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
+  /** Logs every attempt, its outcome and every retry, one line each, never with the key: to stderr, or to a function. Default: MAILSVC_DEBUG. */
+  readonly debug?: boolean | ((line: string) => void) | undefined;
 }
 
 /** Options of one call; they override the client's. */
@@ -80,6 +82,10 @@ export interface Settings {
   readonly idempotencyKey: (() => string) | false;
   readonly validate: ValidateMode;
   readonly onRetry: ((notice: RetryNotice) => void) | undefined;
+  /** Receives the debug log; undefined when it is off. */
+  readonly log: ((line: string) => void) | undefined;
+  /** Whether calls without a key are refused here. A custom transport may add a key of its own. */
+  readonly requireKey: boolean;
   readonly runtime: Runtime;
   readonly transport: Transport;
 }
@@ -111,6 +117,8 @@ export function resolveSettings(options: MailsvcOptions): Settings {
     idempotencyKey: options.idempotencyKey ?? systemRuntime.idempotencyKey,
     validate: options.validate ?? "off",
     onRetry: options.onRetry,
+    log: createLog(options.debug ?? environment("MAILSVC_DEBUG") !== undefined),
+    requireKey: options.fetch === undefined && options.dispatcher === undefined,
     runtime: {
       ...systemRuntime,
       ...(options.now && { now: options.now }),
@@ -120,6 +128,10 @@ export function resolveSettings(options: MailsvcOptions): Settings {
     },
     transport: createTransport(options),
   };
+}
+
+function createLog(debug: boolean | ((line: string) => void)): Settings["log"] {
+  return typeof debug === "function" ? debug : debug ? systemRuntime.log : undefined;
 }
 
 function parseBaseUrl(text: string): string {

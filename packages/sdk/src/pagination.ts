@@ -2,29 +2,32 @@ import { APIPromise, type ApiResponse } from "./api-promise.ts";
 import type { Page } from "./contract/index.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
 
+/** A page of a list, with methods to fetch the next one. The methods are not enumerable: logs and JSON show the data only. */
+export type ListPage<T> = Page<T> & {
+  hasNextPage(): boolean;
+  /** Fetches the next page; null after the last one. */
+  getNextPage(): Promise<ListPage<T> | null>;
+};
+
 /**
  * The promise of a list call. Await it for one page, or iterate over all items:
  * `for await (const email of client.emails.list({status: "bounced"}))`. Pages are fetched one by one, as they are needed.
  */
-export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
-  readonly #next: (cursor: string) => Promise<ApiResponse<Page<T>>>;
-
+export class PagePromise<T> extends APIPromise<ListPage<T>> implements AsyncIterable<T> {
   constructor(first: Promise<ApiResponse<Page<T>>>, next: (cursor: string) => Promise<ApiResponse<Page<T>>>) {
-    super(first);
-    this.#next = next;
+    super(withNextPage(first, next));
   }
 
   /** Iterates over pages, starting with the one this promise resolves to. */
-  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+  async *pages(): AsyncGenerator<ListPage<T>, void, undefined> {
     const seen = new Set<string>();
-    for (let response = await this.withResponse(); ; ) {
-      yield response.data;
-      const cursor = response.data.pagination.nextCursor;
+    for (let page: ListPage<T> | null = await this; page !== null; page = await page.getNextPage()) {
+      yield page;
+      const cursor = page.pagination.nextCursor;
       if (!cursor) return;
       // Without this check, a server that repeats a cursor would loop for ever.
       if (seen.has(cursor)) throw new MailsvcError({ message: `The server returned the same cursor twice, after ${seen.size} pages.` });
       seen.add(cursor);
-      response = await this.#next(cursor);
     }
   }
 
@@ -43,4 +46,23 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
     }
     return items;
   }
+}
+
+/** Adds the methods of a ListPage to the data of a response. */
+async function withNextPage<T>(
+  response: Promise<ApiResponse<Page<T>>>,
+  next: (cursor: string) => Promise<ApiResponse<Page<T>>>,
+): Promise<ApiResponse<ListPage<T>>> {
+  const loaded = await response;
+  const page = loaded.data;
+  Object.defineProperties(page, {
+    hasNextPage: { value: () => Boolean(page.pagination.nextCursor) },
+    getNextPage: {
+      value: async () => {
+        const cursor = page.pagination.nextCursor;
+        return cursor ? (await withNextPage(next(cursor), next)).data : null;
+      },
+    },
+  });
+  return loaded as ApiResponse<ListPage<T>>;
 }

@@ -29,6 +29,8 @@ export interface Runtime {
   idempotencyKey(): string;
   /** Receives the warnings of `validate: "warn"`. */
   warn(message: string): void;
+  /** Receives the lines of the debug log. */
+  log(line: string): void;
 }
 
 // setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
@@ -53,10 +55,13 @@ export const systemRuntime: Runtime = {
   warn: (message) => {
     if (typeof process !== "undefined") process.emitWarning?.(message, "MailsvcWarning");
   },
+  log: (line) => console.error(line),
 };
 
 /** A variable of the environment; undefined when it is unset, empty, or there is no environment. */
-export function environment(name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY"): string | undefined {
+export function environment(
+  name: "MAILSVC_URL" | "MAILSVC_API_KEY" | "MAILSVC_ACTIVATION_ID" | "MAILSVC_AGENT_KEY" | "MAILSVC_DEBUG",
+): string | undefined {
   return (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
 }
 

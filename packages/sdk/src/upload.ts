@@ -7,6 +7,9 @@ export type FileSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8A
 /** A file and its name; a `File` has its own name. */
 export type FileInput = { file: File; fileName?: string } | { file: FileSource; fileName: string };
 
+/** Binary content of a field: base64 text, or bytes that the client encodes. */
+export type Base64Input = string | Uint8Array | ArrayBuffer | Blob;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const MB = 1024 * 1024;

@@ -43,7 +43,7 @@ describe("a call", () => {
 
   test("writes a GET's input as a query, behind the path of the base URL, and escapes path parameters", async () => {
     await using server = await scriptedServer(json(200, {}));
-    const client = new Mailsvc({ baseUrl: `${server.url}/mail/` });
+    const client = new Mailsvc({ apiKey: "ms_live_x", baseUrl: `${server.url}/mail/` });
     await client.emails.get("a/b?c ü");
     await client.emails.list({ status: "bounced", limit: 5, inDoubt: true, to: undefined });
     expect(server.received.map(({ url }) => url)).toEqual([
@@ -293,7 +293,7 @@ describe("a server that cannot be reached", () => {
   test("is a ConnectionError that names the request, the place and the system's word", async () => {
     const gone = await scriptedServer(SENT);
     await gone[Symbol.asyncDispose]();
-    const client = new Mailsvc({ baseUrl: gone.url, sleep: async () => {} });
+    const client = new Mailsvc({ apiKey: "ms_live_x", baseUrl: gone.url, sleep: async () => {} });
     const error = await failureOf(client.emails.get("em_1"));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: "ECONNREFUSED", transient: true, request: { attempts: 3 } });

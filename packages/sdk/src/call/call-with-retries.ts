@@ -20,27 +20,33 @@ export type CallWithRetries = <T>(call: Call<T>) => Promise<ApiResponse<T>>;
 
 /** Builds the function that makes a client's calls. */
 export function createCaller(settings: Settings): CallWithRetries {
-  const { runtime } = settings;
+  const { runtime, log } = settings;
   return async <T>(call: Call<T>): Promise<ApiResponse<T>> => {
     const request = prepareRequest(call, settings);
     const deadline = runtime.now() + request.timeoutMs;
-    const finish = (response: HttpResponse, attempts: number): ApiResponse<T> => ({
-      data: call.read(response, summarizeRequest(request, attempts)),
-      status: response.status,
-      headers: response.headers,
-      requestId: response.headers["x-request-id"] ?? null,
-      attempts,
-      idempotencyKey: request.idempotencyKey,
-      idempotencyReplayed: response.headers["idempotency-replayed"] === "true",
-    });
+    const finish = (response: HttpResponse, attempts: number): ApiResponse<T> => {
+      const result = {
+        data: call.read(response, summarizeRequest(request, attempts)),
+        status: response.status,
+        headers: response.headers,
+        requestId: response.headers["x-request-id"] ?? null,
+        attempts,
+        idempotencyKey: request.idempotencyKey,
+        idempotencyReplayed: response.headers["idempotency-replayed"] === "true",
+      };
+      return Object.defineProperty(result, "bytes", { value: response.bytes }) as ApiResponse<T>;
+    };
 
     let before: MailsvcError | undefined;
     for (let number = 1; ; number += 1) {
       if (request.signal?.aborted) throw createAbortError(request, number - 1);
       let response: HttpResponse | undefined;
+      const startedAt = runtime.now();
+      log?.(`mailsvc > ${request.method} ${request.path} attempt ${number}`);
       try {
         const outcome = await sendOnce(request, settings, { number, deadline, before });
         response = outcome.response;
+        log?.(`mailsvc < ${response.status} ${response.headers["x-request-id"] ?? ""} (${Math.round(runtime.now() - startedAt)} ms)`);
         if (outcome.failure === undefined) return finish(response, number);
         before = outcome.failure;
       } catch (error) {
@@ -48,6 +54,7 @@ export function createCaller(settings: Settings): CallWithRetries {
         response = undefined;
         before = error;
       }
+      if (response === undefined) log?.(`mailsvc < ${before.name}: ${before.message} (${Math.round(runtime.now() - startedAt)} ms)`);
       const wait =
         request.repeatable && number <= request.maxRetries && isTransient(before) ? delayMs(before, number, runtime.random) : null;
       // Do not start a wait that ends after the deadline: it would replace a specific error by a timeout.
@@ -55,6 +62,7 @@ export function createCaller(settings: Settings): CallWithRetries {
         if (response !== undefined && call.returnErrors) return finish(response, number);
         throw before;
       }
+      log?.(`mailsvc ~ retry in ${wait} ms`);
       settings.onRetry?.({ request: summarizeRequest(request, number), error: before, delayMs: wait });
       // An abort ends the wait early; the top of the loop then throws.
       await withTimeout(Number.POSITIVE_INFINITY, request.signal, runtime.after, (signal) => runtime.sleep(wait, signal));

@@ -50,13 +50,20 @@ export function prepareRequest(call: CallRequest, settings: Settings): PreparedR
   const merged = mergeHeaders({ accept: call.accept }, type, settings.headers, options.headers);
   const { "idempotency-key": given, ...headers } = merged;
   const idempotencyKey = resolveIdempotencyKey(call, given, settings);
+  const authorize = call.authorize && headers.authorization === undefined;
+  if (authorize && settings.apiKey === undefined && settings.requireKey) {
+    throw new UsageError({
+      message: `${method} ${target.split("?", 1)[0]} needs an API key, and the client has none.`,
+      hint: "Pass apiKey to the client or set MAILSVC_API_KEY. `mailsvc dev` prints a key for this machine.",
+    });
+  }
   return {
     method,
     path: target.split("?", 1)[0] ?? target,
     url: settings.baseUrl + target,
     headers: idempotencyKey === null ? headers : { ...headers, "idempotency-key": idempotencyKey },
     body,
-    authorize: call.authorize && headers.authorization === undefined,
+    authorize,
     idempotencyKey,
     repeatable: READS.has(method) || idempotencyKey !== null,
     timeoutMs: limit("timeoutMs"),

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { Attachments, Content, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
+import { Attachments, atLeastOne, Content, FailedRecipient, Headers, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 
 /** The direct send request (SPEC 2), with attachments and scheduling as users of peers expect. */
-export const SendRequest = z
-  .strictObject({
+export const SendRequest = atLeastOne(
+  z.strictObject({
     to: Recipients.meta({ description: "One address, or up to 50 in an array; each gets a message of its own" }),
     from: MailboxText,
     subject: Subject,
@@ -18,11 +18,10 @@ export const SendRequest = z
     tags: Tags.optional(),
     attachments: Attachments.optional(),
     scheduledAt: ScheduledAt.optional(),
-  })
-  .superRefine((body, ctx) => {
-    if (body.html === undefined && body.text === undefined) issue(ctx, ["html"], "required", "Give html, text or both.");
-  })
-  .meta({ id: "SendRequest" });
+  }),
+  ["html", "text"],
+  "Give html, text or both.",
+).meta({ id: "SendRequest" });
 export type SendRequest = z.input<typeof SendRequest>;
 
 /** Send answers (SPEC 2): one recipient, or a batch. */

@@ -27,6 +27,23 @@ export function issue(ctx: z.RefinementCtx, path: (string | number)[], code: str
   ctx.addIssue({ code: "custom", path, message, params: { code } });
 }
 
+/** Marks, in types only, an object schema that needs at least one of some optional fields; the SDK derives its types from it. */
+export interface AtLeastOne<Names extends string> {
+  readonly _atLeastOne: Names;
+}
+
+/** An object schema that refuses input without any of the named fields, with the code `required`. */
+export function atLeastOne<S extends z.ZodObject, const N extends keyof S["shape"] & string>(
+  schema: S,
+  names: readonly [N, ...N[]],
+  message: string,
+) {
+  const checked = schema.superRefine((input, ctx) => {
+    if (names.every((name) => input[name] === undefined)) issue(ctx, [names[0]], "required", message);
+  });
+  return checked as unknown as S & AtLeastOne<N>;
+}
+
 export const Subject = z
   .string()
   .min(1)

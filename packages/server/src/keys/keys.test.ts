@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "@mailsvc/sdk";
+import { PERMISSIONS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CapturedMail, durationMs, Mailsvc } from "@mailsvc/sdk";
+import { type CapturedMail, Mailsvc } from "@mailsvc/sdk";
+import { durationMs } from "@mailsvc/sdk/contract";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
