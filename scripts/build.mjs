@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "tsup";
+import { documentDeclarations } from "./hover-docs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, "node_modules/.cache/mailsvc/build");
@@ -133,6 +134,7 @@ const inputs = () => {
       "tsconfig*.json",
       "package-lock.json",
       "scripts/build.mjs",
+      "scripts/hover-docs.mjs",
     ],
     {
       cwd: root,
@@ -170,6 +172,7 @@ const main = async () => {
     process.exitCode = 1;
     return;
   }
+  await documentDeclarations(dist("sdk"));
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
   const migrations = join(root, "packages/server/migrations");
   if (existsSync(migrations)) cpSync(migrations, join(dist("server"), "migrations"), { recursive: true });
