@@ -76,11 +76,11 @@ const findField = (schema, name, depth) => {
 const describe = (value) => {
   if (isSchema(value)) {
     const description = value.meta()?.description ?? value._zod.def.innerType?.meta?.()?.description;
-    return description === undefined ? undefined : `/** ${escape(description)} */`;
+    return description === undefined ? undefined : `/** ${commentSafe(description)} */`;
   }
   if (typeof value?.summary !== "string" || typeof value.path !== "string") return undefined;
-  const more = value.description === undefined ? [] : ["*", `* ${escape(value.description)}`];
-  return ["/**", `* ${escape(value.summary)}.`, ...more, "*", `* \`${value.method} ${value.path}\``, "*/"].join("\n");
+  const more = value.description === undefined ? [] : ["*", `* ${commentSafe(value.description)}`];
+  return ["/**", `* ${commentSafe(value.summary)}.`, ...more, "*", `* \`${value.method} ${value.path}\``, "*/"].join("\n");
 };
 
-const escape = (text) => text.replaceAll("*/", "*\\/").replaceAll("\n", " ");
+const commentSafe = (text) => text.replaceAll("*/", "*\\/").replaceAll("\n", " ");
