@@ -21,7 +21,7 @@ const host: Host = {
     let signals = 0;
     const hear = (signal: "SIGINT" | "SIGTERM"): void => {
       signals += 1;
-      // Whoever asks twice does not want to wait for a clean end.
+      // A second signal ends the process at once.
       if (signals > 1) process.exit(130);
       fire(signal);
     };
@@ -31,12 +31,11 @@ const host: Host = {
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 
-// The version is asked for by scripts, in loops; nothing needs to be loaded to give it.
+// Scripts ask for the version in loops: print it without loading anything.
 if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === "-V")) {
   process.stdout.write(`${host.version}\n`);
 } else {
-  // What was compiled once is kept beside the program and belongs to whoever the program does. Where nothing can be written,
-  // all is compiled each time.
+  // Node keeps compiled code beside the program, owned by the same user. Without write access it compiles on every start.
   module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);

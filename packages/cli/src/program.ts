@@ -33,13 +33,13 @@ Examples:
 Data goes to stdout, everything else to stderr. In a pipe, data is JSON.`;
 
 const AGENT = `
-Both came to the agent's webhook, with agent.activated:
+Both are sent to the agent's webhook with agent.activated:
   export MAILSVC_AGENT_KEY=ms_agent_… MAILSVC_ACTIVATION_ID=act_…`;
 
-// Commands whose work or help needs the flags of the server; all others start without asking it.
+// Commands that need the server's flags. All others start without loading the server.
 const NEED_SERVE_FLAGS: ReadonlySet<string> = new Set(["serve", "dev", "commands"]);
 
-// Endpoints whose command is more than their fields: files, waiting, folders.
+// Endpoints whose command does more than send their fields: files, waiting, folders.
 const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => Command>> = {
   "activations.create": activateCommand,
   "agent.runs.log": runLogCommand,
@@ -52,8 +52,8 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
 };
 
 /**
- * The program: the contract's commands, as far as the command line asks for them, and those around them. `run` learns what the chosen command came to;
- * `write` takes what help and version print.
+ * Builds the program: the contract's commands that the command line needs, and the commands beyond the contract. `run`
+ * receives the outcome of the selected command; `write` receives help and version.
  */
 export async function createProgram(host: Host, term: Terminal, run: Run, write: (text: string) => void): Promise<Command> {
   const program = new Command("mailsvc")
@@ -82,12 +82,12 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
 }
 
 /**
- * The commands of the contract. Of nouns only those are filled that `isAsked` says yes to: to make all commands takes as long as
- * all else of a start.
+ * Adds the commands of the contract. Only nouns that `isRequested` accepts get their verbs, because building all commands
+ * would double the start time.
  */
-function addContractCommands(program: Command, run: Run, isAsked: (noun: readonly string[]) => boolean): void {
+function addContractCommands(program: Command, run: Run, isRequested: (noun: readonly string[]) => boolean): void {
   const nouns = new Map<string, Command>();
-  /** The command of a noun, `emails` or `agent runs`, made with those above it when first asked for. */
+  /** The command of a noun, `emails` or `agent runs`; created with its parents on first use. */
   const nounOf = (words: readonly string[]): Command => {
     const name = words.join(" ");
     const known = nouns.get(name);
@@ -102,17 +102,17 @@ function addContractCommands(program: Command, run: Run, isAsked: (noun: readonl
   for (const spec of listCommandSpecs()) {
     const noun = spec.words.slice(0, -1);
     const above = noun.length === 0 ? program : nounOf(noun);
-    if (!isAsked(noun)) continue;
+    if (!isRequested(noun)) continue;
     const command = (CUSTOM_COMMANDS[spec.id] ?? buildEndpointCommand)(spec, run);
     above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command);
   }
-  if (isAsked(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
+  if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
   const beside = { templates: templateCommands, approvals: approvalCommands };
   for (const [noun, commands] of Object.entries(beside))
-    if (isAsked([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
+    if (isRequested([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
 }
 
-// What commander asks of every command: errors thrown instead of exits, our streams, our colours.
+// Sets what commander needs on every command: errors thrown instead of exits, our streams, our colours.
 function configureCommand(command: Command, host: Host, term: Terminal, write: (text: string) => void): void {
   command.exitOverride().helpCommand(false).helpOption("-h, --help", "Help for this command").showSuggestionAfterError(true);
   if (command.commands.length > 0) command.enablePositionalOptions();
@@ -144,7 +144,7 @@ function configureCommand(command: Command, host: Host, term: Terminal, write: (
   }
 }
 
-// Whoever lists all commands needs them all; a command that is called, helped with or completed has its noun among the words.
+// `commands` lists everything. Any other call, help or completion has its noun among the words.
 function isNounRequested(argv: readonly string[]) {
   return (noun: readonly string[]): boolean => argv.includes("commands") || noun.every((word) => argv.includes(word));
 }

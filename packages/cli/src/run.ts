@@ -10,8 +10,8 @@ import { detectTerminal } from "./runtime/tty.ts";
 import type { Failure, Host, Session } from "./types.ts";
 
 /**
- * Runs one command line and answers its exit code. Never ends the process and never throws: what goes wrong is
- * explained on stderr. When the reader of stdout is gone the program just stops.
+ * Runs one command line and returns its exit code. Never ends the process and never throws: failures are explained on
+ * stderr. When the reader of stdout has closed the pipe, the program stops without an error.
  */
 export async function run(host: Host): Promise<Exit> {
   const term = detectTerminal(host);
@@ -50,7 +50,7 @@ export async function run(host: Host): Promise<Exit> {
         await plain.text(written).catch(ignore);
         return EXIT.ok;
       }
-      // A noun without a verb: commander has shown its help on stderr already.
+      // A noun without a verb: commander has already printed its help on stderr.
       if (error.code === "commander.help") return EXIT.usage;
       plain.fail(adviseUsage(error, host.argv, program), asJson);
       return EXIT.usage;
@@ -75,7 +75,7 @@ function toUsageFailure(error: CommanderError): Failure {
   return usageError(message, hint === "" ? {} : { hint }).failure;
 }
 
-/** The command that was meant, as far as the words lead, and those words. */
+/** Finds the command that the leading words name, and returns those words with it. */
 function findCommand(argv: readonly string[], program: Command | undefined): { words: string; command: Command | undefined } {
   const words = ["mailsvc"];
   let command = program;
@@ -89,7 +89,7 @@ function findCommand(argv: readonly string[], program: Command | undefined): { w
   return { words: words.join(" "), command };
 }
 
-// The nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc agent runs log --help` for a flag it does not have.
+// Points at the nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc send --help` for an unknown flag of it.
 function adviseUsage(error: CommanderError, argv: readonly string[], program: Command | undefined): Failure {
   const failure = toUsageFailure(error);
   const { words, command } = findCommand(argv, program);

@@ -115,11 +115,11 @@ describe("settings", () => {
   });
 
   test.each([
-    [["config", "set", "url", "nowhere"], "no server address"],
-    [["config", "set", "timeout", "soon"], "no duration"],
+    [["config", "set", "url", "nowhere"], "not a server URL"],
+    [["config", "set", "timeout", "soon"], "not a duration"],
     [["config", "set", "profile", "three"], "not one of default, two"],
-    [["whoami", "--profile", "three"], 'There is no profile "three".'],
-    [["login", "--profile", "../x", "--api-key", "k"], "no profile name"],
+    [["whoami", "--profile", "three"], 'Profile "three" not found.'],
+    [["login", "--profile", "../x", "--api-key", "k"], "not a profile name"],
   ])("%j is refused", async (argv, said) => {
     const failed = await cli(argv, { home: withProfiles() });
     expect(failed.code).toBe(2);

@@ -34,7 +34,7 @@ test("what agents ask is listed, approved and rejected from the command line", a
   expect((await mailsvc(["messages", "answer", colour.id, "blue"])).json).toMatchObject({ approval: { decision: "blue" } });
   const late = await mailsvc(["approvals", "reject", yes.id], tty);
   expect([late.code, late.stderr]).toEqual([7, expect.stringContaining("This request is APPROVED")]);
-  expect((await mailsvc(["approvals", "list"], tty)).stderr).toContain("No agent waits for an answer.");
+  expect((await mailsvc(["approvals", "list"], tty)).stderr).toContain("No open requests.");
   expect((await mailsvc(["approvals", "list", "--status", "REJECTED"])).json.data).toMatchObject([{ id: no.id }]);
 });
 

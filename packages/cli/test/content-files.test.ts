@@ -42,10 +42,10 @@ test("a template is written from files as well", async () => {
 
 const PAGE = ["agent", "landing-pages", "create", "--title", "T", "--activation", "act_1"];
 test.each([
-  ["a file that is not there", [...PAGE, "--html-file", "no.html"], "--html-file: no.html: there is no such file."],
+  ["a file that is not there", [...PAGE, "--html-file", "no.html"], "--html-file: no.html: no such file."],
   ["a folder", [...PAGE, "--html-file", "."], "it is a directory"],
   ["bytes that are no text", [...PAGE, "--html-file", "latin1.html"], "--html-file: latin1.html is not UTF-8 text."],
-  ["both at once", [...PAGE, "--html", "<p>", "--html-file", "latin1.html"], "Give either --html or --html-file."],
+  ["both at once", [...PAGE, "--html", "<p>", "--html-file", "latin1.html"], "Use either --html or --html-file."],
   ["stdin for two", [...PAGE, "--html-file", "-", "--data", "-"], "both read stdin"],
 ])("%s is refused before anything is sent", async (_name, argv, says) => {
   const home = folder();

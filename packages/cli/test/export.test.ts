@@ -110,7 +110,7 @@ describe("a file", () => {
 
   test.each([
     [["--output", "no/such/folder/all.csv"], "--output"],
-    [["--format", "ndjson", "--custom-fields", "columns"], "--custom-fields columns is for CSV"],
+    [["--format", "ndjson", "--custom-fields", "columns"], "--custom-fields columns is only for CSV"],
     [["--separator", "xx"], "--separator"],
     [["--format", "xml"], "--format"],
   ])("%j is refused, exit 2", async (flags, said) => {

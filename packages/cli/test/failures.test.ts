@@ -117,7 +117,7 @@ describe("what an error says", () => {
       { env: REMOTE },
     );
     expect(failed.code).toBe(3);
-    expect(failed.stderr).toContain("The input has 4 faults.");
+    expect(failed.stderr).toContain("The input has 4 errors.");
     for (const flag of ["--from", "--to #2", "--subject", "--header Subject"]) expect(failed.stderr).toContain(flag);
   });
 
@@ -140,14 +140,14 @@ describe("wrong usage is exit 2", () => {
     ["a number that is none", ["emails", "list", "--limit", "many"], '--limit: "many" is not a number.'],
     ["a duration that is none", ["whoami", "--timeout", "soon"], "Write 500ms, 30s, 15m or 2h."],
     ["an instant without a zone", ["emails", "reschedule", "em_1", "--scheduled-at", "2030-01-01T00:00:00"], "--scheduled-at"],
-    ["an address of a server that is none", ["whoami", "--url", "localhost:1"], '--url: "localhost:1" is no server address.'],
+    ["an address of a server that is none", ["whoami", "--url", "localhost:1"], '--url: "localhost:1" is not a server URL.'],
     ["a key in the address", ["whoami", "--url", "http://me:secret@x.example"], "--api-key"],
     ["a path that would climb", ["emails", "get", ".."], "<id> must not be"],
     ["a missing argument", ["emails", "get"], "Missing required argument 'id'."],
     ["an argument too many", ["emails", "list", "x"], "Too many arguments"],
-    ["a file that is not there", ["send", "--html-file", "nope.html"], "--html-file: nope.html: there is no such file."],
+    ["a file that is not there", ["send", "--html-file", "nope.html"], "--html-file: nope.html: no such file."],
     ["a body that is no JSON", ["faults", "add", "--data", "{"], "--data: this is not JSON"],
-    ["a body that is no object", ["faults", "add", "--data", "[]"], "--data: a JSON object is needed"],
+    ["a body that is no object", ["faults", "add", "--data", "[]"], "--data must be a JSON object"],
     ["a pair without a value", ["send", "--tag", "kind"], "--tag kind=welcome"],
     ["an idempotency key with spaces", ["jobs", "retry", "1", "--idempotency-key", "a b"], "1 to 255"],
     ["a shell nobody knows", ["completion", "tcsh"], "bash, zsh, fish, pwsh"],

@@ -162,14 +162,14 @@ describe("lists", () => {
     expect(rows).toHaveLength(2);
     expect(rows.every((row) => row.length <= 90)).toBe(true);
     expect(rows[1]).toContain("…");
-    expect(shown.stderr).toContain("Page 1 of 2, 2 in all. Next: mailsvc emails list --page 2");
+    expect(shown.stderr).toContain("Page 1 of 2, 2 in total. Next: mailsvc emails list --page 2");
   });
 
   test("an empty list says so to people only", async () => {
     const { mailsvc } = await besideServer();
     expect(await mailsvc(["jobs", "list", "--state", "dead"], { tty: TERMINAL, env: { NO_COLOR: "1" } })).toMatchObject({
       stdout: "",
-      stderr: "Nothing matches.\n",
+      stderr: "No matches.\n",
     });
     expect((await mailsvc(["jobs", "list", "--state", "dead"])).json.data).toEqual([]);
   });

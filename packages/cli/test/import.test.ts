@@ -161,9 +161,9 @@ describe("rows that fail", () => {
       'line 3, email: "nonsense" has no @.',
       "line 4, email: The address is missing.",
       expect.stringMatching(/^line 5, firstName: .*100/),
-      'line 6, Status: "maybe" is no status; it is SUBSCRIBED or UNSUBSCRIBED.',
-      "line 7, column 6: There are 6 cells, but 5 columns. A value that holds the separator must stand in quotes.",
-      "line 8, firstName: After the quote that closes this value stands quote,,,. Inside of quotes a quote is written twice.",
+      'line 6, Status: "maybe" is not a status. Use SUBSCRIBED or UNSUBSCRIBED.',
+      "line 7, column 6: This row has 6 cells, but the header has 5. Quote values that contain the separator.",
+      "line 8, firstName: Unexpected quote,,, after the closing quote. A quote inside a quoted value is written twice.",
       "",
     ]);
     expect((await contacts(beside)).map((c) => c.email)).toEqual(["ada@example.com", "short@example.com"]);
@@ -176,7 +176,7 @@ describe("rows that fail", () => {
     const failed = readFileSync(join(cwd, "failed.csv"), "utf8");
     expect(failed.split("\r\n")[0]).toBe("\ufeffemail;firstName;tags;Status;custom.plan;import.line;import.problem");
     expect(failed).toContain('nonsense;Bob;;;;3;"email: ""nonsense"" has no @."');
-    expect(failed).toContain("Left over: extra");
+    expect(failed).toContain("Extra cells: extra");
     const corrected = failed
       .replace("nonsense", "bob@example.com")
       .replace("n".repeat(101), "N")
@@ -246,9 +246,9 @@ describe("files that cannot be imported", () => {
       "p.csv",
       "Name,Contact\nAda,ada@example.com\n",
       3,
-      ["Line 1: no column is called email.", '--map "Contact=email"'],
+      ["Line 1: no email column found.", '--map "Contact=email"'],
     ],
-    ["without names", "p.csv", "ada@example.com,Ada\n", 3, ["Line 1 holds an address", "--header"]],
+    ["without names", "p.csv", "ada@example.com,Ada\n", 3, ["Line 1 has an address", "--header"]],
     ["with two columns for one field", "p.csv", "email,Name,E-Mail\n", 3, ["column 3 (E-Mail)", '--map "#3=-"']],
     ["empty", "p.csv", "", 3, ["p.csv is empty."]],
     ["of a byte order mark alone", "p.csv", "\ufeff\r\n", 3, ["p.csv is empty."]],
@@ -264,7 +264,7 @@ describe("files that cannot be imported", () => {
     ["that are JSON arrays", "p.json", '[{"email":"a@example.com"}]', 3, ["p.json is a JSON array.", "jq -c"]],
     ["whose names are in disorder", "p.csv", 'email,"first"Name\n', 3, ["Line 1, column 2"]],
     ["that are folders", ".", "", 2, ["it is a directory"]],
-    ["that are not there", "nope.csv", "", 2, ["there is no such file"]],
+    ["that are not there", "nope.csv", "", 2, ["no such file"]],
   ];
   test.each(cases)("%s", async (_name, file, content, code, said) => {
     const beside = await besideServer();
@@ -290,7 +290,7 @@ describe("files that cannot be imported", () => {
     [["--types", "money"], "--types"],
     [["--mode", "replace"], "--mode"],
     [["--errors-file", "p.csv"], "--errors-file"],
-    [["--map", "Nope=email"], "there is no column Nope"],
+    [["--map", "Nope=email"], "column Nope not found"],
   ])("flags %j are refused, exit 2", async (flags, said) => {
     const { mailsvc } = await besideServer();
     const { cwd } = write("p.csv", people(1));
@@ -325,7 +325,7 @@ describe("an import that was cut off", () => {
     const cut = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: first.fetch });
     expect(cut.code).toBe(10);
     expect(cut.json).toMatchObject({ complete: false, rows: 40, created: 40, resumeFile: join(cwd, "p.csv.import") });
-    expect(cut.stderr).toContain("The same command goes on where it stopped");
+    expect(cut.stderr).toContain("Run the same command again to resume");
     const second = listening(beside.world);
     const rest = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: second.fetch });
     expect([rest.code, counts(rest.json), rest.json.resumedAt]).toEqual([0, { rows: 95, created: 95 }, 40]);
@@ -365,7 +365,7 @@ describe("an import that was cut off", () => {
     });
     expect(cut.code).toBe(130);
     expect(cut.json).toMatchObject({ complete: false, created: seen.length * 10 });
-    expect(cut.stderr).toContain("Stopping after the batches that are on their way.");
+    expect(cut.stderr).toContain("Stopping after the requests in flight.");
     expect(seen.length).toBeLessThan(6);
     expect(counts((await beside.mailsvc(flags, { cwd })).json)).toEqual({ rows: 95, created: 95 });
   });
@@ -458,7 +458,7 @@ describe("people at a terminal", () => {
     const env = { NO_COLOR: "1", TERM: "dumb" };
     const done = await mailsvc(["contacts", "import", "people.csv"], { cwd, tty: TERMINAL, env });
     expect(done.stdout).toMatch(
-      /^Imported people\.csv\nrows +2\ncreated +1\nfailed +1\nkept as custom fields +Company\ncolumns left out +id\n$/,
+      /^Imported people\.csv\nrows +2\ncreated +1\nfailed +1\nkept as custom fields +Company\nignored columns +id\n$/,
     );
     expect(done.stderr).toBe('line 3, email: "no" has no @.\n');
   });

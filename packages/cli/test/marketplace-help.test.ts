@@ -11,17 +11,17 @@ const NOWHERE = "http://127.0.0.1:9/hook";
 test("an empty list says where to begin, and a filter that nothing fits says so", async () => {
   const { mailsvc } = await besideServer();
   const said = async (...argv: string[]): Promise<string> => (await mailsvc(argv, tty)).stderr;
-  expect(await said("listings", "list")).toBe("No listings yet. Make one: mailsvc listings create --help\n");
+  expect(await said("listings", "list")).toBe("No listings yet. Create one: mailsvc listings create --help\n");
   expect(await said("activations", "list")).toContain("mailsvc catalog list");
-  expect(await said("activations", "list", "--status", "paused")).toBe("Nothing matches.\n");
-  expect(await said("messages", "inbox")).toBe("Nothing waits for you.\n");
+  expect(await said("activations", "list", "--status", "paused")).toBe("No matches.\n");
+  expect(await said("messages", "inbox")).toBe("No open requests.\n");
 });
 
 test("a page that is not the last says how the next is called, with all that was asked for", async () => {
   const { world, mailsvc } = await besideServer();
   for (const slug of ["one", "two", "three"]) await listAgent(world.sdk, NOWHERE, { slug });
   const { stderr } = await mailsvc(["payments", "list", "--limit", "2"], tty);
-  expect(stderr).toContain("Page 1 of 2, 3 in all. Next: mailsvc payments list --page 2 --limit 2, or all of them: --all");
+  expect(stderr).toContain("Page 1 of 2, 3 in total. Next: mailsvc payments list --page 2 --limit 2, or all pages: --all");
 });
 
 test("instants say that they are UTC, and no line of a list is wider than the terminal", async () => {
@@ -124,7 +124,7 @@ test("a plan that turns agents off for good is asked about first; --yes and what
   await listAgent(world.sdk, NOWHERE);
   const { id } = await turnOn(world.sdk);
   const unasked = await mailsvc(["plans", "change", "none"]);
-  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining(`1 agent would be turned off for good: ${id}. Add --yes`)]);
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining(`1 agent would be deactivated: ${id}. Add --yes`)]);
   const no = await mailsvc(["plans", "change", "none"], { tty: TERMINAL, env: { NO_COLOR: "1" }, answers: ["n"] });
   expect(no.code).toBe(130);
   expect((await world.sdk.activations.get(id)).status).toBe("active");

@@ -13,7 +13,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect(made.code, made.stderr).toBe(0);
   expect(made.stdout).toMatch(/state\s+DRAFT/);
   expect(made.stdout).toMatch(/price\s+29\.00 USD a month/);
-  expect(made.stdout).toMatch(/\nwhsec_\S{44}\nAGENT_WEBHOOK_SECRET: keep it now/);
+  expect(made.stdout).toMatch(/\nwhsec_\S{44}\nAGENT_WEBHOOK_SECRET: store it now/);
 
   const checkout = await mailsvc(["listings", "checkout", "writer"], tty);
   const next = /next\s+mailsvc (payments confirm pay_\w{26})/.exec(checkout.stdout)?.[1] ?? "";
@@ -21,7 +21,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect((await mailsvc(["listings", "list"], tty)).stdout).toMatch(/writer\s+Launch Writer\s+LISTED/);
 
   const offered = await mailsvc(["catalog", "get", "writer"], tty);
-  expect(offered.stdout).toMatch(/It asks for:\nbrand:read\s+Read brand colors, logo and voice\n/);
+  expect(offered.stdout).toMatch(/Permissions:\nbrand:read\s+Read brand colors, logo and voice\n/);
   const few = await mailsvc(["activations", "create", "writer", "--accepted-permission", "brand:read"], tty);
   expect([few.code, few.stderr]).toMatchObject([3, expect.stringContaining("agent:write_runs")]);
   const on = await mailsvc([
@@ -83,11 +83,11 @@ test("what an agent may not do is told in its terms", async () => {
   const as = { ...tty, env: { NO_COLOR: "1", MAILSVC_AGENT_KEY: made.agent.key, MAILSVC_ACTIVATION_ID: made.agent.activationId } };
   const refused = await mailsvc(["agent", "lists", "list"], as);
   expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining("try mailsvc agent whoami")]);
-  expect(refused.stderr).toContain("An agent may do what its brand agreed to");
+  expect(refused.stderr).toContain("An agent has only the permissions its brand accepted");
   expect((await mailsvc(["agent", "whoami"], as)).stdout).toMatch(/works for +dev\nstate +active\nmay +agent:write_runs\n/);
   expect((await mailsvc(["agent", "runs", "start", "--run-id", "run-spring"], as)).code).toBe(0);
   expect((await mailsvc(["agent", "runs", "log", "run-spring"], as)).stdout).toMatch(/^RUNNING 0 entries kept/);
-  expect((await mailsvc(["agent", "--help"], as)).stdout).toMatch(/lists +Names of the brand's lists/);
+  expect((await mailsvc(["agent", "--help"], as)).stdout).toMatch(/lists +The brand's lists/);
 });
 
 test("a brand is shown and changed; hostile texts are shown harmless", async () => {

@@ -77,7 +77,7 @@ describe("the program itself", () => {
     expect(help.stdout).toContain("mailsvc dev");
   });
 
-  test("loads neither server, client nor screen before they are needed", () => {
+  test("loads neither server, client nor screen before they are required", () => {
     const needed = new Set<string>();
     const visit = (path: string): void => {
       if (needed.has(path)) return;

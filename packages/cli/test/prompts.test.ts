@@ -9,7 +9,7 @@ describe("missing input", () => {
     const { mailsvc } = await besideServer();
     const failed = await mailsvc(["send"]);
     expect(failed.code).toBe(2);
-    expect(failed.stderr).toContain("--to, --from, --subject, --text are needed.");
+    expect(failed.stderr).toContain("--to, --from, --subject, --text are required.");
   });
 
   test("with --json nothing is asked either, and the list is data", async () => {
@@ -42,7 +42,7 @@ describe("what cannot be undone", () => {
     await mailsvc(["suppressions", "create", "--email", "a@x.example"]);
     const refused = await mailsvc(["suppressions", "delete", "a@x.example"]);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("add --yes");
+    expect(refused.stderr).toContain("Add --yes");
     expect((await mailsvc(["suppressions", "list"])).json.data).toHaveLength(1);
     expect((await mailsvc(["suppressions", "delete", "a@x.example", "--yes"])).code).toBe(0);
     expect((await mailsvc(["suppressions", "list"])).json.data).toHaveLength(0);

@@ -38,7 +38,7 @@ test("completion of a noun knows its commands, and a wrong one is told the neare
   expect((await cli(["lisings"])).stderr).toContain("Did you mean listings?");
 });
 
-test("help and completion of what is no server load none", async () => {
+test("help and completion of what is not a server load none", async () => {
   onTestFinished(() => void vi.doUnmock("@mailsvc/server"));
   vi.doMock("@mailsvc/server", () => expect.unreachable("the server was loaded"));
   for (const argv of [["--help"], ["listings", "--help"], ["__complete", "--", ""], ["__complete", "--", "listings", "l"]])

@@ -249,7 +249,7 @@ describe("templates in a folder", () => {
   });
 
   test.each([
-    ["a folder that is not there", {}, 2, "no templates in"],
+    ["a folder that is not there", {}, 2, "No templates found in"],
     ["a name of a folder that is no slug", { "templates/Über/template.json": "{}" }, 3, "name of the folder is the slug"],
     ["broken JSON", { "templates/a/template.json": "{" }, 3, "a/template.json"],
     ["a list in place of an object", { "templates/a/template.json": "[]" }, 3, "JSON object"],
@@ -293,7 +293,7 @@ describe("templates in a folder", () => {
     mkdirSync(join(cwd, "templates"));
     symlinkSync(join(cwd, "outside"), join(cwd, "templates/good"));
     const pulled = await mailsvc(["templates", "pull", "--yes"], { cwd });
-    expect(pulled).toMatchObject({ code: 2, stderr: expect.stringContaining("is a link") });
+    expect(pulled).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
     expect(readdirSync(join(cwd, "outside"))).toEqual([]);
   });
 });

@@ -70,13 +70,13 @@ test("what is no file to upload is refused before anything is sent, with what to
     return [code, stderr] as const;
   };
   const says = (text: string) => expect.stringContaining(text);
-  expect(await refused("--file", "no.png")).toEqual([2, says("--file: no.png: there is no such file.")]);
+  expect(await refused("--file", "no.png")).toEqual([2, says("--file: no.png: no such file.")]);
   expect(await refused("--file", "folder.png")).toEqual([2, says("it is a directory")]);
   expect(await refused("--file", "empty.png")).toEqual([3, says("empty.png is empty")]);
   expect(await refused("--file", "huge.png")).toEqual([3, says("huge.png is larger than 5 MB")]);
-  expect(await refused("--file", "notes.txt")).toEqual([3, says("notes.txt is text/plain by its name. Taken here are image/png")]);
+  expect(await refused("--file", "notes.txt")).toEqual([3, says("notes.txt is text/plain by its extension. Accepted types: image/png")]);
   expect(await refused("--file", "logo.png", "--content-base64", "AA==")).toEqual([2, says("either --file or --content-base64")]);
-  expect(await refused()).toEqual([2, says("--file is needed.")]);
+  expect(await refused()).toEqual([2, says("--file is required.")]);
   const nameless = await mailsvc(["assets", "create", "--file", "-"], { stdin: PIXEL, fetch: never });
   expect([nameless.code, nameless.stderr]).toEqual([2, says("a file from stdin needs a name")]);
   const endless = await mailsvc(["assets", "create", "--file", "-", "--file-name", "a.png"], {
@@ -100,7 +100,7 @@ test("at a terminal the file is asked for; --dry-run shows the form, and the sam
   const home = files();
   const asked = await mailsvc(["lead-magnets", "create"], { home, tty: TERMINAL, answers: ["no.pdf", "The guide.pdf", "The guide"] });
   expect(asked.code, asked.stderr).toBe(0);
-  expect(asked.stderr).toContain("there is no such file");
+  expect(asked.stderr).toContain("no such file");
   const dry = await mailsvc(["lead-magnets", "create", "--file", "The guide.pdf", "--title", "It's", "--dry-run"], { home });
   expect(dry.json.request).toMatchObject({
     headers: { "Content-Type": "multipart/form-data" },

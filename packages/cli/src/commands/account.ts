@@ -16,7 +16,7 @@ interface MeLike {
   key: { name: string; preview: string };
 }
 
-/** `mailsvc login`: checks a key against the server, then keeps it in a profile. */
+/** `mailsvc login`: checks a key against the server, then stores it in a profile. */
 export function loginCommand(run: Run): Command {
   const command = new Command("login")
     .description("Check an API key with the server and keep it")
@@ -49,15 +49,15 @@ export function loginCommand(run: Run): Command {
         `${session.term.out.green("Logged in")} to ${safeText(me.workspace.name)} at ${settings.url}\n${session.term.out.dim(`profile ${profile} in ${settings.path}`)}`,
     );
     if (session.host.env["MAILSVC_API_KEY"])
-      session.out.note(`${session.term.err.yellow("note")} MAILSVC_API_KEY is set and goes before the stored key.`);
+      session.out.note(`${session.term.err.yellow("note")} MAILSVC_API_KEY is set and overrides the stored key.`);
     return EXIT.ok;
   });
 }
 
-/** `mailsvc logout`: forgets the key of a profile; the key itself stays valid. */
+/** `mailsvc logout`: removes a profile. The key itself stays valid. */
 export function logoutCommand(run: Run): Command {
-  const command = new Command("logout").description("Forget the key of a profile (it stays valid: see keys revoke)");
-  command.option("--profile <name>", "The profile (the one in use unless said)").option("--all", "Every profile");
+  const command = new Command("logout").description("Remove a profile and its key (the key stays valid; see keys revoke)");
+  command.option("--profile <name>", "The profile (default: the current one)").option("--all", "Every profile");
   return runAction(command, run, "local", async (session, _args, flags) => {
     const named = flags["profile"] as string | undefined;
     const { path, file, profile } = resolveSettings(session.host, named === undefined ? {} : { profile: named }, true);
@@ -65,7 +65,7 @@ export function logoutCommand(run: Run): Command {
     if (gone.length === 0 || !gone.some((name) => Object.hasOwn(file.profiles, name)))
       throw new CliError({
         code: "not_found",
-        message: `Profile "${profile}" holds no key.`,
+        message: `Profile "${profile}" has no key.`,
         exit: EXIT.notFound,
         next: "mailsvc profiles",
       });
@@ -74,12 +74,12 @@ export function logoutCommand(run: Run): Command {
       profile: Object.hasOwn(kept, file.profile) ? file.profile : (Object.keys(kept)[0] ?? "default"),
       profiles: kept,
     });
-    await session.out.data({ removed: gone, path }, () => `Forgot ${gone.join(", ")}`);
+    await session.out.data({ removed: gone, path }, () => `Removed ${gone.join(", ")}`);
     return EXIT.ok;
   });
 }
 
-/** `mailsvc profiles`: what is stored, keys by their ends only. */
+/** `mailsvc profiles`: lists the stored profiles with masked keys. */
 export function profilesCommand(run: Run): Command {
   return runAction(
     new Command("profiles").description("List stored profiles; switch with: config set profile <name>"),
@@ -100,7 +100,7 @@ export function profilesCommand(run: Run): Command {
           out,
         ),
       );
-      if (list.length === 0) session.out.note(session.term.err.dim("No profile is stored yet. Start with: mailsvc login"));
+      if (list.length === 0) session.out.note(session.term.err.dim("No profiles yet. Create one: mailsvc login"));
       return EXIT.ok;
     },
   );
@@ -111,7 +111,7 @@ async function readKey(session: Session, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await session.input.text("-", "--with-key")).trim();
   if (!session.term.interactive || session.globals.json)
     throw usageError("--api-key or --with-key (from stdin) is needed.", { code: "missing_flags" });
-  session.out.note(session.term.err.dim("A local server prints a key when it first starts: mailsvc serve, mailsvc dev."));
+  session.out.note(session.term.err.dim("A local server shows its key on the first start: mailsvc serve, mailsvc dev."));
   return ask(
     session.host,
     session.term,

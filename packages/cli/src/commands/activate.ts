@@ -9,17 +9,17 @@ import { safeText } from "../runtime/safe-text.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 import { renderDetails } from "../views/table.ts";
 
-/** `mailsvc activations create`: with one question in place of a dozen flags. */
+/** `mailsvc activations create`: asks one question instead of requiring a flag per scope. */
 export function activateCommand(spec: CommandSpec, run: Run): Command {
   return buildEndpointCommand(spec, run, askForConsent).addHelpText(
     "after",
-    `  mailsvc ${spec.words.join(" ")} launch-writer\n\nWithout scopes it shows what the agent asks for, and asks; --yes agrees to all of it.`,
+    `  mailsvc ${spec.words.join(" ")} launch-writer\n\nWithout scopes, it shows the permissions the agent asks for and prompts; --yes accepts all of them.`,
   );
 }
 
 /**
- * Fills in the scopes when none are named: shows at a terminal what the agent asks for and asks once; --yes agrees to all of
- * it. Throws CliError, exit 2, where nobody can be asked, and 130 for a no.
+ * Fills in the scopes when none are given: on a terminal, shows what the agent asks for and prompts once; --yes accepts
+ * all. Throws CliError: exit 2 without a terminal, 130 when the answer is no.
  */
 async function askForConsent(session: Session, { body }: RequestInput): Promise<void> {
   const { globals, host, term } = session;
@@ -32,7 +32,7 @@ async function askForConsent(session: Session, { body }: RequestInput): Promise<
     if (!term.interactive || globals.json)
       throw usageError(`--accepted-permission is needed. ${safeText(slug)} asks for: ${scopes.join(", ")}.`, {
         code: "missing_flags",
-        hint: "Name each of them, or agree to all with --yes.",
+        hint: "Name each of them, or accept all with --yes.",
       });
     session.out.say(
       `${safeText(name)} asks for:\n${renderDetails(
@@ -41,7 +41,7 @@ async function askForConsent(session: Session, { body }: RequestInput): Promise<
         term.columns,
       )}`,
     );
-    if (!(await confirm(host, term, "Agree, and turn it on?"))) throw cancelledError();
+    if (!(await confirm(host, term, "Accept these permissions and activate the agent?"))) throw cancelledError();
   }
   body["acceptedPermissions"] = scopes;
 }

@@ -12,7 +12,7 @@ import { isRecord } from "../views/generic.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** `mailsvc api <METHOD> <path>`: any request, with the key, retries and errors of the other commands. */
+/** `mailsvc api <method> <path>`: sends any request, with the key, retries and errors of the other commands. */
 export function apiCommand(run: Run): Command {
   const command = new Command("api")
     .description("Send any request and print the answer")
@@ -31,10 +31,10 @@ export function apiCommand(run: Run): Command {
     const method = verb.toUpperCase();
     if (!METHODS.includes(method))
       throw usageError(
-        `"${verb}" is no method: ${METHODS.join(", ")}.`,
+        `"${verb}" is not a method: ${METHODS.join(", ")}.`,
         verb.startsWith("/") ? { hint: `Write: mailsvc api GET ${verb}` } : {},
       );
-    if (!path.startsWith("/")) throw usageError(`"${path}" is no path; it begins with /, the server comes from --url.`);
+    if (!path.startsWith("/")) throw usageError(`"${path}" is not a path. A path begins with /; the server comes from --url.`);
     if (flags["paginate"] === true && isWrite(method)) throw usageError("--paginate is for GET only.");
     const call = await buildRawCall(session, method, path, flags);
     if (session.globals.dryRun) {
@@ -48,7 +48,7 @@ export function apiCommand(run: Run): Command {
 }
 
 function splitPair(text: string, at: number, flag: string, example: string): [string, string] {
-  if (at < 1) throw usageError(`${flag}: "${text}" has no name and value. Write: ${flag} ${example}`);
+  if (at < 1) throw usageError(`${flag}: "${text}" must be a name and a value: ${flag} ${example}`);
   return [text.slice(0, at).trim(), text.slice(at + 1)];
 }
 
@@ -75,7 +75,7 @@ async function buildRawCall(session: Session, method: string, path: string, flag
 }
 
 async function formatHead(answer: Answer): Promise<string> {
-  // All of HTTP, for a few words: loaded when they are asked for.
+  // Loaded lazily: node:http is large, and only the status texts are needed.
   const { default: http } = await import("node:http");
   return [
     `HTTP ${answer.status} ${http.STATUS_CODES[answer.status] ?? ""}`.trim(),
@@ -95,7 +95,7 @@ async function paginate(session: Session, first: Call): Promise<void> {
   const seen = new Set<string>();
   for (let call = first; ; ) {
     const { data } = await session.send(call);
-    if (!isRecord(data) || !Array.isArray(data["data"])) throw usageError("--paginate: this is not a list.");
+    if (!isRecord(data) || !Array.isArray(data["data"])) throw usageError("--paginate: the response is not a list.");
     for (const row of data["data"]) await session.out.line(row);
     const { nextCursor } = (data["pagination"] ?? {}) as { nextCursor?: string | null };
     if (!nextCursor || seen.has(nextCursor)) return;

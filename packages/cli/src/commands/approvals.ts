@@ -5,9 +5,9 @@ import type { Run } from "../runtime/action.ts";
 
 const { answer } = contract.messages;
 
-const SUMMARIES = { approve: "Say yes to what an agent asks", reject: "Say no to what an agent asks" } as const;
+const SUMMARIES = { approve: "Approve an agent's request", reject: "Reject an agent's request" } as const;
 
-/** `mailsvc approvals approve` and `reject`: the two answers everybody knows, beside the list they are found in. */
+/** `mailsvc approvals approve` and `reject`: the two usual answers, beside the list of open approvals. */
 export function approvalCommands(run: Run): Command[] {
   return [buildDecisionCommand("approve", run), buildDecisionCommand("reject", run)];
 }
@@ -18,6 +18,6 @@ function buildDecisionCommand(decision: keyof typeof SUMMARIES, run: Run): Comma
   return buildEndpointCommand(spec, run)
     .summary(summary)
     .description(
-      `${summary}.\n\n${answer.description} A request with options of its own is answered by one of them: mailsvc messages answer <id> <decision>.`,
+      `${summary}.\n\n${answer.description} To answer a request that has its own options, use: mailsvc messages answer <id> <decision>.`,
     );
 }

@@ -4,7 +4,7 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { EXIT, EXIT_MEANING } from "../runtime/exit.ts";
 import { renderTable } from "../views/table.ts";
 
-/** `mailsvc commands`: every command; with --json the whole tree with flags, types and endpoints. */
+/** `mailsvc commands`: lists every command; with --json, the tree with flags, types and endpoints. */
 export function commandsCommand(run: Run, root: Command): Command {
   return runAction(
     new Command("commands").description("List every command; with --json their flags, types and endpoints too"),

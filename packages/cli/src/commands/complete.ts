@@ -1,15 +1,15 @@
 import type { CommandNode, OptionNode } from "../contract/command-tree.ts";
 
-/** One thing that may stand where the cursor is. */
+/** One suggestion for the word at the cursor. */
 export interface Suggestion {
   value: string;
   about: string;
 }
 
-/** What to offer: words, or the shell's own file names. */
+/** Suggestions, or the shell's own file names. */
 export type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
 
-/** What completion looks up beyond the tree. */
+/** Values that completion looks up outside the command tree. */
 export interface Lookups {
   profiles(): string[];
   configKeys: readonly string[];
@@ -19,16 +19,16 @@ const FILE_FLAGS = new Set(["--html-file", "--text-file", "--attach", "--data", 
 
 interface CursorPosition {
   node: CommandNode;
-  /** Flags of the node and those above it. */
+  /** Flags of the command and its parents. */
   options: OptionNode[];
   used: Set<string>;
-  /** How many arguments stand already. */
+  /** Number of arguments before the cursor. */
   given: number;
-  /** A flag that still waits for its value. */
+  /** The flag whose value is at the cursor. */
   open: OptionNode | undefined;
 }
 
-/** What may stand in place of the last word. `words` are those after `mailsvc`, the last being the one under the cursor. */
+/** Suggests completions for the last of `words`, which are the words after `mailsvc`. */
 export function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Completion {
   const current = words.at(-1) ?? "";
   const place = locateCursor(root, words.slice(0, -1));

@@ -9,8 +9,8 @@ import type { Host } from "../types.ts";
 import { complete } from "./complete.ts";
 import { CONFIG_KEYS } from "./config.ts";
 
-// Each script asks the program itself, so what it offers is what the installed version has. The program answers one
-// suggestion a line, a tab before its explanation; the line ":files" asks for the shell's own file names.
+// Each script asks the program itself, so that suggestions match the installed version. The program prints one suggestion
+// per line, with a tab before its description; the line ":files" asks for the shell's own file names.
 const SCRIPTS = {
   bash: `_mailsvc() {
   local line word prefix="" typed="\${COMP_LINE:0:COMP_POINT}"
@@ -84,7 +84,7 @@ const INSTALL: Readonly<Record<keyof typeof SCRIPTS, string>> = {
   pwsh: "mailsvc completion pwsh | Out-String | Invoke-Expression   (in $PROFILE)",
 };
 
-/** `mailsvc completion <shell>`: prints the script to load. */
+/** `mailsvc completion <shell>`: prints the completion script. */
 export function completionCommand(run: Run): Command {
   const help = SHELLS.map((shell) => `  ${shell.padEnd(5)} ${INSTALL[shell]}`).join("\n");
   const command = new Command("completion")
@@ -92,13 +92,13 @@ export function completionCommand(run: Run): Command {
     .addArgument(setArgumentChoices(new Argument("<shell>", SHELLS.join(", ")), SHELLS))
     .addHelpText("after", `\nInstall:\n${help}`);
   return runAction(command, run, "local", async (session, [shell = ""]) => {
-    if (!(SHELLS as string[]).includes(shell)) throw usageError(`"${shell}" is no shell known here: ${SHELLS.join(", ")}.`);
+    if (!(SHELLS as string[]).includes(shell)) throw usageError(`"${shell}" is not a supported shell: ${SHELLS.join(", ")}.`);
     await session.out.text(SCRIPTS[shell as keyof typeof SCRIPTS]);
     return EXIT.ok;
   });
 }
 
-/** `mailsvc __complete -- words…`: what the scripts ask. Hidden. */
+/** `mailsvc __complete -- words…`: what the scripts call. Hidden. */
 export function completeCommand(run: Run, root: Command): Command {
   const command = new Command("__complete").argument("[words...]").allowUnknownOption();
   return runAction(command, run, "local", async (session) => {

@@ -21,7 +21,7 @@ export function configCommand(run: Run): Command {
 
 function parseSettingKey(text: string | undefined): Key {
   if (text === undefined || !(CONFIG_KEYS as readonly string[]).includes(text))
-    throw usageError(`"${text ?? ""}" is no setting. There are: ${CONFIG_KEYS.join(", ")}.`);
+    throw usageError(`"${text ?? ""}" is not a setting. Settings: ${CONFIG_KEYS.join(", ")}.`);
   return text as Key;
 }
 
@@ -37,14 +37,14 @@ function parseSettingValue(key: Key, value: string, file: ConfigFile): string {
   if (key === "url") return parseServerUrl(value, "url");
   if (key === "timeout") parseDuration(value, "timeout");
   if (key === "profile") assertChoice("profile", parseProfileName(value), Object.keys(file.profiles));
-  if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is no API key.");
+  if (key === "api-key" && !/^[\x21-\x7e]{1,500}$/.test(value)) throw usageError("api-key: this is not an API key.");
   return value;
 }
 
 function getCommand(run: Run): Command {
   return runAction(
     new Command("get")
-      .description("Show one setting as it holds now")
+      .description("Show the current value of a setting")
       .argument("<key>", CONFIG_KEYS.join(", "))
       .option("--show-key", "Print the whole API key"),
     run,
@@ -69,7 +69,7 @@ function getCommand(run: Run): Command {
 function setCommand(run: Run): Command {
   return runAction(
     new Command("set")
-      .description("Store a setting in the profile in use")
+      .description("Store a setting in the current profile")
       .argument("<key>", CONFIG_KEYS.join(", "))
       .argument("<value>", "Its value; - reads stdin")
       .addHelpText(
@@ -98,7 +98,7 @@ function setCommand(run: Run): Command {
 
 function unsetCommand(run: Run): Command {
   return runAction(
-    new Command("unset").description("Remove a setting from the profile in use").argument("<key>", SETTING_KEYS.join(", ")),
+    new Command("unset").description("Remove a setting from the current profile").argument("<key>", SETTING_KEYS.join(", ")),
     run,
     "connect",
     async (session, [word]) => {
@@ -148,7 +148,7 @@ function listCommand(run: Run): Command {
 
 function explainCommand(run: Run): Command {
   return runAction(
-    new Command("explain").description("Say where a setting comes from, and what it overrides").argument("<key>", CONFIG_KEYS.join(", ")),
+    new Command("explain").description("Show where a setting comes from and what it overrides").argument("<key>", CONFIG_KEYS.join(", ")),
     run,
     "connect",
     async (session, [word]) => {
@@ -173,7 +173,7 @@ function explainCommand(run: Run): Command {
 }
 
 function pathCommand(run: Run): Command {
-  return runAction(new Command("path").description("Print where the config file is"), run, "local", async (session) => {
+  return runAction(new Command("path").description("Print the path of the config file"), run, "local", async (session) => {
     const file = getConfigPath(session.host);
     await session.out.data({ path: file, profiles: Object.keys(readConfigFile(file).profiles) }, () => file);
     return EXIT.ok;

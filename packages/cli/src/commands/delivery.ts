@@ -18,7 +18,7 @@ interface TrackedEmail {
   lastError: { message: string } | null;
 }
 
-/** Waits until the emails of a send answer are delivered or lost, and prints how each ended; exit 11 when one is lost, 10 when the time is over. */
+/** Waits until the emails of a send response are delivered or have failed, and prints their status. Exit 11 when at least one failed, 10 on timeout. */
 export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
   const emails = await pollUntilFinal(session, listIds(data), limitMs);
   await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
@@ -26,7 +26,7 @@ export async function waitAndShow(session: Session, data: unknown, limitMs: numb
   if (open.length === 0) return getExit(emails);
   const late: Failure = {
     code: "timeout",
-    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but still on the way after ${limitMs / 1000} s.`,
+    message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but not delivered after ${limitMs / 1000} s.`,
     exit: EXIT.network,
     next: `mailsvc emails get ${open[0]?.id}`,
   };
@@ -39,7 +39,7 @@ function listIds(data: unknown): string[] {
   return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
 }
 
-/** Polls until no email is queued or sending. Answers them as they stand when that is so, or when the time is over. */
+/** Polls until no email is queued or sending, or until the time limit. Returns their last status. */
 async function pollUntilFinal(session: Session, ids: readonly string[], limitMs: number): Promise<TrackedEmail[]> {
   const { host, signal } = session;
   const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);

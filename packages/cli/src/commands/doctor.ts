@@ -9,7 +9,7 @@ import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { paintStatus } from "../views/status.ts";
 
-/** What was looked at, and what was found. */
+/** One check and its result. */
 interface Check {
   name: string;
   status: "ok" | "warn" | "fail" | "skipped";
@@ -30,10 +30,10 @@ interface MeLike {
   server: { version: string; dev: boolean; mailer: string };
 }
 
-/** `mailsvc doctor`: is everything in place? The exit code is that of the first failure. */
+/** `mailsvc doctor`: checks the setup. The exit code is that of the first failure. */
 export function doctorCommand(run: Run): Command {
   return runAction(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
-    const progress = session.progress("Looking");
+    const progress = session.progress("Checking");
     const findings = await diagnose(session).finally(() => progress.stop());
     const checks = findings.map((f) => f.check);
     const bad = findings.find((f) => f.check.status === "fail");
@@ -80,7 +80,7 @@ function checkConfig(session: Session): Finding {
     const { profiles } = readConfigFile(path);
     const settings = session.settings();
     if (isExposed(path, session.host.platform))
-      return warning("config", `${path} may be read by others on this machine.`, `chmod 600 ${path}`);
+      return warning("config", `${path} can be read by other users of this machine.`, `chmod 600 ${path}`);
     const count = Object.keys(profiles).length;
     return passed("config", count === 0 ? `no profile stored (${path})` : `profile ${settings.profile} in ${path}`);
   } catch (error) {
@@ -111,9 +111,9 @@ async function checkAccount(session: Session): Promise<Finding[]> {
       passed("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
       same
         ? passed("version", about.version)
-        : warning("version", `the server is ${about.version}, this program ${session.host.version}`, "Use the same version of both."),
+        : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
       about.mailer === "capture" && !about.dev
-        ? warning("mailer", "capture: mail is kept, and sent to nobody", "Start the server with --smtp-url to send for real.")
+        ? warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.")
         : passed("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
     ];
   } catch (error) {

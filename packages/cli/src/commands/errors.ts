@@ -4,7 +4,7 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { EXIT, EXIT_MEANING, type Exit, getCodeExit } from "../runtime/exit.ts";
 import { renderTable } from "../views/table.ts";
 
-/** `mailsvc errors`: every error code of the API, its HTTP status and the exit code it leads to. */
+/** `mailsvc errors`: every error code of the API with its HTTP status and exit code. */
 export function errorsCommand(run: Run): Command {
   return runAction(
     new Command("errors").description("List error codes, their HTTP status and exit code"),

@@ -36,34 +36,34 @@ Examples:
   mailsvc contacts export --status UNSUBSCRIBED --custom-fields columns --output gone.csv
   mailsvc contacts export --tag vip --format ndjson | jq -r .email
 
-A cell that a spreadsheet would run as a formula begins with '; the import takes it away again. docs/importing.md says more.`;
+Cells that a spreadsheet would run as a formula get a leading ', which an import removes. See docs/importing.md.`;
 
-/** `mailsvc contacts export`: all contacts, or those that filters leave, as CSV or NDJSON. */
+/** `mailsvc contacts export`: all contacts, or those that match filters, as CSV or NDJSON. */
 export function exportCommand(spec: CommandSpec, run: Run): Command {
   const fields = listFields(endpoint);
   const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary("Write all contacts to a file, as CSV or NDJSON")
-    .description(
-      "Write all contacts, or those that filters leave, to a file or stdout. What is exported can be imported again, and comes out the same.",
-    )
+    .description("Write all contacts, or those that match filters, to a file or stdout. Importing an export again changes nothing.")
     .addHelpText("after", EXAMPLES);
   for (const field of fields) addField(command, field);
   command
     .addOption(
-      setOptionMetadata(new Option("--output <file>", "The file; it appears when it is whole. stdout otherwise"), { type: "file" }),
+      setOptionMetadata(new Option("--output <file>", "Output file, created when the export is complete; stdout by default"), {
+        type: "file",
+      }),
     )
-    .addOption(buildChoiceOption("--format <format>", "By the file's name unless said, else csv", FORMATS))
+    .addOption(buildChoiceOption("--format <format>", "Output format; by default from the file name, else csv", FORMATS))
     .addOption(
       buildChoiceOption(
         "--custom-fields <how>",
-        "In CSV: all in one column as JSON, which is exact, or a column each",
+        "Custom fields in CSV: one column of JSON, which is lossless, or one column each",
         ["json", "columns"],
         "json",
       ),
     )
-    .addOption(setOptionMetadata(new Option("--separator <character>", "Between cells: , ; | or tab (default ,)"), { type: "text" }))
-    .addOption(setOptionMetadata(new Option("--bom", "Begin with the mark by which Excel knows UTF-8"), { type: "boolean" }))
-    .addOption(setOptionMetadata(new Option("--no-guard", "Write cells that begin with = + - @ as they are"), { type: "boolean" }));
+    .addOption(setOptionMetadata(new Option("--separator <character>", "Cell separator: , ; | or tab (default ,)"), { type: "text" }))
+    .addOption(setOptionMetadata(new Option("--bom", "Start with a byte order mark, so that Excel detects UTF-8"), { type: "boolean" }))
+    .addOption(setOptionMetadata(new Option("--no-guard", "Do not escape cells that begin with = + - @"), { type: "boolean" }));
   return runAction(command, run, "read", async (session, _args, flags) => {
     session.flagOf = mapPathsToFlags(fields);
     session.spec = spec;
@@ -76,7 +76,7 @@ export function exportCommand(spec: CommandSpec, run: Run): Command {
   });
 }
 
-/** Every page, by its cursor. Throws CliError when the list leads round in circles. */
+/** Fetches every page. Throws CliError when the server repeats a cursor. */
 async function* fetchPages(session: Session, call: Call): AsyncGenerator<Contact[]> {
   const progress = session.progress("Exporting");
   const seen = new Set<string>();
@@ -89,7 +89,7 @@ async function* fetchPages(session: Session, call: Call): AsyncGenerator<Contact
       yield data;
       const cursor = pagination.nextCursor;
       if (!cursor) return;
-      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
+      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list repeats its pages.", exit: EXIT.server });
       seen.add(cursor);
       query = { ...query, cursor };
     }
@@ -103,7 +103,7 @@ function readShape(session: Session, flags: Flags): Shape {
   const named: Format | undefined = /^\.(?:ndjson|jsonl)$/i.test(output) ? "ndjson" : output === "" ? undefined : "csv";
   const format = (flags["format"] as Format | undefined) ?? named ?? (session.globals.json ? "ndjson" : "csv");
   const columns = flags["customFields"] === "columns";
-  if (format === "ndjson" && columns) throw usageError("--custom-fields columns is for CSV; NDJSON has them as they are.");
+  if (format === "ndjson" && columns) throw usageError("--custom-fields columns is only for CSV.");
   return {
     format,
     columns,
@@ -113,15 +113,15 @@ function readShape(session: Session, flags: Flags): Shape {
   };
 }
 
-/** Writes CSV whose custom fields have columns of their own: all contacts are seen before the first line is written. */
+/** Writes CSV with a column per custom field. Reads all contacts before it writes the first line. */
 async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> {
-  const spool = openBuffer();
+  const buffer = openBuffer();
   try {
-    for await (const contacts of pages) spool.add(contacts);
-    const flags: CsvFlags = { ...shape, keys: spool.keys() };
+    for await (const contacts of pages) buffer.add(contacts);
+    const flags: CsvFlags = { ...shape, keys: buffer.keys() };
     let lines = [`${shape.bom ? "\ufeff" : ""}${formatHeader(flags)}`];
     let count = 0;
-    for await (const contact of spool.contacts()) {
+    for await (const contact of buffer.contacts()) {
       lines.push(formatContact(contact, flags));
       count += 1;
       if (lines.length < LINES_PER_WRITE) continue;
@@ -131,11 +131,11 @@ async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, targe
     await target.write(lines.join(""));
     return [count, listColumns(flags.keys)];
   } finally {
-    spool.remove();
+    buffer.remove();
   }
 }
 
-/** Writes contacts as they come. Answers how many, and the columns they have. */
+/** Writes contacts as they arrive. Returns their number and the columns. */
 async function writeAll(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[] | null]> {
   if (shape.columns) return writeColumns(pages, shape, target);
   const flags: CsvFlags = { ...shape, keys: null };

@@ -22,7 +22,7 @@ import type { CommandSpec, Session } from "../types.ts";
 
 const MAX_ERRORS = 100;
 
-const RESUME_HINT = "The same command goes on where it stopped; --restart begins anew.";
+const RESUME_HINT = "Run the same command again to resume; --restart starts over.";
 
 const EXAMPLES = {
   contacts: `
@@ -32,14 +32,14 @@ Examples:
   mailsvc contacts import export.csv --map "Contact=email" --map "Joined=custom.joined:date" --types numbers
   zcat people.ndjson.gz | mailsvc contacts import - --mode skip
 
-Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used. An import that was cut off goes on
-with the same command. docs/importing.md says how each cell is read.`,
+Exit code 0 when all rows were imported, 11 when some failed, 3 when all failed. To resume an interrupted import, run the
+same command again. docs/importing.md explains how cells are read.`,
   suppressions: `
 Examples:
   mailsvc suppressions import bounced.csv --reason bounce
   mailsvc suppressions import unsubscribed.csv --reason unsubscribe --scope marketing --dry-run
 
-Exit code 0 when all rows are in, 11 when some failed, 3 when none could be used.`,
+Exit code 0 when all rows were imported, 11 when some failed, 3 when all failed.`,
 };
 
 /** `mailsvc contacts import` and `mailsvc suppressions import`: a file of any length in target of the rows of one request. */
@@ -49,7 +49,7 @@ export function importCommand(spec: CommandSpec, run: Run): Command {
   const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(what)
     .description(
-      `${what}, however large it is. Separator, encoding and columns are found out; each row that cannot be taken is named with its line, and spoils no other one.`,
+      `${what} of any size. Separator, encoding and columns are detected. Invalid rows are reported with their line and do not stop the others.`,
     )
     .argument("<file>", "The file, or - for stdin")
     .addHelpText("after", EXAMPLES[kind.noun]);
@@ -63,7 +63,7 @@ function getExit({ why }: ImportResult, { rows, failed }: ImportState): Exit {
   return failed === rows ? EXIT.validation : EXIT.partial;
 }
 
-/** Explains why an import ended before the end of its file. */
+/** Explains why an import stopped before the end of its file. */
 function explainResult(session: Session, plan: ImportPlan, result: ImportResult, done: number): void {
   const again = plan.checkpoint ? RESUME_HINT : undefined;
   if (result.why === "too_many_errors")
@@ -71,7 +71,7 @@ function explainResult(session: Session, plan: ImportPlan, result: ImportResult,
       { code: "too_many_errors", message: `More than ${formatNumber(plan.maxErrors)} rows failed.`, exit: EXIT.partial, hint: again },
       session.globals.json,
     );
-  if (result.why === "cancelled" && done > 0) session.out.note(again ?? "Nothing is noted of how far it came.");
+  if (result.why === "cancelled" && done > 0) session.out.note(again ?? "No progress was recorded.");
   if (result.why !== "failed") return;
   const failure = toFailure(result.error, undefined, session.settings().url);
   throw new CliError({ ...failure, hint: [failure.hint, again].filter(Boolean).join(" ") });
@@ -91,7 +91,7 @@ async function importFile(session: Session, kind: ImportKind, given: string, fla
     resumedBytes: 0,
     stopping: false,
   };
-  if (from.rows > 0) out.note(`Going on after row ${formatNumber(from.rows)}; ${checkpoint?.path} says how far it was.`);
+  if (from.rows > 0) out.note(`Resuming after row ${formatNumber(from.rows)}, as recorded in ${checkpoint?.path}.`);
   const rejects = plan.errorsFile === null ? null : openRejectsFile(plan.errorsFile, table, from.errorsBytes);
   const view = await showProgress(session, kind, source, state, plan.flags.dryRun);
   const errors: ShownFault[] = [];
@@ -112,7 +112,7 @@ async function importFile(session: Session, kind: ImportKind, given: string, fla
   const complete = result.why === "done";
   if (complete) checkpoint?.remove();
   if (complete && state.rows === 0)
-    throw invalidInput(`${source.name} has no rows.`, [], { code: "empty_file", hint: "Below the line with the names there is nothing." });
+    throw invalidInput(`${source.name} has no rows.`, [], { code: "empty_file", hint: "It has a header line only." });
   const summary: Summary = {
     file: source.name,
     dryRun: plan.flags.dryRun,

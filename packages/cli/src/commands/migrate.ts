@@ -9,10 +9,10 @@ import { renderTable } from "../views/table.ts";
 
 const WIDTH = 24;
 
-/** `mailsvc migrate`: moves a folder's installation to Postgres. */
+/** `mailsvc migrate`: copies an installation from a data folder to Postgres. */
 export function migrateCommand(run: Run): Command {
-  const command = new Command("migrate").description("Move an installation from a folder to a Postgres database");
-  const from = new Option("--from <dir>", "Folder of the SQLite database; no server may use it").makeOptionMandatory();
+  const command = new Command("migrate").description("Copy an installation from a data folder to a Postgres database");
+  const from = new Option("--from <dir>", "Data folder of the SQLite database; stop its server first").makeOptionMandatory();
   const to = new Option("--to <url>", "postgres://… of an empty database").makeOptionMandatory();
   command.addOption(setOptionMetadata(from, { type: "file" })).addOption(setOptionMetadata(to, { type: "text" }));
   return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
@@ -27,7 +27,7 @@ export function migrateCommand(run: Run): Command {
         from: String(flags["from"]),
         to: target,
         onProgress: (at) => {
-          // Between two chunks nothing is half done.
+          // Between two chunks it is safe to stop.
           if (session.signal.aborted) throw cancelledError();
           progress.update(formatBar(at));
         },
@@ -48,9 +48,9 @@ export function migrateCommand(run: Run): Command {
         term.out,
         term.columns,
       );
-      return `${rows}\n\n${term.out.green("Moved")} ${report.rows} rows; both sides are the same.`;
+      return `${rows}\n\n${term.out.green("Moved")} ${report.rows} rows; the checksums match.`;
     });
-    out.note("The folder is as it was. Start servers with --database-url from now on.");
+    out.note("The folder is unchanged. From now on, start servers with --database-url.");
     return EXIT.ok;
   });
 }

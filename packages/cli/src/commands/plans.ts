@@ -8,7 +8,7 @@ import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 
-/** `mailsvc plans change`: asks before agents are turned off for good. */
+/** `mailsvc plans change`: asks before the change deactivates agents. */
 export function planCommand(spec: CommandSpec, run: Run): Command {
   return buildEndpointCommand(spec, run, confirmDowngrade);
 }
@@ -18,8 +18,8 @@ function agents(n: number): string {
 }
 
 /**
- * Asks before a plan turns agents off for good; what pauses them comes back with the next plan and is not asked about. Throws
- * CliError, exit 2, where nobody can be asked, and 130 for a no.
+ * Asks before a plan deactivates agents. Agents that are only paused resume with the next plan, so that needs no question.
+ * Throws CliError: exit 2 without a terminal, 130 when the answer is no.
  */
 async function confirmDowngrade(session: Session, { body }: RequestInput): Promise<void> {
   const { globals, host, term } = session;
@@ -28,12 +28,12 @@ async function confirmDowngrade(session: Session, { body }: RequestInput): Promi
   const { data } = await session.send(buildCall(contract.plans.preview, [], plan.data, undefined));
   const { deactivated } = contract.plans.preview.output.parse(data);
   if (deactivated.length === 0) return;
-  const what = `${agents(deactivated.length)} would be turned off for good: ${deactivated.map(safeText).join(", ")}.`;
+  const what = `${agents(deactivated.length)} would be deactivated: ${deactivated.map(safeText).join(", ")}.`;
   if (!term.interactive || globals.json)
-    throw usageError(`${what} Add --yes to do it without being asked.`, {
+    throw usageError(`${what} Add --yes to confirm.`, {
       code: "confirmation_needed",
       next: `mailsvc plans preview --plan ${plan.data.plan}`,
     });
   session.out.say(what);
-  if (!(await confirm(host, term, "Their keys never work again. Go on?"))) throw cancelledError();
+  if (!(await confirm(host, term, "Their keys stop working for good. Continue?"))) throw cancelledError();
 }

@@ -5,15 +5,15 @@ import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 
-/** `mailsvc agent runs log`: with entries and progress in words, beside JSON. */
+/** `mailsvc agent runs log`: with flags for messages and progress, beside JSON. */
 export function runLogCommand(spec: CommandSpec, run: Run): Command {
   return buildEndpointCommand(spec, run, addFlagEntries)
-    .option("-m, --message <text>", "An entry in words (repeatable)", collect)
-    .option("--percent <n>", "How far it is, 0 to 100")
+    .option("-m, --message <text>", "A log entry (repeatable)", collect)
+    .option("--percent <n>", "Progress in percent, 0 to 100")
     .addHelpText("after", `  mailsvc ${spec.words.join(" ")} run_01jc3v2m9k8q4w6x0y5z7a1b2c --message 'Wrote the headline' --percent 50`);
 }
 
-// What is wrong with the rest of --data is the contract's to say.
+// The contract validates the rest of --data.
 function toArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
@@ -24,7 +24,7 @@ function readPercent(text: unknown): number {
   return percent;
 }
 
-/** Puts --message and --percent where JSON has them. Throws CliError, exit 2. */
+/** Adds --message and --percent to the body. Throws CliError, exit 2. */
 async function addFlagEntries(_session: Session, { body }: RequestInput, flags: Flags): Promise<void> {
   if (!body) return;
   const messages = (flags["message"] as string[] | undefined) ?? [];

@@ -19,11 +19,11 @@ import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
 
-// What the contract calls scheduledAt and attachments is shorter to type here, and a file is named instead of encoded.
+// Shorter flags for scheduledAt and attachments. An attachment is a file name instead of base64.
 const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  to: "Recipient; with up to 50 of them each gets an email of its own",
+  to: "Recipient, up to 50; each gets a separate email",
   from: "Sender: an address, or Name <address>",
   scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
   headers: 'Custom header, "Name: value"',
@@ -31,7 +31,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
 
-/** The fields of a send, under the names this command gives them. */
+/** The fields of a send, with this command's flags and descriptions. */
 export function listSendFields(): Field[] {
   return listFields(send).map((f) => ({ ...f, flag: FLAG_NAMES[f.name] ?? f.flag, description: DESCRIPTIONS[f.name] ?? f.description }));
 }
@@ -43,7 +43,7 @@ interface FileSpec {
   cid?: string;
 }
 
-/** Reads `FILE;name=…;type=…;cid=…`. Only these three words are taken off the end, so a path may hold a semicolon. */
+/** Parses `FILE;name=…;type=…;cid=…`. Only these three are removed from the end, so a path may contain a semicolon. */
 export function readFileSpec(text: string): FileSpec {
   const spec: FileSpec = { path: text };
   for (;;) {
@@ -62,9 +62,9 @@ Examples:
     --subject Report --html-file mail.html --attach report.pdf --tag kind=report
   render-mail | mailsvc send --from hello@acme.example --to ada@example.com --subject News --html-file - --schedule "in 10m"
 
-With several --to each address gets an email of its own; when some cannot be queued the exit code is 11.`;
+With several --to, each address gets a separate email. Exit code 11 when some cannot be queued.`;
 
-/** `mailsvc send`, which is `mailsvc emails send`: every field of the contract, with files in place of encoded content. */
+/** `mailsvc send`: every field of the contract, with files instead of encoded content. */
 export function sendCommand(words: readonly string[], run: Run): Command {
   const fields = listSendFields();
   const plain = fields.filter((f) => f.name !== "attachments");
@@ -78,13 +78,13 @@ export function sendCommand(words: readonly string[], run: Run): Command {
   }
   command
     .addOption(
-      setOptionMetadata(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… to say more (repeatable)"), {
+      setOptionMetadata(new Option("--attach <file>", "File to attach; FILE;name=…;type=…;cid=… sets more (repeatable)"), {
         type: "file",
         repeatable: true,
       }).argParser(collect),
     )
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
-    .option("--wait [time]", "Wait until it is delivered or has failed (30s unless said)");
+    .option("--wait [time]", "Wait until it is delivered or has failed (default 30s)");
   return runAction(command, run, "write", async (session, _args, flags) => {
     session.flagOf = mapPathsToFlags(fields);
     session.spec = buildSpec(words);
@@ -92,8 +92,7 @@ export function sendCommand(words: readonly string[], run: Run): Command {
     const gathered = await readInput(session, send, plain, flags);
     await readBody(session, plain, flags, gathered.body ?? {});
     const body = gathered.body ?? {};
-    if (limitMs !== undefined && body["scheduledAt"] !== undefined)
-      throw usageError("--wait cannot be used with --schedule: the email would wait on purpose.");
+    if (limitMs !== undefined && body["scheduledAt"] !== undefined) throw usageError("--wait cannot be used with --schedule.");
     const empty = body["html"] === undefined && body["text"] === undefined;
     const asked = fields.map((f) => (f.name === "text" && empty ? { ...f, required: true, description: CONTENT } : f));
     await promptForMissing(session, send, asked, gathered);

@@ -10,11 +10,11 @@ import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;
 
-// Errors whose message already says what the person who started the server can do about it.
+// Errors whose message already says how to fix them.
 const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
 type ServeLog = ReturnType<typeof createLog>;
 
-/** Says where the server is. A key that was just made is shown once: on stderr for people, in the JSON for programs. */
+/** Prints the server's address. A new key is shown once: on stderr for people, in the JSON for programs. */
 export async function announce(
   session: Session,
   server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "dashboardUrl">,
@@ -30,11 +30,11 @@ export async function announce(
   if (session.out.json) return;
   if (dashboardUrl && dashboardUrl !== url) session.out.note(`${err.dim("Dashboard")}  ${safeText(dashboardUrl)}`);
   if (apiKey) {
-    // Not a remark: with --quiet it would be lost for good.
+    // Not a note, which --quiet would drop: the key is shown only once.
     session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
     session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
   }
-  session.out.note(err.dim("Ctrl-C ends it."));
+  session.out.note(err.dim("Press Ctrl-C to stop."));
 }
 
 const EXAMPLES = {
@@ -42,7 +42,7 @@ const EXAMPLES = {
   serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
 } as const;
 
-/** `mailsvc serve` and `mailsvc dev`. Their flags are the server's own table; it is read only when it will be used. */
+/** `mailsvc serve` and `mailsvc dev`. Their flags come from the server package, which is loaded only when they are needed. */
 export async function serveCommands(run: Run, withFlags: boolean): Promise<Command[]> {
   const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
   return [
@@ -51,7 +51,7 @@ export async function serveCommands(run: Run, withFlags: boolean): Promise<Comma
   ];
 }
 
-// "port to listen on" begins large as everywhere in help; "smtp://…" stays as it is.
+// "port to listen on" gets a capital letter; "smtp://…" stays as it is.
 function capitalize(text: string): string {
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }
@@ -74,7 +74,7 @@ function startError(error: unknown): CliError {
   });
 }
 
-/** The server's log on stderr: sentences for people, JSON lines for programs; the last lines kept for the screen. */
+/** The server's log on stderr: text for people, JSON lines for programs; the last lines are kept for the dev screen. */
 function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) {
   const { host, term, globals, out } = session;
   const kept: string[] = [];
@@ -133,7 +133,7 @@ async function showScreen(session: Session, server: RunningServer, log: ServeLog
   try {
     ui = await load();
   } catch (error) {
-    session.out.note(`The live screen cannot be shown (${safeText((error as Error).message)}); plain lines instead.`);
+    session.out.note(`Could not load the live screen (${safeText((error as Error).message)}); using plain lines.`);
     return false;
   }
   session.use({ ...resolveSettings(session.host, {}, true), url: server.url, apiKey: server.apiKey ?? undefined });

@@ -24,13 +24,15 @@ const DIR = "templates";
 
 const previewEndpoint = contract.templates.preview;
 
-/** `mailsvc templates preview`: a stored template by its id, or one of a folder before it is pushed. */
+/** `mailsvc templates preview`: renders a stored template, or files of a folder before they are pushed. */
 export function previewCommand(spec: CommandSpec, run: Run): Command {
   const fields = listFields(previewEndpoint);
   const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(previewEndpoint.summary)
-    .description(`${previewEndpoint.summary}.\n\nWithout tpl_ in front it is a slug in the folder, whose files are rendered as they stand.`)
-    .argument("<id>", "tpl_… of the server, or a slug in the folder");
+    .description(
+      `${previewEndpoint.summary}.\n\nA name without tpl_ is a slug in the folder, whose files are rendered before they are pushed.`,
+    )
+    .argument("<id>", "Id of a template on the server (tpl_…), or a slug in the folder");
   for (const field of fields) addField(command, field);
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
@@ -49,15 +51,15 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
     let call = buildCall(previewEndpoint, [id], {}, body);
     if (/^tpl_/.test(id)) checkInput(previewEndpoint, {}, body, session.flagOf);
     else {
-      if (body["version"] !== undefined) throw usageError("--version is for templates of the server; files have none.");
+      if (body["version"] !== undefined) throw usageError("--version is only for templates on the server.");
       const path = resolve(session.host.cwd, id);
       const slug = basename(path);
       const dir = id.includes("/") ? dirname(path) : getDir(session, flags);
       const local = readFolder(dir);
       const template = local.get(slug);
       if (!template)
-        throw usageError(`There is no template ${safeText(slug)} in ${dir}.`, {
-          hint: "Name a slug of the folder, or an id of the server: tpl_…",
+        throw usageError(`Template ${safeText(slug)} not found in ${dir}.`, {
+          hint: "Name a slug of the folder, or the id of a template on the server: tpl_…",
         });
       if (template.kind !== "HTML") throw usageError(`${slug} is of kind ${template.kind}, which cannot be rendered.`);
       call = buildCall(contract.templates.render, [], {}, renderBody(local, template, body["variables"]));
@@ -73,7 +75,7 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
   });
 }
 
-/** The commands beside those of the contract. */
+/** The template commands beyond the contract. */
 export function templateCommands(run: Run): Command[] {
   return [pushCommand(run), pullCommand(run), diffCommand(run)];
 }
@@ -88,7 +90,7 @@ function getDir({ host }: Session, flags: Flags): string {
 
 function parseSlugs(args: readonly unknown[]): string[] {
   const slugs = ((args[0] as string[] | undefined) ?? []).map((slug) => slug.replace(/\/+$/, "").split("/").at(-1) ?? "");
-  for (const slug of slugs) if (!isSlug(slug)) throw usageError(`"${slug}" is no slug.`);
+  for (const slug of slugs) if (!isSlug(slug)) throw usageError(`"${slug}" is not a slug.`);
   return slugs;
 }
 
@@ -100,10 +102,10 @@ function readLocal(session: Session, flags: Flags, only: readonly string[]): Map
   const dir = getDir(session, flags);
   const local = pick(readFolder(dir), only);
   const missing = only.filter((slug) => !local.has(slug));
-  if (missing.length > 0) throw usageError(`There is no template ${missing.join(", ")} in ${dir}.`);
+  if (missing.length > 0) throw usageError(`Template ${missing.join(", ")} not found in ${dir}.`);
   if (local.size === 0)
-    throw usageError(`There are no templates in ${dir}: a template is a folder with a template.json.`, {
-      hint: "Get those of the server first, or name another folder with --dir.",
+    throw usageError(`No templates found in ${dir}. A template is a folder with a template.json.`, {
+      hint: "Pull the server's templates first, or name another folder with --dir.",
       next: "mailsvc templates pull",
     });
   return local;
@@ -111,19 +113,19 @@ function readLocal(session: Session, flags: Flags, only: readonly string[]): Map
 
 function pushCommand(run: Run): Command {
   const command = new Command("push")
-    .description("Make the server's templates like those of a folder")
-    .argument("[slugs...]", "Only these; all of the folder otherwise")
+    .description("Upload a folder of templates to the server")
+    .argument("[slugs...]", "Only these templates; all of the folder by default")
     .addOption(dirOption())
-    .option("--publish", "Publish what is pushed")
-    .option("--prune", "Delete templates of the server that are not in the folder")
+    .option("--publish", "Publish the pushed templates")
+    .option("--prune", "Delete templates from the server that are not in the folder")
     .addHelpText(
       "after",
-      "\nExamples:\n  mailsvc templates push --dry-run\n  mailsvc templates push --publish\n  mailsvc templates push --publish --prune --yes\n\nExit code 11 when some could not be pushed; the others are.",
+      "\nExamples:\n  mailsvc templates push --dry-run\n  mailsvc templates push --publish\n  mailsvc templates push --publish --prune --yes\n\nExit code 11 when some templates could not be pushed.",
     );
   return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
     const only = parseSlugs(args);
     const prune = flags["prune"] === true;
-    if (prune && only.length > 0) throw usageError("--prune is for the whole folder; name no slugs with it.");
+    if (prune && only.length > 0) throw usageError("--prune compares the whole folder, so it takes no slugs.");
     const local = readLocal(session, flags, only);
     const options = { prune, publish: flags["publish"] === true };
     const changes = planChanges(local, await readStoredTemplates(session, only), options);
@@ -153,8 +155,8 @@ function pushCommand(run: Run): Command {
 
 function pullCommand(run: Run): Command {
   const command = new Command("pull")
-    .description("Write the server's templates into a folder")
-    .argument("[slugs...]", "Only these; all of the server otherwise")
+    .description("Download the server's templates into a folder")
+    .argument("[slugs...]", "Only these templates; all of the server by default")
     .addOption(dirOption())
     .option("--prune", "Remove templates from the folder that are not on the server")
     .addHelpText("after", "\nExamples:\n  mailsvc templates pull\n  mailsvc templates pull welcome --dir mails --yes");
@@ -164,7 +166,7 @@ function pullCommand(run: Run): Command {
     const stored = await readStoredTemplates(session, only);
     const missing = only.filter((slug) => !stored.has(slug));
     if (missing.length > 0)
-      throw usageError(`There is no template ${missing.join(", ")} on the server.`, { code: "not_found", exit: EXIT.notFound });
+      throw usageError(`Template ${missing.join(", ")} not found on the server.`, { code: "not_found", exit: EXIT.notFound });
     const local = pick(readFolder(dir), only);
     const written = [...stored.values()].filter(({ files }) => {
       const mine = local.get(files.slug);
@@ -196,9 +198,9 @@ function diffCommand(run: Run): Command {
   const command = new Command("diff")
     .summary("Show how a folder differs from the server's drafts")
     .description(
-      "Show how a folder differs from the server's drafts: lines with + are the folder's, those with - the server's.\n\nThe exit code is 0 when they are the same, 1 when they differ.",
+      "Show how a folder differs from the server's drafts: + lines are the folder's, - lines the server's.\n\nExit code 0 when they are the same, 1 when they differ.",
     )
-    .argument("[slugs...]", "Only these; all otherwise")
+    .argument("[slugs...]", "Only these templates; all by default")
     .addOption(dirOption());
   return runAction(command, run, "connect", async (session, args, flags): Promise<Exit> => {
     const only = parseSlugs(args);
@@ -210,7 +212,7 @@ function diffCommand(run: Run): Command {
   });
 }
 
-/** The request that renders files: their layout and partials go along, as they stand in the same folder. */
+/** Builds the body that renders files, with the layout and partials of the same folder. */
 function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: TemplateFiles, variables: unknown) {
   const parts: Record<string, unknown> = {};
   const waiting = listDependencies(template);

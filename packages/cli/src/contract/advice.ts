@@ -3,7 +3,7 @@ import { shellQuote } from "../runtime/request.ts";
 import type { Call, CommandSpec, Failure } from "../types.ts";
 import { listCommandSpecs, listPathArguments, parsePathParams } from "./command-map.ts";
 
-/** Sharpens a failure's advice by what was being done: the sender to verify, the list to look into. */
+/** Makes a failure's hint specific to the command: the sender to verify, the list to look in. */
 export function advise(failure: Failure, spec: CommandSpec | undefined, call: Call | undefined): Failure {
   const agents = spec && isForAgents(spec.endpoint.access) ? adviseAgent(failure, spec) : undefined;
   if (agents) return agents;
@@ -12,14 +12,14 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     return address ? { ...failure, next: `mailsvc senders create --email ${shellQuote(address)}` } : failure;
   }
   if (failure.code === "not_found" && spec) {
-    // Nothing was named, so nothing was named wrongly: a wait that ended, say.
+    // The command names no object, so no id can be wrong; for example a wait that timed out.
     if (!spec.endpoint.path.includes(":")) return { ...failure, hint: undefined, next: undefined };
     const [noun] = spec.words;
-    // Of a list below an activation or a listing it is that which was named wrongly.
+    // A list below an activation or a listing: the wrong id is that of the activation or listing.
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
     return spec.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
   }
-  // Yes and no are none of its options; those stand in the message.
+  // The question has options of its own, and the message lists them.
   if (failure.code === "validation_error" && spec?.id === "messages.answer" && spec.fixed) {
     const { id = "<id>" } = parsePathParams(spec.endpoint, call);
     return { ...failure, hint: undefined, next: `mailsvc messages answer ${shellQuote(id)} <decision>` };
@@ -50,7 +50,7 @@ function findSenderAddress(call: Call | undefined): string | undefined {
   }
 }
 
-/** The command that shows what a call was about: `mailsvc messages get msg_…` after `mailsvc approvals reject msg_…`. */
+/** The command that shows the object of a call: `mailsvc messages get msg_…` after `mailsvc approvals reject msg_…`. */
 function buildGetCommand(spec: CommandSpec, call: Call | undefined): string | undefined {
   const group = spec.id.split(".").slice(0, -1).join(".");
   const shown = listCommandSpecs().find(({ id }) => id === `${group}.get`);
@@ -62,31 +62,31 @@ function buildGetCommand(spec: CommandSpec, call: Call | undefined): string | un
     : undefined;
 }
 
-// What an agent's key is told is written for its program; at a prompt there is a builder, or a brand that tries it out.
+// Errors for an agent's key address the agent's program; on the command line a builder or a brand reads them.
 function adviseAgent(failure: Failure, spec: CommandSpec): Failure | undefined {
   switch (failure.code) {
     case "forbidden":
       return {
         ...failure,
-        hint: "An agent may do what its brand agreed to: its listing asks for more with --permission, and counts when it is turned on anew.",
+        hint: "An agent has only the permissions its brand accepted. Add a --permission to its listing; it applies to new activations.",
         next: "mailsvc agent whoami",
       };
     case "key_revoked":
       return {
         ...failure,
-        hint: "This key never works again. Turned on anew, the agent gets another with agent.activated.",
+        hint: "This key is revoked for good. A new activation sends a new key with agent.activated.",
         next: "mailsvc activations create <slug>",
       };
     case "unauthorized":
       return {
         ...failure,
-        hint: "The key came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
+        hint: "The key is sent once, with the event agent.activated. Set MAILSVC_AGENT_KEY or use --api-key ms_agent_…",
         next: undefined,
       };
     case "activation_paused":
       return {
         ...failure,
-        hint: "The same key works again when the pause is over.",
+        hint: "The same key works again after the activation is resumed.",
         next: failure.message.includes("webhook_failure")
           ? "mailsvc listings activations <slug> (its builder sees why)"
           : "mailsvc activations list (its brand resumes it)",

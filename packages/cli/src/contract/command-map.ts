@@ -2,11 +2,11 @@ import { agentContract, type Contract, contract, type Endpoint, isForAgents, par
 import type { CommandSpec } from "../types.ts";
 import { toKebabCase } from "./fields.ts";
 
-/** Where a command stands, and how it differs from what the contract alone would make of it. */
+/** How a command differs from the default that the contract gives. */
 interface CommandOverride {
-  /** Words after `mailsvc`; `<group> <verb>` when absent. */
+  /** Words after `mailsvc`; `<group> <verb>` by default. */
   words?: readonly string[];
-  /** Fields that may be given as arguments, in order, with the value taken when absent. */
+  /** Fields that may be given as arguments, in order, with the value used when absent. */
   positional?: readonly { field: string; fallback?: string }[];
 }
 
@@ -38,66 +38,66 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "clock.freeze": { positional: [{ field: "at" }] },
 };
 
-/** The path parameters a command takes as arguments: an agent names its activation once, by flag or environment. */
+/** The path parameters that are arguments. An agent's activation is not: it comes from a flag or the environment. */
 export function listPathArguments({ path, access }: Endpoint): string[] {
   return paramNames(path).slice(isForAgents(access) ? 1 : 0);
 }
 
-/** What an argument is called: an id by what it is an id of, where that is not the command's own noun. */
+/** The name of an argument. An id of another noun than the command's own is named after it: `activationId`. */
 export function getArgumentTitle({ id, endpoint }: CommandSpec, name: string): string {
   const owner = new RegExp(`([a-z-]+)s/:${name}(?:/|$)`).exec(endpoint.path)?.[1];
   return name !== "id" || owner === undefined || `${owner}s` === toKebabCase(id.split(".").at(-2) ?? "") ? name : `${owner}Id`;
 }
 
-/** The values of a path's parameters in a call, by name; empty where the call is none of this endpoint. */
+/** Parses the path parameters of a call by name; empty when the call is not one of this endpoint. */
 export function parsePathParams({ path }: Endpoint, call: { path: string } | undefined): Record<string, string> {
   const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "([^/]+)")}$`);
   const values = pattern.exec(call?.path ?? "")?.slice(1) ?? [];
   return Object.fromEntries(values.map((value, i) => [paramNames(path)[i] ?? "", decodeURIComponent(value)]));
 }
 
-/** Every endpoint of the contract, with its command. What agents call stands under `agent`. */
+/** Lists every endpoint of the contract with its command. Endpoints for agents are under `agent`. */
 export function listCommandSpecs(): CommandSpec[] {
   return [...mapGroups(contract, []), ...mapGroups(agentContract, ["agent"])];
 }
 
-/** One line about each noun, and the heading it stands under in help. */
+/** The summary of each noun, and its heading in the help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
-  emails: { summary: "Send, list, cancel and move emails", group: "Email:" },
-  templates: { summary: "Templates of emails: write, publish, preview, send", group: "Email:" },
+  emails: { summary: "List, inspect, cancel and reschedule emails", group: "Email:" },
+  templates: { summary: "Email templates: write, preview, publish", group: "Email:" },
   senders: { summary: "Addresses and domains you send from", group: "Email:" },
   lists: { summary: "Lists of contacts, with double opt-in", group: "Audience:" },
   people: { summary: "Everything about one person: read it, or erase it", group: "Audience:" },
-  segments: { summary: "Contacts that fulfil rules, whenever they do", group: "Audience:" },
-  suppressions: { summary: "Addresses that get no more mail", group: "Email:" },
+  segments: { summary: "Dynamic contact groups defined by rules", group: "Audience:" },
+  suppressions: { summary: "Addresses that must not get mail", group: "Email:" },
   contacts: { summary: "People you write to: list, create, import, search", group: "Audience:" },
-  listings: { summary: "Agents you build: list them, pay, rotate secrets", group: "Marketplace:" },
-  deliveries: { summary: "What was sent to the webhooks of your agents; test them", group: "Marketplace:" },
-  payments: { summary: "What listings cost", group: "Marketplace:" },
-  catalog: { summary: "Agents on offer", group: "Marketplace:" },
-  activations: { summary: "Agents at work for you", group: "Marketplace:" },
-  approvals: { summary: "What agents ask; approve or reject it", group: "Marketplace:" },
-  messages: { summary: "What agents write and ask; answer them", group: "Marketplace:" },
-  runs: { summary: "What agents do", group: "Marketplace:" },
+  listings: { summary: "Agents you offer: create listings, pay for them, rotate secrets", group: "Marketplace:" },
+  deliveries: { summary: "Events sent to the webhooks of your agents", group: "Marketplace:" },
+  payments: { summary: "Payments for listings", group: "Marketplace:" },
+  catalog: { summary: "Agents you can activate", group: "Marketplace:" },
+  activations: { summary: "Agents that work for your brand", group: "Marketplace:" },
+  approvals: { summary: "Approval requests of agents", group: "Marketplace:" },
+  messages: { summary: "Messages and questions of agents", group: "Marketplace:" },
+  runs: { summary: "Runs of agents and their logs", group: "Marketplace:" },
   credits: { summary: "Credits your agents spend", group: "Marketplace:" },
-  plans: { summary: "How many agents your plan covers", group: "Marketplace:" },
+  plans: { summary: "Your plan and the agents it covers", group: "Marketplace:" },
   brand: { summary: "Colors, logo and voice of your brand", group: "Marketplace:" },
-  "landing-pages": { summary: "Pages your agents made: look, publish, numbers, sign-ups", group: "Marketplace:" },
-  "lead-magnets": { summary: "Files people get for signing up", group: "Marketplace:" },
+  "landing-pages": { summary: "Landing pages of your agents: publish, statistics, sign-ups", group: "Marketplace:" },
+  "lead-magnets": { summary: "Files that subscribers download", group: "Marketplace:" },
   assets: { summary: "The image library of your brand", group: "Marketplace:" },
   "agent messages": { summary: "Write to the brand, ask it, read its answers", group: "" },
   "agent runs": { summary: "Start, log and end runs", group: "" },
-  "agent credits": { summary: "Spend the brand's credits, and give back", group: "" },
-  "agent wakeups": { summary: "Ask to be woken later", group: "" },
-  "agent landing-pages": { summary: "Make and change pages, read their numbers", group: "" },
-  "agent lead-magnets": { summary: "Upload files people get for signing up", group: "" },
+  "agent credits": { summary: "Spend and refund the brand's credits", group: "" },
+  "agent wakeups": { summary: "Schedule wakeups", group: "" },
+  "agent landing-pages": { summary: "Create and change pages, read their statistics", group: "" },
+  "agent lead-magnets": { summary: "Upload files that subscribers download", group: "" },
   "agent assets": { summary: "Save images to the brand's library", group: "" },
   "agent brand": { summary: "Read the brand's colors, logo and voice", group: "" },
-  "agent lists": { summary: "Names of the brand's lists and how long they are", group: "" },
-  agent: { summary: "Act as an agent, with the key of one activation (MAILSVC_AGENT_KEY)", group: "Marketplace:" },
+  "agent lists": { summary: "The brand's lists and their sizes", group: "" },
+  agent: { summary: "Act as an agent, with its key (MAILSVC_AGENT_KEY)", group: "Marketplace:" },
   keys: { summary: "API keys", group: "Server:" },
   jobs: { summary: "Background jobs", group: "Server:" },
-  health: { summary: "Is the server up?", group: "Server:" },
+  health: { summary: "Health checks", group: "Server:" },
   openapi: { summary: "", group: "Server:" },
   whoami: { summary: "", group: "Setup:" },
   inbox: { summary: "Captured mail: list, wait for, read", group: "Local development:" },
@@ -109,7 +109,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   restore: { summary: "", group: "Local development:" },
 };
 
-/** The heading a top-level command stands under. */
+/** The help heading of a top-level command. */
 export function getHelpGroup(word: string): string {
   return NOUNS[word]?.group ?? "Commands:";
 }
@@ -118,8 +118,13 @@ function mapGroups(groups: Contract, before: readonly string[]): CommandSpec[] {
   return Object.entries(groups).flatMap(([group, operations]) =>
     Object.entries(operations).map(([verb, endpoint]) => {
       const id = [...before, group, verb].join(".");
-      const place = COMMAND_MAP[id] ?? {};
-      return { id, endpoint, words: place.words ?? [...before, toKebabCase(group), toKebabCase(verb)], positional: place.positional ?? [] };
+      const override = COMMAND_MAP[id] ?? {};
+      return {
+        id,
+        endpoint,
+        words: override.words ?? [...before, toKebabCase(group), toKebabCase(verb)],
+        positional: override.positional ?? [],
+      };
     }),
   );
 }

@@ -25,10 +25,10 @@ export interface ArgumentNode {
   choices?: readonly string[];
 }
 
-/** A command with everything below it, as data: what completion, `mailsvc commands` and documents are made from. */
+/** A command and everything below it, as data: for completion and `mailsvc commands`. */
 export interface CommandNode {
   name: string;
-  /** The whole command: `mailsvc emails list`. */
+  /** The full command: `mailsvc emails list`. */
   command: string;
   summary: string;
   arguments: ArgumentNode[];
@@ -39,12 +39,12 @@ export interface CommandNode {
   commands: CommandNode[];
 }
 
-/** Hidden commands and flags are left out everywhere. Commander keeps this mark to itself. */
+/** True for hidden commands, which are listed nowhere. Commander has no public getter for this. */
 export function isHidden(command: Command): boolean {
   return (command as unknown as { _hidden?: boolean })._hidden === true;
 }
 
-/** The tree below a live command. */
+/** Builds the tree below a command. */
 export function buildTree(command: Command, before = ""): CommandNode {
   const whole = `${before}${before === "" ? "" : " "}${command.name()}`;
   const facts = getCommandMetadata(command);

@@ -17,11 +17,11 @@ import { mergeArguments, promptForMissing, readInput } from "./input.ts";
 import { setArgumentChoices, setCommandMetadata } from "./metadata.ts";
 import { checkInput, mapPathsToFlags } from "./validate.ts";
 
-const ABOUT: Readonly<Record<string, string>> = { activationId: "The agent at work: mailsvc activations list" };
+const ABOUT: Readonly<Record<string, string>> = { activationId: "Id of the activation: mailsvc activations list" };
 
 /**
- * Builds the command of one endpoint: its arguments, flags and work, all from the contract. `before` may add to what was
- * gathered, before anything is asked or checked.
+ * Builds the command of one endpoint from the contract: its arguments, flags and action. `before` may add to the input
+ * before the command prompts for missing fields and validates.
  */
 export function buildEndpointCommand(
   spec: CommandSpec,
@@ -45,7 +45,7 @@ export function buildEndpointCommand(
     const about = fallback === undefined ? describeArgument(field) : `${field.description} (default "${fallback}")`;
     command.addArgument(setArgumentChoices(new Argument(`[${field.name}]`, about), field.choices));
   }
-  // What may come as a flag instead is optional to commander, but not to people.
+  // An argument that may also be given as a flag is optional for commander; the usage line still shows it as required.
   command.usage(["[options]", ...titles.map((title) => `<${title}>`), ...given.map(({ term }) => term)].join(" "));
   for (const field of fields) {
     const isArgument = given.some((one) => one.field === field);
@@ -54,7 +54,7 @@ export function buildEndpointCommand(
   }
   command.addHelpText("after", formatExamples(spec, fields));
   const list = isPaginated(endpoint);
-  if (list) command.option("--all", "Every page; in a pipe one JSON document per line");
+  if (list) command.option("--all", "All pages; in a pipe, one JSON document per line");
   if (endpoint.body && fields.some((f) => f.where === "body"))
     command.option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it");
   return runAction(command, run, isWrite(endpoint.method) ? "write" : "read", async (session, args, flags) => {
@@ -81,5 +81,5 @@ export function buildEndpointCommand(
 function getActivation({ host }: Session, flags: Flags): string {
   const activation = flags["activation"] ?? host.env["MAILSVC_ACTIVATION_ID"];
   if (typeof activation === "string" && activation !== "") return activation;
-  throw usageError("--activation is needed: the activation to act for, or MAILSVC_ACTIVATION_ID.", { code: "missing_flags" });
+  throw usageError("--activation or MAILSVC_ACTIVATION_ID is required: the activation to act for.", { code: "missing_flags" });
 }

@@ -4,7 +4,7 @@ import type { CommandSpec } from "../types.ts";
 import { listPathArguments } from "./command-map.ts";
 import type { Field } from "./fields.ts";
 
-/** An example of the contract as it is typed. */
+/** Formats an example of the contract as a command line. */
 export function formatCommandLine(spec: CommandSpec, fields: readonly Field[], example: Example): string {
   const values: Record<string, unknown> = { ...example.query, ...(example.body as Record<string, unknown> | undefined) };
   if (spec.endpoint.file && values["contentBase64"] !== undefined) {
@@ -21,7 +21,7 @@ export function formatCommandLine(spec: CommandSpec, fields: readonly Field[], e
   return ["mailsvc", ...spec.words, ...ids, ...first, ...flags].join(" ");
 }
 
-/** The examples of an endpoint, for its help; those without any input say nothing that usage does not. */
+/** Formats the examples of an endpoint for its help, without those that have no input. */
 export function formatExamples(spec: CommandSpec, fields: readonly Field[]): string {
   const { fixed = {} } = spec;
   const says = (e: Example): boolean => Object.entries(fixed).every(([name, value]) => (e.body as Record<string, unknown>)[name] === value);

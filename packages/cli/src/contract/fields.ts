@@ -1,31 +1,31 @@
 import { type Endpoint, ERROR_CODES, type FileRules } from "@mailsvc/sdk/contract";
 
-/** How a field is typed on the command line. */
+/** How a field is written on the command line. */
 export type FieldKind = "text" | "number" | "boolean" | "enum" | "instant" | "list" | "map" | "values" | "json" | "file";
 
 /** One query or body field of an endpoint, as a flag. */
 export interface Field {
   /** Name on the wire. */
   name: string;
-  /** Name of the flag, without dashes; singular where it may be repeated. */
+  /** Name of the flag without dashes; singular when it is repeatable. */
   flag: string;
   where: "query" | "body";
   kind: FieldKind;
   required: boolean;
-  /** What the server takes when it is absent. */
+  /** The server's default. */
   default: unknown;
   description: string;
-  /** Allowed words, of an enum or of the items of a list. */
+  /** Allowed values of an enum, or of the items of a list. */
   choices: readonly string[] | undefined;
-  /** A list that may also stand alone: one item is sent bare. */
+  /** The field takes one item or a list; a single item is sent without a list. */
   oneOrMany: boolean;
-  /** Whether it may be null, for none. */
+  /** Whether the field accepts null. */
   nullable: boolean;
-  /** What a file may be. */
+  /** The files an upload accepts. */
   file?: FileRules;
 }
 
-/** The part of a zod schema that is looked at. Its shape alone is used, so that any copy of zod will do. */
+/** The part of a zod schema that this module reads. It is structural, so any copy of zod works. */
 interface Schema {
   readonly def: {
     readonly type: string;
@@ -56,19 +56,19 @@ export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 }
 
-/** Kinds whose flag may be given again for one more. */
+/** True for kinds whose flag can be repeated. */
 export function isRepeatable(kind: FieldKind): boolean {
   return kind === "list" || kind === "map" || kind === "values";
 }
 
-/** What a file says by itself need not be said, though it may. */
+/** Fields of an upload that default to what the file says. */
 const BESIDE_FILE: Readonly<Record<string, string>> = {
-  fileName: "What the file is called; its own name unless said",
-  contentType: "What it is said to be; told by its name unless said",
-  contentBase64: "The file as base64, in place of --file",
+  fileName: "File name (default: that of --file)",
+  contentType: "Content type (default: by the file name)",
+  contentBase64: "The file as base64, instead of --file",
 };
 
-/** Every field of an endpoint, query first, in the order of the contract; an upload has its file before the rest. */
+/** Lists the fields of an endpoint: query first, in the order of the contract. An upload's file comes before its body fields. */
 export function listFields(endpoint: Endpoint): Field[] {
   const of = (where: Field["where"]): Field[] =>
     listShape(endpoint[where]).map(([name, schema]) => {
@@ -93,7 +93,7 @@ export function listFields(endpoint: Endpoint): Field[] {
   return [...of("query"), buildFileField(file), ...body];
 }
 
-/** True when an endpoint answers in pages. */
+/** True when an endpoint returns a list in pages. */
 export function isPaginated(endpoint: Endpoint): boolean {
   const shape = endpoint.query?.shape ?? {};
   return endpoint.method === "GET" && "page" in shape && "cursor" in shape;
@@ -101,17 +101,17 @@ export function isPaginated(endpoint: Endpoint): boolean {
 
 const ADDRESSES: ReadonlySet<string> = new Set(["to", "from", "email", "reply-to"]);
 
-/** The flag a person types, with what it takes: `--tag <name=value>`. */
+/** The flag with its placeholder: `--tag <name=value>`. */
 export function flagSyntax(field: Field): string {
   return field.kind === "boolean" ? `--${field.flag}` : `--${field.flag} <${placeholder(field)}>`;
 }
 
-/** Whether the words of an enum fit into a line of help; lists as long as the error codes are named elsewhere. */
+/** Whether the values of an enum fit into the help. A list as long as the error codes does not. */
 export function showsChoices(field: Field): boolean {
   return field.choices !== undefined && field.choices.length < ERROR_CODES.length;
 }
 
-// optional(default(string)) -> string, remembering what the wrappers said.
+// optional(default(string)) -> string, with what the wrappers say.
 function unwrap(schema: Schema): Unwrapped {
   const { def } = schema;
   const rest = { required: true, nullable: false, default: undefined, description: schema.description };
@@ -131,7 +131,7 @@ function getKind(schema: Schema): Pick<Field, "kind" | "choices" | "oneOrMany"> 
   if (def.type === "enum") return { kind: "enum", choices: Object.values(def.entries ?? {}).map(String), oneOrMany: false };
   const scalar = SCALARS[def.type];
   if (scalar) return { kind: scalar, ...one };
-  // Texts by name, or values of any type.
+  // A record of strings, or of any values.
   if (def.type === "record") return { kind: def.valueType && unwrap(def.valueType).core.def.type === "string" ? "map" : "values", ...one };
   if (def.type === "array" && def.element) {
     const item = getKind(unwrap(def.element).core);
@@ -155,7 +155,7 @@ function listShape(schema: Endpoint["query"]): [string, Schema][] {
   return Object.entries(schema?.shape ?? {}) as unknown as [string, Schema][];
 }
 
-/** The file of an upload. */
+/** Builds the field of an upload's file. */
 function buildFileField(file: FileRules): Field {
   return {
     name: "file",

@@ -9,7 +9,7 @@ import { formatBytes } from "../views/time.ts";
 import type { Field } from "./fields.ts";
 import { setOptionMetadata } from "./metadata.ts";
 
-/** What names say about contents; the server tells by the bytes. */
+/** Content types by file extension. The server decides by the bytes. */
 const TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -40,14 +40,14 @@ const TYPES: Readonly<Record<string, string>> = {
   json: "application/json",
 };
 
-/** The content type a file's name tells; undefined where it tells none. */
+/** Guesses the content type by the file name; undefined when the extension is unknown. */
 export function guessContentType(name: string): string | undefined {
   return TYPES[extname(name).slice(1).toLowerCase()];
 }
 
 /**
- * Reads the file behind a flag, or stdin for `-`. What is too large by its size on disk is not read at all. Throws CliError:
- * exit 2 for what is no readable file, 3 for one that is not taken.
+ * Reads the file that a flag names, or stdin for `-`. A file that is too large by its size on disk is not read. Throws
+ * CliError: exit 2 when the file cannot be read, 3 when the endpoint does not accept it.
  */
 export async function readUpload(source: string, flag: string, rules: FileRules, input: InputReader): Promise<LocalFile> {
   const name = source === "-" ? "" : basename(source);
@@ -57,21 +57,21 @@ export async function readUpload(source: string, flag: string, rules: FileRules,
   return { path: source, content, name, type: guessContentType(name) };
 }
 
-/** The fields to ask for: a file, unless its base64 is given, and then a name for it. */
+/** Requires a file, or its content as base64 together with a file name. */
 export function requireFileOrContent(fields: readonly Field[], { body }: RequestInput): readonly Field[] {
   return body?.["contentBase64"] === undefined || body["file"] !== undefined
     ? fields
     : fields.map((f) => (f.kind === "file" ? { ...f, required: false } : f.name === "fileName" ? { ...f, required: true } : f));
 }
 
-/** Stands in for the contents while the other fields are checked: the bytes go beside them. */
+/** Placeholder for the content while the other fields are validated: the bytes are sent as a form part. */
 const PLACEHOLDER_BASE64 = "AA==";
 
-/** Takes the file out of what was gathered, and puts its name and type there. Throws CliError, exit 2. */
+/** Moves the file out of the input and sets its name and type there. Throws CliError, exit 2. */
 export function extractFile({ body = {} }: RequestInput, rules: FileRules): LocalFile | undefined {
   const { file } = body;
   if (!isFile(file)) return undefined;
-  if (body["contentBase64"] !== undefined) throw usageError("Give either --file or --content-base64.");
+  if (body["contentBase64"] !== undefined) throw usageError("Use either --file or --content-base64.");
   const name = body["fileName"] ?? file.name;
   if (typeof name !== "string" || name === "")
     throw usageError("--file -: a file from stdin needs a name.", { hint: "Write: … | mailsvc … --file - --file-name guide.pdf" });
@@ -84,14 +84,14 @@ export function extractFile({ body = {} }: RequestInput, rules: FileRules): Loca
   return { ...file, name, type: typeof type === "string" ? type : undefined };
 }
 
-/** The fields that stand beside a file in a form. */
+/** The fields sent beside a file in a form. */
 export function listFormFields(body: unknown): Record<string, unknown> {
   const { fileName: _name, contentType: _type, contentBase64: _content, ...fields } = isRecord(body) ? body : {};
-  // What is null on creation is absent.
+  // A form has no null; on creation, null and absent mean the same.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** A file and its fields as a form. */
+/** Builds the form of a file and its fields. */
 export function buildForm(file: LocalFile, body: unknown): FormData {
   const form = new FormData();
   form.append("file", new Blob([new Uint8Array(file.content)], file.type === undefined ? {} : { type: file.type }), file.name);
@@ -100,7 +100,7 @@ export function buildForm(file: LocalFile, body: unknown): FormData {
   return form;
 }
 
-/** A file in a line: what --dry-run shows of it. */
+/** Describes a file for --dry-run. */
 export function describeFile({ name, type, content }: LocalFile): Record<string, string> {
   return {
     name,
@@ -113,24 +113,24 @@ function fileError(flag: string, code: string, message: string): Error {
   return invalidInput(`${flag}: ${message}`, [{ path: "file", flag, code, message }]);
 }
 
-/** Refuses a file by its name or size. Throws CliError, exit 3. */
+/** Refuses a file whose name implies a type that the endpoint does not accept. Throws CliError, exit 3. */
 function assertAcceptedType(flag: string, name: string, { types }: FileRules): void {
   const type = guessContentType(name);
   if (type === undefined || types.includes(type)) return;
-  throw fileError(flag, "unsupported_file_type", `${name} is ${type} by its name. Taken here are ${types.join(", ")}.`);
+  throw fileError(flag, "unsupported_file_type", `${name} is ${type} by its extension. Accepted types: ${types.join(", ")}.`);
 }
 
 function isFile(value: unknown): value is LocalFile {
   return isRecord(value) && Buffer.isBuffer(value["content"]);
 }
-/** Adds `--html-file` after `--html`: of a field that is written in files, and of no other one. */
+/** Adds `--html-file` beside `--html`, for fields whose content usually lives in a file. */
 export function addContentFile(command: Command, field: Field, fields: readonly Field[]): void {
   if (!listContentFields(fields).includes(field)) return;
   const name = field.name === "html" ? "HTML" : "Text";
   command.addOption(setOptionMetadata(new Option(`--${field.flag}-file <file>`, `${name} from a file, or - for stdin`), { type: "file" }));
 }
 
-/** Reads what `--html-file` names into the body. Throws CliError, exit 2. */
+/** Reads the files of `--html-file` and `--text-file` into the body. Throws CliError, exit 2. */
 export async function readContentFiles(
   input: InputReader,
   fields: readonly Field[],
@@ -140,12 +140,12 @@ export async function readContentFiles(
   for (const { name, flag } of listContentFields(fields)) {
     const file = flags[`${name}File`];
     if (file === undefined) continue;
-    if (flags[name] !== undefined) throw usageError(`Give either --${flag} or --${flag}-file.`);
+    if (flags[name] !== undefined) throw usageError(`Use either --${flag} or --${flag}-file.`);
     body[name] = await input.text(String(file), `--${flag}-file`);
   }
 }
 
-/** The fields whose content is written in files: `html`, and `text` beside it. */
+/** The fields whose content usually lives in a file: `html`, and `text` beside it. */
 function listContentFields(fields: readonly Field[]): readonly Field[] {
   const texts = fields.filter(({ where, kind }) => where === "body" && kind === "text");
   return texts.some(({ name }) => name === "html") ? texts.filter(({ name }) => name === "html" || name === "text") : [];

@@ -2,17 +2,17 @@ import { type Command, Option } from "commander";
 import { type Field, flagSyntax, isRepeatable, showsChoices } from "./fields.ts";
 import { setOptionMetadata } from "./metadata.ts";
 
-/** For flags that may be repeated. */
+/** Collects the values of a repeatable flag. */
 export function collect(text: string, before: unknown): string[] {
   return [...((before as string[] | undefined) ?? []), text];
 }
 
-/** What is said of a field that is given as an argument. */
+/** Describes a field that is given as an argument. */
 export function describeArgument(field: Field): string {
   return describe(field, false);
 }
 
-/** The flag of a field, for commander. One that is an argument too is explained there. */
+/** Builds the flag of a field. When the field is an argument too, the description is there. */
 export function buildOption(field: Field, isArgument = false): Option {
   const repeatable = isRepeatable(field.kind);
   const about = isArgument ? `The same as <${field.name}>` : describe(field, field.required);
@@ -26,7 +26,7 @@ export function buildOption(field: Field, isArgument = false): Option {
   return repeatable ? option.argParser(collect) : option;
 }
 
-/** Adds a field's flag; a filter that is true or false gets `--no-…` beside it. */
+/** Adds a field's flag; a boolean without a default gets `--no-…` beside it. */
 export function addField(command: Command, field: Field, isArgument = false): void {
   const option = buildOption(field, isArgument);
   if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);
@@ -34,12 +34,12 @@ export function addField(command: Command, field: Field, isArgument = false): vo
   if (field.kind === "boolean" && field.default === undefined) command.addOption(new Option(`--no-${field.flag}`, "The opposite"));
 }
 
-/** The name under which commander keeps the flag of a field. */
+/** The name under which commander stores the flag of a field. */
 export function getAttributeName(field: Field): string {
   return new Option(`--${field.flag}`).attributeName();
 }
 
-/** What is empty or nested when absent says nothing in a word. */
+/** Only texts and numbers are worth showing as a default. */
 function showsDefault({ default: value, kind }: Field): boolean {
   return kind !== "boolean" && value !== "" && (typeof value === "string" || typeof value === "number");
 }
@@ -48,7 +48,7 @@ function describe(field: Field, required: boolean): string {
   const notes = [
     ...(required ? ["required"] : []),
     ...(isRepeatable(field.kind) ? ["repeatable"] : []),
-    ...(field.kind === "values" ? ["name:=json for what is no text"] : []),
+    ...(field.kind === "values" ? ["name:=json for other values than text"] : []),
     ...(field.kind === "json" ? ["JSON or @file"] : []),
     ...(showsChoices(field) ? [(field.choices ?? []).join(", ")] : []),
     ...(showsDefault(field) ? [`default ${String(field.default)}`] : []),

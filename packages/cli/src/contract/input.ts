@@ -9,10 +9,10 @@ import { getAttributeName } from "./flags.ts";
 import { findFault } from "./validate.ts";
 import { type Raw, readValue } from "./values.ts";
 
-/** Reads --data and the flags of the fields, flags over --data. Throws CliError. */
+/** Reads a request from --data and flags; flags override --data. Throws CliError. */
 export async function readInput(session: Session, endpoint: Endpoint, fields: readonly Field[], flags: Flags): Promise<RequestInput> {
   const data = flags["data"] === undefined ? {} : await session.input.json(String(flags["data"]), "--data");
-  if (!isRecord(data)) throw usageError("--data: a JSON object is needed, { … }.");
+  if (!isRecord(data)) throw usageError("--data must be a JSON object: { … }.");
   const gathered: RequestInput = { query: {}, body: endpoint.body ? { ...data } : undefined };
   const reading = { input: session.input, serverNow: () => session.serverNow(endpoint.access === "dev") };
   for (const field of fields) {
@@ -24,7 +24,7 @@ export async function readInput(session: Session, endpoint: Endpoint, fields: re
   return gathered;
 }
 
-/** Asks for required fields that are missing; without a terminal they are listed, exit 2. */
+/** Prompts for missing required fields. Without a terminal, throws CliError, exit 2, that lists them. */
 export async function promptForMissing(
   session: Session,
   endpoint: Endpoint,
@@ -36,7 +36,7 @@ export async function promptForMissing(
   if (missing.length === 0) return;
   if (!session.term.interactive || session.globals.json) {
     const names = missing.map((f) => `--${f.flag}`);
-    throw usageError(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} needed.`, {
+    throw usageError(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} required.`, {
       code: "missing_flags",
       details: missing.map((f) => ({ path: f.name, flag: `--${f.flag}`, code: "required", message: f.description || "required" })),
     });
@@ -58,7 +58,7 @@ export async function promptForMissing(
   }
 }
 
-/** The flags with the arguments among them that stand for fields. Throws CliError when one is given both ways. */
+/** Adds positional arguments to the flags of the fields they set. Throws CliError when a field is given both ways. */
 export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args: readonly (string | undefined)[], flags: Flags): Flags {
   const merged: Record<string, unknown> = { ...flags };
   spec.positional.forEach(({ field: name, fallback }, i) => {
@@ -68,7 +68,7 @@ export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args
     const attribute = getAttributeName(field);
     if (given !== undefined && merged[attribute] !== undefined)
       throw usageError(`${name} is given twice, as "${given}" and with --${field.flag}.`);
-    // Beside --data the fallback would override what stands there.
+    // With --data, the default would override the value in it.
     merged[attribute] ??= given ?? (merged["data"] === undefined ? fallback : undefined);
   });
   return merged;

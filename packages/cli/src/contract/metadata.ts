@@ -2,7 +2,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Argument, Command, Option } from "commander";
 import type { FieldKind } from "./fields.ts";
 
-/** What is known of a flag beyond what commander keeps; completion and `mailsvc commands` read it. */
+/** What completion and `mailsvc commands` need to know about a flag beyond what commander stores. */
 export interface OptionMetadata {
   type: FieldKind | "file";
   required?: boolean;
@@ -21,7 +21,7 @@ const options = new WeakMap<Option, OptionMetadata>();
 const choices = new WeakMap<Argument, readonly string[]>();
 const commands = new WeakMap<Command, CommandMetadata>();
 
-/** Notes facts about a flag; answers the flag. */
+/** Sets the metadata of a flag and returns the flag. */
 export function setOptionMetadata(option: Option, facts: OptionMetadata): Option {
   options.set(option, facts);
   return option;
@@ -30,7 +30,7 @@ export function getOptionMetadata(option: Option): OptionMetadata | undefined {
   return options.get(option);
 }
 
-/** Notes the words an argument may be; answers the argument. */
+/** Sets the allowed values of an argument and returns the argument. */
 export function setArgumentChoices(argument: Argument, words: readonly string[] | undefined): Argument {
   if (words) choices.set(argument, words);
   return argument;
@@ -39,7 +39,7 @@ export function getArgumentChoices(argument: Argument): readonly string[] | unde
   return choices.get(argument);
 }
 
-/** Notes the endpoint behind a command; answers the command. */
+/** Sets the endpoint behind a command and returns the command. */
 export function setCommandMetadata(command: Command, facts: CommandMetadata): Command {
   commands.set(command, facts);
   return command;

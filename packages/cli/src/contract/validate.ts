@@ -3,7 +3,7 @@ import { invalidInput, withFlag } from "../runtime/errors.ts";
 import type { Fault, FlagOf } from "../types.ts";
 import type { Field } from "./fields.ts";
 
-/** The part of a zod issue that is read. */
+/** The part of a zod issue that this module reads. */
 interface Issue {
   readonly code?: string;
   readonly path: readonly PropertyKey[];
@@ -15,7 +15,7 @@ interface Issue {
   readonly origin?: string;
 }
 
-/** A path as the API writes it: `to[3]`, `headers.X-Id`. */
+/** Formats a path as the API does: `to[3]`, `headers.X-Id`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`),
@@ -27,13 +27,13 @@ interface SafeParser {
   safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
 }
 
-/** What is wrong with a value by its schema, each fault with its path as the API writes it. */
+/** Lists what a schema finds wrong with a value. */
 export function listFaults(schema: SafeParser, value: unknown): { path: string; code: string; message: string }[] {
   const { error } = schema.safeParse(value);
   return error ? (error.issues as readonly Issue[]).flatMap(flattenUnion).flatMap(toFaults) : [];
 }
 
-/** Names the flags of the fields. `to[2]` is `--to (3rd)`, `headers.X-Id` is `--header X-Id`. */
+/** Maps paths to flags: `to[2]` to `--to #3`, `headers.X-Id` to `--header X-Id`. */
 export function mapPathsToFlags(fields: readonly Field[], where?: Field["where"]): FlagOf {
   return (path) => {
     const [, name, index, key] = /^([A-Za-z0-9_]+)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(path) ?? [];
@@ -44,7 +44,7 @@ export function mapPathsToFlags(fields: readonly Field[], where?: Field["where"]
   };
 }
 
-/** What is wrong with the value of one field by itself, in a sentence. */
+/** Describes what is wrong with the value of one field; undefined when it is valid. */
 export function findFault(endpoint: Endpoint, field: Field, value: unknown): string | undefined {
   const schema = (
     endpoint[field.where]?.shape as Record<string, { safeParse(value: unknown): { error?: { issues: readonly Issue[] } } }> | undefined
@@ -53,7 +53,7 @@ export function findFault(endpoint: Endpoint, field: Field, value: unknown): str
   return issue && toFaults(issue)[0]?.message;
 }
 
-/** Checks query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
+/** Validates query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */
 export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, body: unknown, flagOf: FlagOf): void {
   const faults: Fault[] = [];
   for (const [schema, value] of [
@@ -70,10 +70,10 @@ export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, b
       );
   }
   if (faults.length > 0)
-    throw invalidInput(faults.length === 1 ? "The input is not valid." : `The input has ${faults.length} faults.`, faults);
+    throw invalidInput(faults.length === 1 ? "The input is invalid." : `The input has ${faults.length} errors.`, faults);
 }
 
-// Of the branches of a union the one that got furthest is what was meant: the one that does not fail at its very type.
+// Of a union, reports the branch the user most likely meant: the first one whose top-level type matches.
 function flattenUnion(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || !issue.errors) return [issue];
   const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
@@ -85,7 +85,7 @@ function toFaults(issue: Issue): { path: string; code: string; message: string }
     return (issue.keys ?? []).map((key) => ({
       path: formatPath([...issue.path, key]),
       code: "unknown_field",
-      message: "There is no such field.",
+      message: "Unknown field.",
     }));
   const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
   const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;

@@ -4,24 +4,24 @@ import type { InputReader } from "../types.ts";
 import type { Field } from "./fields.ts";
 import { readUpload } from "./files.ts";
 
-/** What commander collected for a flag. */
+/** A flag's value as commander parsed it. */
 export type Raw = string | boolean | readonly string[];
 
-/** What reading a value may need. */
+/** What converting a value may need. */
 export interface ReadContext {
   input: InputReader;
-  /** The server's time, for instants such as `in 10m`. */
+  /** The server's time, for relative instants such as `in 10m`. */
   serverNow(): Promise<number>;
 }
 
-/** Refuses a word that is not among the choices, and says which is near. */
+/** Returns `word` when it is one of the choices. Throws CliError that suggests the nearest one. */
 export function assertChoice(flag: string, word: string, choices: readonly string[]): string {
   if (choices.includes(word)) return word;
   const near = findNearest(word, choices);
   throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
 }
 
-/** An instant as ISO 8601: given so, as a date, or as `in 10m` counted from the server's time. */
+/** Converts `2030-01-31T09:30:00Z`, `now` or `in 10m` to ISO 8601. Relative times count from the server's clock. Throws CliError. */
 export async function readInstant(flag: string, text: string, serverNow: () => Promise<number>): Promise<string> {
   const word = text.trim();
   if (word === "now") return new Date(await serverNow()).toISOString();
@@ -31,14 +31,14 @@ export async function readInstant(flag: string, text: string, serverNow: () => P
     if (!(ms <= 8.64e15)) throw usageError(`--${flag}: "${text}" is too far away.`);
     return new Date(ms).toISOString();
   }
-  // A time without a zone would mean another instant on another machine.
+  // A time without a zone would be a different instant on another machine.
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word) && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
-  throw usageError(`--${flag}: "${text}" is no instant.`, {
+  throw usageError(`--${flag}: "${text}" is not a valid time.`, {
     hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, or "in 10m".',
   });
 }
 
-/** The wire value of a flag. Throws CliError, exit 2, when it cannot be one at all; limits are the schema's to check. */
+/** Converts a flag to the JSON value of its field. Throws CliError, exit 2, when it has the wrong type; the schema checks limits. */
 export async function readValue(field: Field, raw: Raw, reading: ReadContext): Promise<unknown> {
   if (field.kind === "boolean") return field.where === "query" ? String(raw === true) : raw === true;
   const texts = Array.isArray(raw) ? (raw as readonly string[]) : [String(raw)];
@@ -73,12 +73,12 @@ function findNearest(word: string, choices: readonly string[]): string | undefin
   return choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
 }
 
-// `a@x.example,b@x.example` is two; a name in quotes or brackets may hold a comma of its own.
+// `a@x.example,b@x.example` is two items. A name in quotes or brackets may contain a comma.
 function splitList(text: string): string[] {
   return (/["<]/.test(text) ? [text] : text.split(",").map((part) => part.trim())).filter((part) => part !== "");
 }
 
-// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may hold a colon.
+// A mail header is written as in mail, `Name: value`; everything else as name=value. Tag names may contain a colon.
 function splitPair(field: Field, text: string): [string, string] {
   const at = field.name === "headers" ? text.search(/[:=]/) : text.indexOf("=");
   const example = field.name === "headers" ? '"X-Campaign: spring"' : "kind=welcome";
@@ -96,7 +96,7 @@ function readMap(field: Field, texts: readonly string[]): Record<string, string>
   return Object.fromEntries(Object.entries(map));
 }
 
-// `name=Ada` is a text; `items:=[1, 2]` is what the JSON says, and `items:=@file` what the JSON in a file says.
+// `name=Ada` is a string, `items:=[1, 2]` is JSON, and `items:=@file` is JSON from a file.
 async function readValues(field: Field, texts: readonly string[], input: InputReader): Promise<Record<string, unknown>> {
   const entries = new Map<string, unknown>();
   for (const text of texts) {

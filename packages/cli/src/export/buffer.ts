@@ -5,19 +5,19 @@ import { createInterface } from "node:readline";
 import type { Contact } from "@mailsvc/sdk/contract";
 import { invalidInput } from "../runtime/errors.ts";
 
-/** Contacts put aside in a file until all of them have been seen: only then is it known which custom fields there are. */
+/** Buffers contacts in a file until all have been read, because only then all custom fields are known. */
 export interface ContactBuffer {
   add(contacts: readonly Contact[]): void;
-  /** The keys of their custom fields, in order. */
+  /** The keys of the custom fields seen so far, sorted. */
   keys(): string[];
   contacts(): AsyncGenerator<Contact>;
   remove(): void;
 }
 
-// A spreadsheet takes 16,384 columns, people far fewer.
+// Spreadsheets allow 16,384 columns; this many are already unreadable.
 const MAX_KEYS = 2000;
 
-/** A spool in the folder for temporary files, gone with `remove`. */
+/** Opens a buffer in the temporary folder; `remove` deletes it. */
 export function openBuffer(): ContactBuffer {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-export-"));
   const path = join(folder, "contacts.ndjson");
@@ -45,7 +45,7 @@ export function openBuffer(): ContactBuffer {
   };
 }
 
-/** One line of JSON. Readers of lines break them at U+2028 and U+2029 as well, which JSON leaves as they are. */
+/** Formats one line of JSON. Escapes U+2028 and U+2029, at which line readers also break and which JSON does not escape. */
 function formatJsonLine(contact: Contact): string {
   return `${JSON.stringify(contact).replace(/[\u2028\u2029]/g, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`)}\n`;
 }

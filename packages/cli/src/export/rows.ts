@@ -3,20 +3,20 @@ import { escapeFormula, joinTags } from "../import/cells.ts";
 import { formatCustomColumn } from "../import/columns.ts";
 import { formatLine } from "../import/csv.ts";
 
-/** How contacts become lines of CSV. */
+/** How to format contacts as CSV. */
 export interface CsvFlags {
   separator: string;
-  /** Whether cells that a spreadsheet would run are defused. */
+  /** Whether cells that a spreadsheet would execute as formulas are escaped. */
   guarded: boolean;
-  /** A column for each custom field, by these keys; null for all of them as JSON in one. */
+  /** Keys of the custom fields that get a column each; null to put all custom fields into one column as JSON. */
   keys: readonly string[] | null;
 }
 
 const FIELDS = ["email", "firstName", "lastName", "phone", "status"] as const;
-// Nobody can set these; they stand at the end, and an import leaves them out.
+// The last columns; an import ignores them.
 const READ_ONLY_FIELDS = ["id", "createdAt", "updatedAt"] as const;
 
-/** The names of the columns, always in this order. */
+/** The names of the columns, in order. */
 export function listColumns(keys: readonly string[] | null): string[] {
   return [...FIELDS, "tags", ...(keys === null ? ["customFields"] : keys.map(formatCustomColumn)), ...READ_ONLY_FIELDS];
 }
@@ -25,7 +25,7 @@ export function formatHeader({ separator, keys }: CsvFlags): string {
   return formatLine(listColumns(keys), separator);
 }
 
-/** One contact as a line. In columns of their own, custom fields that are no texts stand as JSON. */
+/** Formats one contact as a line. Custom fields in columns of their own are JSON unless they are strings. */
 export function formatContact(contact: Contact, { separator, guarded, keys }: CsvFlags): string {
   const safe = guarded ? escapeFormula : (text: string): string => text;
   const fields = contact.customFields;

@@ -2,16 +2,16 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "n
 import { usageError } from "../runtime/errors.ts";
 import type { Session } from "../types.ts";
 
-/** Where an export goes. */
+/** The destination of an export. */
 export interface Target {
   write(text: string): Promise<void>;
-  /** Makes what was written stand under its name. */
+  /** Gives the finished file its name. */
   commit(): void;
-  /** Leaves no trace of it. */
+  /** Removes what was written. */
   discard(): void;
 }
 
-/** Stdout, as it comes. */
+/** Writes to stdout. */
 export function openStdout({ out }: Session): Target {
   return {
     write: (text) => (text === "" ? Promise.resolve() : out.text(text)),
@@ -20,7 +20,7 @@ export function openStdout({ out }: Session): Target {
   };
 }
 
-/** A file, written aside and renamed when it is whole: nobody finds half an export. Readable for its owner only. Throws CliError. */
+/** Writes to `FILE.part` and renames it when complete, so that no half export is ever found. Mode 0600. Throws CliError. */
 export function openFile(path: string, given: string): Target {
   const beside = `${path}.part`;
   const refused = (error: unknown): Error => usageError(`--output: ${given} cannot be written (${(error as NodeJS.ErrnoException).code}).`);

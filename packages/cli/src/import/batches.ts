@@ -5,39 +5,39 @@ import type { ImportKind } from "./kind.ts";
 import type { JsonRecord } from "./ndjson.ts";
 import type { Row, RowFault } from "./rows.ts";
 
-/** A row that is not taken, and why. */
+/** A row that was not imported, and why. */
 export interface Reject {
   line: number;
   faults: readonly RowFault[];
   source: Row["source"];
 }
 
-/** Rows that go out in one request, in the order of the file. */
+/** The rows of one request, in the order of the file. */
 export interface Batch {
-  /** From 0. */
+  /** Position in the file, from 0. */
   number: number;
-  /** Rows of the file in it, also those that are not sent. */
+  /** Number of rows of the file, including invalid ones that are not sent. */
   size: number;
   firstLine: number;
   rows: readonly Row[];
-  /** Bytes of the source read when it was complete. */
+  /** Bytes of the source read up to the end of this batch. */
   consumed: number;
-  /** Proves that all rows up to the end of this batch are those of an earlier run. */
+  /** Hash over all rows up to the end of this batch; equal only when a later run reads the same rows. */
   chain: string;
 }
 
-/** A batch after a look at its rows. */
+/** The validated rows of a batch. */
 export interface CheckedBatch {
   valid: readonly Row[];
   rejects: readonly Reject[];
-  /** The addresses in it, in the form in which they are compared. */
+  /** The normalized addresses of its rows. */
   keys: ReadonlySet<string>;
 }
 
-// A request may be 30 MB; rows of ordinary contacts are some hundred bytes.
+// The server accepts 30 MB per request. An ordinary contact has a few hundred bytes, so this limit is rarely met.
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Cuts a stream of rows into batches: always the same ones for the same file. */
+/** Splits a stream of rows into batches. The same file always gives the same batches. */
 export async function* splitIntoBatches(rows: AsyncIterable<Row[]>, limit: number, consumed: () => number): AsyncGenerator<Batch> {
   let chain = "";
   let number = 0;
@@ -65,7 +65,7 @@ export async function* splitIntoBatches(rows: AsyncIterable<Row[]>, limit: numbe
   if (held.length > 0) yield cut();
 }
 
-/** Checks rows against the contract before they are sent: what cannot be taken does not travel. */
+/** Validates rows against the contract, so that invalid rows are not sent. */
 export function checkRows(kind: ImportKind, rows: readonly Row[]): CheckedBatch {
   const valid: Row[] = [];
   const rejects: Reject[] = [];
@@ -89,7 +89,7 @@ export function checkRows(kind: ImportKind, rows: readonly Row[]): CheckedBatch 
   return { valid, rejects, keys };
 }
 
-/** The key under which a batch is sent, the same one in each run that goes on with an import. */
+/** The Idempotency-Key of a batch; a resumed import builds the same key. */
 export function buildIdempotencyKey(startedAt: string, { number, chain }: Batch): string {
   return `import-${hash("sha256", `${startedAt}\n${number}\n${chain}`, "hex").slice(0, 40)}`;
 }
@@ -107,9 +107,9 @@ function readAddress(email: unknown): { key: string } | { fault: string } {
   }
 }
 
-/** Faults found while reading, and those the contract finds in what could be read. */
+/** The faults found while parsing a row, and those the contract finds in it. */
 function listRowFaults(kind: ImportKind, { faults, value, columnOf }: Row): readonly RowFault[] {
-  // With its cells in disorder nothing else that could be said of a row is true.
+  // When the cells of a row cannot be told apart, any other fault would be misleading.
   if (faults.some(({ code }) => code === "invalid_quotes" || code === "too_many_cells" || code === "invalid_json")) return faults;
   const named = (field: string) => ({ column: columnOf(field), field });
   const email = value["email"] === undefined && !faults.some(({ field }) => field === "email");

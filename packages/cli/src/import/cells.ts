@@ -1,18 +1,18 @@
-/** What a cell may be read as, where it is asked for. */
+/** The types a column can be given with --map. */
 export const CELL_TYPES = ["text", "number", "boolean", "date", "json"] as const;
 export type CellType = (typeof CELL_TYPES)[number];
 
-/** Kinds that `--types` may recognise by their look. */
+/** The types that `--types` can detect. */
 export const DETECTABLE_TYPES = ["numbers", "booleans", "dates"] as const;
 export type DetectableType = (typeof DETECTABLE_TYPES)[number];
 
 export type CellValue = { value: unknown } | { fault: string };
 
-// With zeros in front it is a number of a house, an article, a post code: a text.
+// Leading zeros mean an identifier such as a postal code, which stays text.
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** A cell by its look: only what is asked for is recognised, all else stays a text. */
+/** Detects the type of a cell among `kinds`; everything else stays text. */
 export function detectType(text: string, kinds: ReadonlySet<DetectableType>): unknown {
   if (kinds.size === 0) return text;
   const word = text.trim();
@@ -24,7 +24,7 @@ export function detectType(text: string, kinds: ReadonlySet<DetectableType>): un
   );
 }
 
-/** A cell as the type its column was given. */
+/** Converts a cell to the type of its column. */
 export function convertCell(text: string, type: CellType): CellValue {
   const word = text.trim();
   const found = (value: unknown, what: string): CellValue =>
@@ -43,7 +43,7 @@ export function convertCell(text: string, type: CellType): CellValue {
 function parseNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);
-  // What a number would not hold exactly stays a text.
+  // A number that would lose precision stays text.
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : undefined;
 }
 
@@ -51,41 +51,41 @@ function parseBoolean(text: string): boolean | undefined {
   return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
 }
 
-/** A date as ISO 8601: a day stays a day, an instant becomes UTC; one without a zone is taken for UTC. */
+/** Converts a date to ISO 8601: a day stays a day, an instant becomes UTC. Without a zone it is UTC. */
 function parseDate(text: string): string | undefined {
   const [, day, time, zone = "Z"] = DATE.exec(text) ?? [];
   if (day === undefined) return undefined;
   const at = new Date(`${day}T${time ?? "00:00"}${zone.toUpperCase()}`);
-  // The 31st of June would become the 1st of July.
+  // Date would turn 31 June into 1 July.
   if (Number.isNaN(at.getTime()) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day) return undefined;
   return time === undefined ? day : at.toISOString();
 }
 
-// A cell that begins like this is a formula to a spreadsheet, and would be run on the machine of whoever opens the file.
+// A spreadsheet executes a cell that begins like this as a formula, on the machine that opens the file.
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/u;
 const GUARDED = /^'+[=+\-@\t\r\n＝＋－＠]/u;
 
 /**
- * A text as a cell that no spreadsheet runs: with `'` in front where it begins with = + - @, a tab or a line break, or
- * with apostrophes and then one of these. `unguard` takes exactly that one `'` away again.
+ * Escapes a text that a spreadsheet would execute: puts `'` in front when it begins with = + - @, a tab or a line break,
+ * or with apostrophes followed by one of these. `unescapeFormula` removes exactly that `'`.
  */
 export function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** The text behind a cell that `guard` made; all other texts, `'t Hooft` among them, stay as they are. */
+/** Reverses `escapeFormula`. All other texts, such as `'t Hooft`, stay unchanged. */
 export function unescapeFormula(cell: string): string {
   return GUARDED.test(cell) ? cell.slice(1) : cell;
 }
 
-/** Tags as one cell: `vip; beta`. One that holds a separator or a quote stands in quotes. */
+/** Formats tags as one cell: `vip; beta`. A tag with a separator or a quote is quoted. */
 export function joinTags(tags: readonly string[]): string {
   return tags.map((tag) => (/[;,"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join("; ");
 }
 
 const TAG = /\s*(?:"((?:[^"]|"")*)"\s*(?=[;,]|$)|([^;,]*))(?:[;,]|$)/y;
 
-/** The tags of a cell, separated by ; or , — what stands in quotes is one tag. Empty ones are left out. */
+/** Parses the tags of a cell, separated by ; or , with quoted tags kept whole. Empty tags are dropped. */
 export function splitTags(cell: string): string[] {
   const tags: string[] = [];
   TAG.lastIndex = 0;

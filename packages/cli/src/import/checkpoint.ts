@@ -2,28 +2,28 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 
-/** How far an import has come; enough to go on with it after a kill without doing a batch twice. */
+/** Recorded progress, from which a killed import resumes without repeating a batch. */
 export interface ImportProgress {
   version: 1;
-  /** Part of the key of each batch, so that the same file imported again another day is another import. */
+  /** Part of each Idempotency-Key, so that importing the same file on another day is another import. */
   startedAt: string;
-  /** The server, the workspace and the flags that decide what is sent. */
+  /** Identity of the import: server, workspace and the flags that decide what is sent. */
   for: string;
-  /** Batches done. Those after them may have reached the server too; their keys make sure that they count once. */
+  /** Number of recorded batches. Later ones may have reached the server too; their keys make resending them safe. */
   batches: number;
-  /** Proves that the rows of those batches are still what they were. */
+  /** Hash over the rows of those batches, to detect that the file changed. */
   chain: string;
   rows: number;
   failed: number;
   counts: Record<string, number>;
-  /** Bytes of the file of rows that failed, as of these batches. */
+  /** Size of the errors file after these batches, in bytes. */
   errorsBytes: number;
 }
 
-/** The file such progress is kept in. */
+/** The file that holds the progress. */
 export interface Checkpoint {
   readonly path: string;
-  /** Null when there is none. Throws CliError for one that is no checkpoint. */
+  /** Null when there is no file. Throws CliError when it is not a checkpoint. */
   load(): ImportProgress | null;
   save(progress: ImportProgress): void;
   remove(): void;
@@ -44,9 +44,9 @@ export function openCheckpoint(path: string): Checkpoint {
         const value: unknown = JSON.parse(text);
         if (isProgress(value)) return value;
       } catch {
-        // Said below.
+        // Reported below.
       }
-      throw usageError(`${path} does not say how far an import has come.`, { hint: "Remove it, or begin anew with --restart." });
+      throw usageError(`${path} is not the progress file of an import.`, { hint: "Remove it, or start over with --restart." });
     },
     save: (progress) => {
       const beside = `${path}.new`;
@@ -54,7 +54,7 @@ export function openCheckpoint(path: string): Checkpoint {
         const file = openSync(beside, "w", 0o600);
         try {
           writeSync(file, `${JSON.stringify(progress)}\n`);
-          // The first time, the name of the import has to outlast the machine; later ones are only further along.
+          // The first write fixes the Idempotency-Keys and must survive a power cut; a lost later write only repeats batches.
           if (progress.batches === 0) fsyncSync(file);
         } finally {
           closeSync(file);
@@ -65,7 +65,7 @@ export function openCheckpoint(path: string): Checkpoint {
           code: "checkpoint_failed",
           message: `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`,
           exit: EXIT.usage,
-          hint: "Say with --resume-file where the import may note how far it is, or import from a pipe to do without.",
+          hint: "Choose another place with --resume-file, or import from a pipe, which records no progress.",
         });
       }
     },

@@ -85,9 +85,9 @@ describe("--map", () => {
 
   test.each([
     [["nonsense"], '--map "nonsense": write --map "Column=field".'],
-    [["Nope=email"], '--map "Nope=email": there is no column Nope.'],
-    [["#9=email"], '--map "#9=email": there is no column #9.'],
-    [["email=surnam"], '--map "email=surnam": "surnam" is no field.'],
+    [["Nope=email"], '--map "Nope=email": column Nope not found.'],
+    [["#9=email"], '--map "#9=email": column #9 not found.'],
+    [["email=surnam"], '--map "email=surnam": "surnam" is not a field.'],
   ])("%j is refused", (map, message) => {
     expect(failure(["email", "x"], map)).toMatchObject({ exit: 2, message });
   });
@@ -98,8 +98,8 @@ describe("what cannot be imported says line, column and remedy", () => {
     expect(failure(["Name", "Contact"], [], true, CONTACTS, ["Ada", "ada@example.com"])).toMatchObject({
       exit: 3,
       code: "no_email_column",
-      message: "Line 1: no column is called email.",
-      hint: 'Columns: Name, Contact. Say which one holds the address: --map "Contact=email"',
+      message: "Line 1: no email column found.",
+      hint: 'Columns: Name, Contact. Name the one with the address: --map "Contact=email"',
     });
   });
 
@@ -116,7 +116,7 @@ describe("what cannot be imported says line, column and remedy", () => {
     expect(twice).toMatchObject({ exit: 3, code: "duplicate_column" });
     expect(twice.details?.[0]).toMatchObject({
       path: "column 3 (Email Address)",
-      message: 'This is email, and so is column 1 (E-mail). Leave one out: --map "#3=-"',
+      message: 'This is email, and so is column 1 (E-mail). Ignore one of them: --map "#3=-"',
     });
     expect(failure(["email", "Plan", "Plan"]).details?.[0]?.message).toContain("custom.Plan");
     expect(targets(["email", "email"], ["#2=-"])).toEqual(["email", "ignored"]);

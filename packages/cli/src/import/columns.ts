@@ -3,7 +3,7 @@ import type { Fault } from "../types.ts";
 import { CELL_TYPES, type CellType } from "./cells.ts";
 import type { ImportKind } from "./kind.ts";
 
-/** Where what stands in a column goes. */
+/** What a column maps to. */
 export type ColumnTarget =
   | { to: "field"; field: string }
   | { to: "custom"; key: string; type: CellType | undefined }
@@ -12,24 +12,24 @@ export type ColumnTarget =
 
 const IGNORED: ColumnTarget = { to: "ignored" };
 
-/** What flags say about columns. */
+/** The flags about columns. */
 export interface ColumnFlags {
   /** `Column=field`, as given. */
   map: readonly string[];
-  /** Whether columns that are no field become custom fields. */
+  /** Whether unknown columns become custom fields. */
   keepCustom: boolean;
 }
 
-/** The key of a custom field as part of a column's name, `custom.plan`; in JSON where it begins or ends unlike a word. */
+/** The column name of a custom field, `custom.plan`. A key that begins or ends with a space or quote is written as JSON. */
 export function formatCustomColumn(key: string): string {
   return `custom.${/^["\s]|\s$/u.test(key) ? JSON.stringify(key) : key}`;
 }
 
-/** How names of columns become targets, for one import. */
+/** Maps the column names of one import to targets. */
 export interface ColumnResolver {
-  /** The target of a column by its name and position, from 0. */
+  /** The target of a column by its name and position (from 0). */
   resolve(name: string, index?: number): ColumnTarget;
-  /** Throws CliError when --map names columns that there are not. */
+  /** Throws CliError when --map names a column that does not exist. */
   checkMap(names: readonly string[]): void;
 }
 
@@ -47,7 +47,7 @@ export function createColumnResolver(kind: ImportKind, flags: ColumnFlags): Colu
       const name = written.trim();
       const given = byName(name, index);
       if (given) return given.target;
-      // What an earlier import wrote beside the rows it could not take, and what nobody can set.
+      // Columns that an errors file adds, and read-only columns of an export.
       if (name === "" || /^import\./i.test(name) || kind.readOnly.has(name)) return IGNORED;
       if (kind.custom && /^custom\./i.test(name) && name.length > 7)
         return { to: "custom", key: parseCustomKey(name.slice(7)), type: undefined };
@@ -62,14 +62,14 @@ export function createColumnResolver(kind: ImportKind, flags: ColumnFlags): Colu
         m.at === undefined ? !there.has(m.column.toLowerCase()) : Number(m.at) < 1 || Number(m.at) > names.length,
       );
       if (lost)
-        throw usageError(`--map "${lost.given}": there is no column ${lost.column}.`, {
+        throw usageError(`--map "${lost.given}": column ${lost.column} not found.`, {
           hint: `Columns: ${names.map((n) => n.trim()).join(", ")}`,
         });
     },
   };
 }
 
-/** The targets of a table's columns. Throws CliError: no column for the address, two columns for one field. */
+/** Maps a table's columns to targets. Throws CliError when there is no email column or two columns map to one field. */
 export function resolveColumns(
   resolver: ColumnResolver,
   line: number,
@@ -79,7 +79,7 @@ export function resolveColumns(
   resolver.checkMap(names);
   const targets = names.map((name, i) => resolver.resolve(name, i));
   const twice = findDuplicates(names, targets);
-  if (twice.length > 0) throw invalidInput(`Line ${line}: two columns are the same field.`, twice, { code: "duplicate_column" });
+  if (twice.length > 0) throw invalidInput(`Line ${line}: two columns map to the same field.`, twice, { code: "duplicate_column" });
   if (!targets.some((p) => p.to === "field" && p.field === "email")) throw missingEmailError(line, names, sample);
   return targets;
 }
@@ -98,10 +98,10 @@ function parseCustomKey(text: string): string {
 }
 
 function listTargets(kind: ImportKind): string {
-  return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (leave out)"].join(", ");
+  return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (ignore)"].join(", ");
 }
 
-/** The target a name after = in --map stands for. Throws CliError. */
+/** Parses what follows `=` in --map. Throws CliError. */
 function parseTarget(kind: ImportKind, text: string, given: string): ColumnTarget {
   const target = text.trim();
   if (target === "-") return IGNORED;
@@ -113,7 +113,7 @@ function parseTarget(kind: ImportKind, text: string, given: string): ColumnTarge
   }
   const field = kind.fields.find((f) => normalizeName(f) === normalizeName(target));
   if (field) return { to: "field", field };
-  throw usageError(`--map "${given}": "${target}" is no field.`, { hint: `Fields: ${listTargets(kind)}` });
+  throw usageError(`--map "${given}": "${target}" is not a field.`, { hint: `Fields: ${listTargets(kind)}` });
 }
 
 function splitMapping(given: string): [string, string] {
@@ -139,23 +139,23 @@ function findDuplicates(names: readonly string[], targets: readonly ColumnTarget
           {
             path: `column ${i + 1} (${names[i]?.trim() ?? ""})`,
             code: "duplicate_column",
-            message: `This is ${formatTarget(target)}, and so is column ${first + 1} (${names[first]?.trim() ?? ""}). Leave one out: --map "#${i + 1}=-"`,
+            message: `This is ${formatTarget(target)}, and so is column ${first + 1} (${names[first]?.trim() ?? ""}). Ignore one of them: --map "#${i + 1}=-"`,
           },
         ];
   });
 }
 
-/** What is missing without a column for the address, with the likeliest way to it. `sample` is the first row below. */
+/** The error for a table without an email column, with the likeliest fix. `sample` is the first row. */
 function missingEmailError(line: number, names: readonly string[], sample: readonly string[]): CliError {
   const shown = names.map((n) => n.trim() || "(no name)").join(", ");
   if (names.some((n) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(n.trim())))
-    return invalidInput(`Line ${line} holds an address where the names of the columns should stand.`, [], {
+    return invalidInput(`Line ${line} has an address where the column names should be.`, [], {
       code: "no_header",
-      hint: 'Put the names on top, or give them: --header "email,firstName"',
+      hint: 'Add a header line, or give the names: --header "email,firstName"',
     });
   const likely = names[sample.findIndex((cell) => cell.includes("@"))]?.trim();
-  return invalidInput(`Line ${line}: no column is called email.`, [], {
+  return invalidInput(`Line ${line}: no email column found.`, [], {
     code: "no_email_column",
-    hint: `Columns: ${shown}. Say which one holds the address: --map "${likely || names[0]?.trim() || "Column"}=email"`,
+    hint: `Columns: ${shown}. Name the one with the address: --map "${likely || names[0]?.trim() || "Column"}=email"`,
   });
 }

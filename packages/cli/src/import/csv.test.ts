@@ -121,7 +121,7 @@ describe("records", () => {
     const [record] = await read('a,"b"c\n');
     expect(record?.fault).toEqual({
       column: 2,
-      message: "After the quote that closes this value stands c. Inside of quotes a quote is written twice.",
+      message: "Unexpected c after the closing quote. A quote inside a quoted value is written twice.",
     });
   });
 

@@ -1,18 +1,18 @@
 import { type CliError, invalidInput } from "../runtime/errors.ts";
 
-/** One line of a table: its cells as they are meant, without quotes. */
+/** One record: its cells, unquoted. */
 export interface CsvRecord {
-  /** The line it begins on, from 1. */
+  /** The line it starts on, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** What is wrong with its quotes, if anything: the column, from 1, and a sentence. The last cell is then the rest of the line, as it stands there. */
+  /** A quoting error: the column, from 1, and a message. The last cell is then the unparsed rest of the line. */
   readonly fault: { readonly column: number; readonly message: string } | null;
 }
 
-/** A record longer than this has a quote that was never closed: real ones hold some kB. */
+/** Real records have a few kB; one longer than this has a quote that is never closed. */
 export const MAX_RECORD = 1024 * 1024;
 
-/** What holds no line break for so long is no table. */
+/** The error for a file without line breaks, which is not a table. */
 export function lineTooLongError(line: number): CliError {
   return invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
     code: "line_too_long",
@@ -28,18 +28,17 @@ const TAB = 0x09;
 
 interface ScannedRecord {
   cells: string[];
-  /** Where the next record begins. */
+  /** Start of the next record. */
   next: number;
-  /** Line breaks gone by. */
+  /** Number of line breaks in this record. */
   lines: number;
   fault: CsvRecord["fault"];
 }
 
 /**
- * Reads CSV as it streams by: quotes as in RFC 4180, with any separator, and LF, CRLF or CR, also mixed. Blanks around a
- * cell are no part of it unless they are quoted; a quote within an unquoted cell is a quote. Records without any content
- * are left out. A record whose quotes are in disorder carries a fault and ends with its first line. Throws CliError for a
- * line longer than any record.
+ * Parses a stream of CSV: quotes as in RFC 4180, any separator, and LF, CRLF or CR, also mixed. Blanks around a cell are
+ * dropped unless quoted; a quote inside an unquoted cell is literal. Empty records are skipped. A record with a quoting
+ * error carries a fault and ends with its first line. Throws CliError for a line longer than 2 * MAX_RECORD.
  */
 export async function* parseCsv(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
   const mark = separator.charCodeAt(0);
@@ -68,17 +67,17 @@ export async function* parseCsv(chunks: AsyncIterable<string>, separator: string
   yield records(true);
 }
 
-/** The cells of the first record of a text, as far as it goes; for guessing what separates them. */
+/** Parses the first record of a text, for detecting the separator. */
 export function parseFirstRecord(text: string, separator: string): readonly string[] {
   return scanRecord(text, 0, separator.charCodeAt(0), true)?.cells ?? [];
 }
 
-/** One cell as it is written: in quotes where it must be. */
+/** Formats one cell, quoted when necessary. */
 export function formatCell(text: string, separator = ","): string {
   return text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** One line of CSV, with its CRLF (RFC 4180). */
+/** Formats one line of CSV, ending in CRLF (RFC 4180). */
 export function formatLine(cells: readonly string[], separator = ","): string {
   return `${cells.map((cell) => formatCell(cell, separator)).join(separator)}\r\n`;
 }
@@ -92,7 +91,7 @@ function countLineBreaks(text: string, from: number, to: number): number {
   return n;
 }
 
-/** The end of the physical line that holds `at`, behind its break; null when more text is needed to tell. */
+/** The end of the physical line around `at`, after its line break; null when more text is needed. */
 function findLineEnd(text: string, at: number, final: boolean): number | null {
   for (let i = at; i < text.length; i += 1) {
     const c = text.charCodeAt(i);
@@ -104,13 +103,13 @@ function findLineEnd(text: string, at: number, final: boolean): number | null {
   return final ? text.length : null;
 }
 
-/** Reads one record. Null when the text ends within it and more may come. */
+/** Scans one record. Returns null when the text ends inside it and more may follow. */
 function scanRecord(text: string, from: number, separator: number, final: boolean): ScannedRecord | null {
   const cells: string[] = [];
   let lines = 0;
   let cellFrom = from;
-  // With its quotes in disorder a record ends where its first line does: so one bad line spoils no others.
-  const broken = (message: string): ScannedRecord | null => {
+  // A record with a quoting error ends with its first line, so that it does not swallow the next lines.
+  const fail = (message: string): ScannedRecord | null => {
     const next = findLineEnd(text, from, final);
     if (next === null) return null;
     const rest = text.slice(cellFrom, Math.max(cellFrom, next)).split(/[\r\n]/)[0] ?? "";
@@ -129,7 +128,7 @@ function scanRecord(text: string, from: number, separator: number, final: boolea
         if (end === -1 || end + 1 === text.length) {
           const cut = text.length - from > MAX_RECORD;
           if (!final && !cut) return null;
-          if (end === -1) return broken("The quote that opens here is never closed.");
+          if (end === -1) return fail("The quote that opens here is never closed.");
         }
         value += text.slice(begin, end);
         i = end + 1;
@@ -142,7 +141,7 @@ function scanRecord(text: string, from: number, separator: number, final: boolea
       const c = text.charCodeAt(i);
       if (i < text.length && c !== separator && c !== LF && c !== CR) {
         const shown = text.slice(i, i + 10).split(/[\r\n]/)[0] ?? "";
-        return broken(`After the quote that closes this value stands ${shown}. Inside of quotes a quote is written twice.`);
+        return fail(`Unexpected ${shown} after the closing quote. A quote inside a quoted value is written twice.`);
       }
       cells.push(value);
     } else {

@@ -14,7 +14,7 @@ import { FORMATS, type Format, type TextFlags } from "./table.ts";
 
 const CONCURRENCY = 4;
 
-/** A flag that takes one of a few words. */
+/** Builds a flag that takes one of a few words. */
 export function buildChoiceOption(syntax: string, about: string, choices: readonly string[], fallback?: string): Option {
   const option = new Option(syntax, `${about} (${choices.join(", ")}${fallback === undefined ? "" : `; default ${fallback}`})`);
   const facts: OptionMetadata = { type: "enum", choices, ...(fallback === undefined ? {} : { default: fallback }) };
@@ -25,16 +25,16 @@ export function buildChoiceOption(syntax: string, about: string, choices: readon
 export function addImportOptions(command: Command, kind: ImportKind): void {
   const options = [
     ...(kind === CONTACTS
-      ? [buildChoiceOption("--mode <mode>", "Contacts that exist: update or leave them", ["upsert", "skip"], "upsert")]
+      ? [buildChoiceOption("--mode <mode>", "What to do with contacts that exist", ["upsert", "skip"], "upsert")]
       : [
-          buildChoiceOption("--reason <reason>", "Reason of rows that give none", SUPPRESSION_REASONS),
-          buildChoiceOption("--scope <scope>", "Scope of rows that give none", SUPPRESSION_SCOPES),
+          buildChoiceOption("--reason <reason>", "Reason for rows without one", SUPPRESSION_REASONS),
+          buildChoiceOption("--scope <scope>", "Scope for rows without one", SUPPRESSION_SCOPES),
         ]),
-    setOptionMetadata(new Option("--dry-run", "Check every row, here and at the server, and store nothing"), { type: "boolean" }),
+    setOptionMetadata(new Option("--dry-run", "Validate every row, here and on the server, without storing anything"), { type: "boolean" }),
     setOptionMetadata(
       new Option(
         "--map <column=field>",
-        `Where a column goes: ${kind.fields.join(", ")}${kind.custom ? ", custom.NAME" : ""}, or - to leave it out; #3 is the third column (repeatable)`,
+        `Field of a column: ${kind.fields.join(", ")}${kind.custom ? ", custom.NAME" : ""}, or - to ignore it; #3 is the third column (repeatable)`,
       ),
       {
         type: "text",
@@ -43,29 +43,34 @@ export function addImportOptions(command: Command, kind: ImportKind): void {
     ).argParser(collect),
     ...(kind.custom
       ? [
-          buildChoiceOption("--custom-fields <what>", "Columns that are no field", ["keep", "ignore"], "keep"),
+          buildChoiceOption(
+            "--custom-fields <what>",
+            "Unknown columns: keep them as custom fields, or ignore them",
+            ["keep", "ignore"],
+            "keep",
+          ),
           setOptionMetadata(
-            new Option("--types <kinds>", `What may be recognised in custom fields: ${DETECTABLE_TYPES.join(", ")}, all; texts otherwise`),
+            new Option("--types <kinds>", `Types to detect in custom fields: ${DETECTABLE_TYPES.join(", ")}, all; text otherwise`),
             { type: "text" },
           ),
         ]
       : []),
-    buildChoiceOption("--format <format>", "Found out unless said", FORMATS),
-    buildChoiceOption("--encoding <encoding>", "Found out unless said", ENCODINGS),
-    setOptionMetadata(new Option("--separator <character>", "Between cells: , ; | or tab; found out unless said"), { type: "text" }),
-    setOptionMetadata(new Option("--header <names>", "Names of the columns, for a file whose first line is a row"), { type: "text" }),
-    setOptionMetadata(new Option("--no-guard", "Take ' before = + - @ as it stands"), { type: "boolean" }),
-    buildFileOption("--errors-file <file>", "Write rows that fail there, with the reason, to be corrected and imported again"),
+    buildChoiceOption("--format <format>", "File format; detected by default", FORMATS),
+    buildChoiceOption("--encoding <encoding>", "Text encoding; detected by default", ENCODINGS),
+    setOptionMetadata(new Option("--separator <character>", "Cell separator: , ; | or tab; detected by default"), { type: "text" }),
+    setOptionMetadata(new Option("--header <names>", "Column names, for a file without a header line"), { type: "text" }),
+    setOptionMetadata(new Option("--no-guard", "Keep the ' in front of = + - @"), { type: "boolean" }),
+    buildFileOption("--errors-file <file>", "Write failed rows with their reasons to this file, to correct and import again"),
     buildNumberOption("--max-errors <n>", "Stop when more rows than this have failed"),
-    buildNumberOption("--concurrency <n>", `Requests at a time (1 to 16; default ${CONCURRENCY})`),
-    buildNumberOption("--batch <n>", `Rows in a request (1 to ${kind.limit}; default ${kind.limit})`),
-    buildFileOption("--resume-file <file>", "Where to note how far the import is (FILE.import beside the file)"),
-    setOptionMetadata(new Option("--restart", "Begin anew, whatever is noted there"), { type: "boolean" }),
+    buildNumberOption("--concurrency <n>", `Concurrent requests (1 to 16; default ${CONCURRENCY})`),
+    buildNumberOption("--batch <n>", `Rows per request (1 to ${kind.limit}; default ${kind.limit})`),
+    buildFileOption("--resume-file <file>", "Where to record progress (default: FILE.import beside the file)"),
+    setOptionMetadata(new Option("--restart", "Start over and discard recorded progress"), { type: "boolean" }),
   ];
   for (const option of options) command.addOption(option);
 }
 
-/** The character of --separator, by itself or by its name. Throws CliError. */
+/** Parses --separator: a character, or `tab`. Throws CliError. */
 export function parseSeparator(text: unknown): string | undefined {
   if (text === undefined) return undefined;
   const separator = /^(?:tab|\\t)$/i.test(String(text)) ? "\t" : String(text);
@@ -74,7 +79,7 @@ export function parseSeparator(text: unknown): string | undefined {
   return separator;
 }
 
-/** What flags say about the text of the file. Throws CliError. */
+/** Parses the flags about the text of the file. Throws CliError. */
 export function parseTextFlags(flags: Flags): TextFlags {
   return {
     format: flags["format"] as Format | undefined,
@@ -84,7 +89,7 @@ export function parseTextFlags(flags: Flags): TextFlags {
   };
 }
 
-/** What flags say about cells. Throws CliError. */
+/** Parses the flags about cells. Throws CliError. */
 export function parseCellFlags(flags: Flags): CellFlags {
   return {
     types: parseTypes(flags["types"]),
@@ -93,7 +98,7 @@ export function parseCellFlags(flags: Flags): CellFlags {
   };
 }
 
-/** How much at a time, and how many may fail. Throws CliError. */
+/** Parses batch size, concurrency and error limit. Throws CliError. */
 export function parseLimits(flags: Flags, kind: ImportKind) {
   return {
     batchSize: parseInteger(flags, "batch", "--batch", 1, kind.limit, kind.limit),
@@ -115,7 +120,7 @@ function parseInteger(flags: Flags, name: string, flag: string, low: number, hig
   if (text === undefined) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(String(text)) || value < low || value > high)
-    throw usageError(`${flag}: "${String(text)}" is no number from ${formatNumber(low)} to ${formatNumber(high)}.`);
+    throw usageError(`${flag}: "${String(text)}" is not a number from ${formatNumber(low)} to ${formatNumber(high)}.`);
   return value;
 }
 

@@ -8,16 +8,16 @@ import type { RejectsFile } from "./rejects.ts";
 import type { Source } from "./source.ts";
 import type { Table } from "./table.ts";
 
-/** How an import stands; changed in place, so that a screen can look at it whenever it likes. */
+/** The state of a running import; mutated in place, so that a display can poll it. */
 export interface ImportState {
-  /** Rows of the file gone by, those of an earlier run among them. */
+  /** Rows processed, including those of earlier runs. */
   rows: number;
   failed: number;
-  /** How many rows came to what. */
+  /** Number of rows by outcome. */
   counts: Record<string, number>;
-  /** Bytes of the source whose rows are done. */
+  /** Bytes of the source whose rows are recorded. */
   consumed: number;
-  /** Rows done by an earlier run, and the bytes they take. */
+  /** Rows recorded by earlier runs, and their size in bytes. */
   resumedAt: number;
   resumedBytes: number;
   stopping: boolean;
@@ -36,10 +36,10 @@ export interface ImportJob {
   concurrency: number;
   /** Rows that may fail before the import stops. */
   maxErrors: number;
-  /** Null where nothing is noted: from a pipe, and for a trial. */
+  /** Null when no progress is recorded: for a pipe and for --dry-run. */
   checkpoint: Checkpoint | null;
   rejects: RejectsFile | null;
-  /** Progress to begin from: noted by an earlier run, or new. */
+  /** Progress to start from: recorded by an earlier run, or new. */
   from: ImportProgress;
   state: ImportState;
   onRejects(rejects: readonly Reject[]): void;
@@ -51,7 +51,7 @@ interface InFlightBatch {
   answer: Promise<{ outcome: BatchOutcome } | { error: unknown }>;
 }
 
-// Tried again for as long as --timeout allows; waits grow to 8 s.
+// Effectively unlimited: --timeout ends the retries, with waits of up to 8 s.
 const RETRIES = 100;
 
 /**
@@ -139,12 +139,12 @@ async function sendBatch({ session, kind, flags, from }: ImportJob, batch: Batch
     ),
   );
   const headers: Record<string, string> = flags.dryRun ? {} : { "Idempotency-Key": buildIdempotencyKey(from.startedAt, batch) };
-  // Not called off by Ctrl-C: a batch that is on its way arrives, and its outcome is worth knowing.
+  // Ctrl-C does not abort a batch in flight: it may arrive anyway, so its outcome must be recorded.
   const { data } = await session.send({ ...call, headers, retries: RETRIES, untilDone: true });
   return kind.outcome(data);
 }
 
-/** Rows of the answer's faults beside those found here, in the order of the file. */
+/** The rows that failed validation and those the server refused, in the order of the file. */
 function listRejects({ valid, rejects }: CheckedBatch, outcome: BatchOutcome): Reject[] {
   const refused = new Map<number, Reject>();
   for (const { index, path, code, message } of outcome.faults) {
@@ -157,7 +157,7 @@ function listRejects({ valid, rejects }: CheckedBatch, outcome: BatchOutcome): R
   return [...rejects, ...refused.values()].sort((a, b) => a.line - b.line);
 }
 
-/** Books a batch, in the order of the file: counts, rows that failed, and how far the import has come. */
+/** Records a batch: counts, failed rows and progress. Batches are recorded in the order of the file. */
 function recordBatch(job: ImportJob, progress: ImportProgress, { batch, checked }: InFlightBatch, outcome: BatchOutcome): void {
   const rejects = listRejects(checked, outcome);
   progress.batches = batch.number + 1;
@@ -173,8 +173,8 @@ function recordBatch(job: ImportJob, progress: ImportProgress, { batch, checked 
 }
 
 function fileChangedError(job: ImportJob): Error {
-  return usageError(`${job.source.name} is not the file the import began with, up to row ${job.from.rows}.`, {
+  return usageError(`${job.source.name} has changed within the first ${job.from.rows} rows, which were already imported.`, {
     code: "file_changed",
-    hint: `Begin anew with --restart. What the import had come to is noted in ${job.checkpoint?.path}.`,
+    hint: `Start over with --restart. The recorded progress is in ${job.checkpoint?.path}.`,
   });
 }

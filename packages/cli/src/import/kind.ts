@@ -11,7 +11,7 @@ import {
 import type { CellValue } from "./cells.ts";
 import { splitTags } from "./cells.ts";
 
-/** A fault of a row as the server reports it, by the row's index in the batch. */
+/** A fault of a row as the server reports it; `index` counts within the batch. */
 export interface AnswerFault {
   index: number;
   path: string;
@@ -19,9 +19,9 @@ export interface AnswerFault {
   message: string;
 }
 
-/** What the server made of a batch. */
+/** The server's result for a batch. */
 export interface BatchOutcome {
-  /** How many rows came to what. */
+  /** Number of rows by outcome. */
   counts: Readonly<Record<string, number>>;
   faults: readonly AnswerFault[];
 }
@@ -31,23 +31,23 @@ export interface ImportFlags {
   dryRun: boolean;
 }
 
-/** What is imported: its fields, the names files give them, and the endpoint that takes them. */
+/** A kind of import: its fields, the column names that files use for them, and its endpoint. */
 export interface ImportKind {
   noun: "contacts" | "suppressions";
   fields: readonly string[];
-  /** Names of columns, in lower case without anything but letters and digits, to fields. */
+  /** Maps column names to fields; names are in lower case with letters and digits only. */
   aliases: Readonly<Record<string, string>>;
-  /** Columns of an export that nobody can set. */
+  /** Columns of an export that are read-only. */
   readOnly: ReadonlySet<string>;
-  /** Whether columns that are no field can be kept as custom fields. */
+  /** Whether unknown columns can become custom fields. */
   custom: boolean;
-  /** How the text of a cell becomes the value of a field; as it is where nothing is said. */
+  /** Converts the text of a cell to the value of a field; fields without an entry take the text. */
   cells: Readonly<Record<string, (cell: string) => CellValue>>;
   schema: typeof ContactUpsert | typeof SuppressionRow;
   endpoint: Endpoint;
-  /** Rows of one request. */
+  /** Maximum number of rows per request. */
   limit: number;
-  /** What a row can come to, in the order of reports; `failed` aside. */
+  /** The outcomes of a row in display order, without `failed`. */
   outcomes: readonly string[];
   body(rows: readonly unknown[], flags: ImportFlags): unknown;
   outcome(answer: unknown): BatchOutcome;
@@ -66,8 +66,8 @@ const EMAIL = {
   email1value: "email",
 };
 
-// Words other services export. Who bounced or complained there must not be subscribed here; only mail that bounces
-// here makes somebody BOUNCED, so they come in as UNSUBSCRIBED.
+// Words that other services export. A contact that bounced or complained there must not be subscribed here. BOUNCED is only
+// for mail that bounced here, so such contacts are imported as UNSUBSCRIBED.
 const STATUS: Readonly<Record<string, string>> = {
   subscribed: "SUBSCRIBED",
   active: "SUBSCRIBED",
@@ -161,7 +161,7 @@ export const SUPPRESSIONS: ImportKind = {
 
 function parseStatus(cell: string): CellValue {
   const status = STATUS[cell.toLowerCase().replace(/[^a-z0-9]/g, "")];
-  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is no status; it is SUBSCRIBED or UNSUBSCRIBED.` };
+  return status ? { value: status } : { fault: `"${cell.slice(0, 60)}" is not a status. Use SUBSCRIBED or UNSUBSCRIBED.` };
 }
 
 function toLowerCase(cell: string): CellValue {

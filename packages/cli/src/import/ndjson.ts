@@ -1,18 +1,18 @@
 import { lineTooLongError, MAX_RECORD } from "./csv.ts";
 
-/** One line of JSON: an object, or what is wrong with it. */
+/** One line of NDJSON: an object, or what is wrong with it. */
 export interface JsonRecord {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly text: string;
   readonly value: Readonly<Record<string, unknown>> | null;
   readonly fault: string | null;
 }
 
-// Deeper JSON than this is refused by every server; walking it would overflow the stack.
+// The server refuses deeper JSON, and parsing it could overflow the stack.
 const MAX_DEPTH = 30;
 
-/** Reads NDJSON (JSON Lines) as it streams by; empty lines are left out. Throws CliError for a line longer than any record. */
+/** Parses a stream of NDJSON (JSON Lines); skips empty lines. Throws CliError for a line longer than 2 * MAX_RECORD. */
 export async function* parseNdjson(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
   let rest = "";
   let line = 0;

@@ -12,7 +12,7 @@ import type { ImportFlags, ImportKind } from "./kind.ts";
 import { openSource, type Source } from "./source.ts";
 import { openTable, type Table } from "./table.ts";
 
-/** An import that is ready to begin: its file opened, its columns found, and where an earlier run left off. */
+/** An import that is ready to start: its file is open, its columns are mapped, and recorded progress is loaded. */
 export interface ImportPlan {
   kind: ImportKind;
   source: Source;
@@ -26,7 +26,7 @@ export interface ImportPlan {
   maxErrors: number;
 }
 
-/** Makes ready for an import. Sends no rows. Throws CliError that says what stands in the way. */
+/** Prepares an import without sending any rows. Throws CliError when it cannot start. */
 export async function planImport(session: Session, kind: ImportKind, given: string, flags: Flags): Promise<ImportPlan> {
   const { host } = session;
   const dryRun = flags["dryRun"] === true || session.globals.dryRun;
@@ -38,15 +38,14 @@ export async function planImport(session: Session, kind: ImportKind, given: stri
   const text = parseTextFlags(flags);
   const cells = parseCellFlags(flags);
   const source = openSource(session, given);
-  // A file is read once before anything is sent: half an import is a poor way to learn that the text is in another encoding.
+  // Read the whole file once before sending anything, so that an encoding error is found before half of it is imported.
   if (source.path !== null) for await (const _ of decode(source.name, source.bytes(), text.encoding)) if (session.signal.aborted) break;
   const table = await openTable(source, kind, resolver, text, cells);
   const noteIn = (flags["resumeFile"] as string | undefined) ?? (source.path === null ? undefined : `${source.path}.import`);
   const checkpoint = dryRun || noteIn === undefined ? null : openCheckpoint(resolve(host.cwd, noteIn));
   const from = await loadProgress(session, kind, flags, checkpoint);
   const errorsFile = flags["errorsFile"] === undefined ? null : resolve(host.cwd, String(flags["errorsFile"]));
-  if (errorsFile !== null && errorsFile === source.path)
-    throw usageError("--errors-file must be another file than the one that is imported.");
+  if (errorsFile !== null && errorsFile === source.path) throw usageError("--errors-file must not be the imported file.");
   return {
     kind,
     source,
@@ -59,7 +58,7 @@ export async function planImport(session: Session, kind: ImportKind, given: stri
   };
 }
 
-/** What must be the same for an import to go on: the server, the workspace, and the flags that decide what is sent. */
+/** What must be unchanged to resume an import: server, workspace, and the flags that decide what is sent. */
 async function buildIdentity(session: Session, kind: ImportKind, flags: Flags): Promise<string> {
   const { workspace } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
   const names = ["mode", "map", "customFields", "types", "format", "encoding", "separator", "header", "guard", "batch", "reason", "scope"];
@@ -76,7 +75,7 @@ async function loadProgress(session: Session, kind: ImportKind, flags: Flags, ch
   if (noted && noted.for !== fresh.for)
     throw usageError(`${checkpoint.path} belongs to another import.`, {
       code: "other_import",
-      hint: `It was begun as: ${noted.for}. This is: ${fresh.for}. Begin anew with --restart, or keep them apart with --resume-file.`,
+      hint: `It was started as: ${noted.for}. This is: ${fresh.for}. Start over with --restart, or use another --resume-file.`,
     });
   if (noted) return noted;
   checkpoint.save(fresh);

@@ -5,7 +5,7 @@ import type { ImportKind } from "./kind.ts";
 import type { Source } from "./source.ts";
 import { estimatePace, formatNumber, formatProgress, formatReject } from "./summary.ts";
 
-/** What people see while an import runs. */
+/** The display of a running import. */
 export interface ProgressView {
   rejects(rejects: readonly Reject[]): void;
   end(): Promise<void>;
@@ -13,10 +13,10 @@ export interface ProgressView {
 
 const LOG_INTERVAL_MS = 10_000;
 const POLL_MS = 500;
-// More are not read by anybody; all of them are in the file that --errors-file names.
+// Nobody reads more than this; --errors-file gets all of them.
 const MAX_SHOWN = 50;
 
-/** Begins to show an import: a bar on a terminal, a line now and then elsewhere; and in both, rows that fail. */
+/** Starts to show progress: a bar on a terminal, a line every 10 s elsewhere, and in both the rows that failed. */
 export async function showProgress(
   session: Session,
   kind: ImportKind,
@@ -38,7 +38,7 @@ export async function showProgress(
   } else close = logProgress(session, source, state, began);
   const stopping = (): void => {
     state.stopping = true;
-    if (!wantsScreen(session)) out.note("Stopping after the batches that are on their way.");
+    if (!wantsScreen(session)) out.note("Stopping after the requests in flight.");
   };
   session.signal.addEventListener("abort", stopping, { once: true });
   return {
@@ -52,9 +52,7 @@ export async function showProgress(
       session.signal.removeEventListener("abort", stopping);
       await close();
       if (shown > MAX_SHOWN)
-        out.say(
-          term.err.dim(`… and ${formatNumber(shown - MAX_SHOWN)} more; --errors-file FILE keeps the rows with what is wrong with them.`),
-        );
+        out.say(term.err.dim(`… and ${formatNumber(shown - MAX_SHOWN)} more. --errors-file FILE writes all of them with their reasons.`));
     },
   };
 }
@@ -63,7 +61,7 @@ function wantsScreen({ host, term, globals }: Session): boolean {
   return term.stderrTTY && !globals.quiet && !globals.json && host.env["TERM"] !== "dumb" && !host.env["CI"];
 }
 
-/** Lines at intervals, for a log. */
+/** Writes a line at intervals, for a log. */
 function logProgress(session: Session, source: Source, state: ImportState, began: number): () => Promise<void> {
   const { host, out, globals } = session;
   const ended = new AbortController();

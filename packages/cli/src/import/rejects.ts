@@ -4,19 +4,19 @@ import type { Reject } from "./batches.ts";
 import { formatLine } from "./csv.ts";
 import type { Table } from "./table.ts";
 
-/** The file of rows that failed, each with its reason: to be corrected and imported again. */
+/** The errors file: failed rows with their reasons, to correct and import again. */
 export interface RejectsFile {
   write(rejects: readonly Reject[]): void;
-  /** Bytes written so far. */
+  /** Size of the file in bytes. */
   bytes(): number;
   close(): void;
 }
 
-// Their names begin with import., which an import leaves out.
+// An import ignores columns whose names begin with `import.`.
 const LINE = "import.line";
 const PROBLEM = "import.problem";
 
-/** Opens the file at `path`, in the format of the table; `keep` bytes of an earlier run stay. Throws CliError. */
+/** Opens the errors file in the format of the table and keeps the first `keep` bytes of an earlier run. Throws CliError. */
 export function openRejectsFile(path: string, table: Table, keep: number): RejectsFile {
   let file: number;
   let size = keep;
@@ -46,9 +46,9 @@ function formatReason({ faults }: Reject): string {
 function formatCsvLine({ separator, names }: Table, reject: Reject): string {
   const cells = "text" in reject.source ? [reject.source.text] : [...reject.source];
   while (cells.length < names.length) cells.push("");
-  // Cells beyond the columns would push the reason out of its own.
+  // Extra cells would shift the reason out of its column.
   const more = cells.splice(names.length).filter((cell) => cell !== "");
-  const reason = more.length > 0 ? `${formatReason(reject)} Left over: ${more.join(separator)}` : formatReason(reject);
+  const reason = more.length > 0 ? `${formatReason(reject)} Extra cells: ${more.join(separator)}` : formatReason(reject);
   return formatLine([...cells, String(reject.line), reason], separator);
 }
 

@@ -4,7 +4,7 @@ import type { CsvRecord } from "./csv.ts";
 import type { ImportKind } from "./kind.ts";
 import type { JsonRecord } from "./ndjson.ts";
 
-/** What is wrong with a row: the column as the file calls it, and the field it stands for. */
+/** A fault of a row: the column's name in the file, and the field it maps to. */
 export interface RowFault {
   column: string;
   field: string;
@@ -12,29 +12,29 @@ export interface RowFault {
   message: string;
 }
 
-/** One row of a file, as it would be sent, with what is wrong with it already here. */
+/** One parsed row as it would be sent, with the faults found while parsing. */
 export interface Row {
   line: number;
   value: Record<string, unknown>;
   faults: RowFault[];
-  /** What stood there, for the file of rows that failed. */
+  /** The original row, for the errors file. */
   source: readonly string[] | JsonRecord;
-  /** The column a field came from, to name it in errors: `customFields.plan` -> `Plan`. */
+  /** Returns the column of a field, to name it in errors: `customFields.plan` -> `Plan`. */
   columnOf(field: string): string;
 }
 
-/** How cells are read. */
+/** How to read cells. */
 export interface CellFlags {
-  /** Kinds of values that may be recognised in custom fields. */
+  /** Types to detect in custom fields. */
   types: ReadonlySet<DetectableType>;
-  /** Whether the apostrophe of formula-safe cells is taken away. */
+  /** Whether to remove the apostrophe that protects cells from being formulas. */
   guarded: boolean;
-  /** Values of fields that a row does not give. */
+  /** Values of fields that a row does not set. */
   defaults: Readonly<Record<string, unknown>>;
 }
 type Draft = ReturnType<typeof createDraft>;
 
-/** Makes rows of a table. An empty cell says nothing: what a contact has stays as it is. */
+/** Parses rows of a table. An empty cell leaves a contact's field unchanged. */
 export function createTableReader(
   kind: ImportKind,
   names: readonly string[],
@@ -72,7 +72,7 @@ export function createTableReader(
         `column ${targets.length + 1}`,
         "",
         "too_many_cells",
-        `There are ${cells.length} cells, but ${targets.length} columns. A value that holds the separator must stand in quotes.`,
+        `This row has ${cells.length} cells, but the header has ${targets.length}. Quote values that contain the separator.`,
       );
     else
       targets.forEach((target, i) => {
@@ -83,14 +83,14 @@ export function createTableReader(
   };
 }
 
-/** Makes rows of JSON objects: names as in a table, values with the types they have. */
+/** Parses JSON objects. Names are mapped as column names are; values keep their types. */
 export function createObjectReader(kind: ImportKind, resolver: ColumnResolver, flags: CellFlags): (record: JsonRecord) => Row {
   const known = new Map<string, ColumnTarget>();
   const getTarget = (name: string): ColumnTarget => {
     let target = known.get(name);
     if (!target) {
       target = resolver.resolve(name);
-      // Names in JSON come from the data, so there may be any number of them.
+      // Names come from the data, so their number is unbounded: stop caching at some point.
       if (known.size < 10_000) known.set(name, target);
     }
     return target;
@@ -100,7 +100,7 @@ export function createObjectReader(kind: ImportKind, resolver: ColumnResolver, f
     const columnOf = (field: string): string => names.get(field) ?? field;
     const draft = createDraft(record.line, record, flags.defaults, columnOf);
     if (record.value === null) {
-      draft.fault("", "", "invalid_json", record.fault ?? "This is not JSON.");
+      draft.fault("", "", "invalid_json", record.fault ?? "This line is not JSON.");
       return draft.row;
     }
     for (const [name, value] of Object.entries(record.value)) {
@@ -108,7 +108,7 @@ export function createObjectReader(kind: ImportKind, resolver: ColumnResolver, f
       const field = getFieldPath(target);
       if (target.to === "ignored") continue;
       if (names.has(field) && target.to !== "customFields") {
-        draft.fault(name, field, "duplicate_column", `"${names.get(field)}" and "${name}" are the same field; leave one out.`);
+        draft.fault(name, field, "duplicate_column", `"${names.get(field)}" and "${name}" are the same field. Remove one.`);
         continue;
       }
       names.set(field, name);
@@ -134,7 +134,7 @@ function getFieldPath(target: ColumnTarget): string {
         : "";
 }
 
-/** A row under construction. Custom fields have no prototype: a column may be called like one of its members. */
+/** A row under construction. Custom fields have no prototype, because a column may be called `constructor`. */
 function createDraft(line: number, source: Row["source"], defaults: CellFlags["defaults"], columnOf: Row["columnOf"]) {
   const row: Row = { line, value: { ...defaults }, faults: [], source, columnOf };
   let custom: Record<string, unknown> | undefined;
@@ -156,7 +156,7 @@ function createDraft(line: number, source: Row["source"], defaults: CellFlags["d
 function putObject(draft: Draft, value: unknown, column: string): void {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     for (const [key, v] of Object.entries(value)) draft.putCustom(key, v);
-  else draft.fault(column, "customFields", "invalid_type", 'A JSON object is needed: {"plan": "pro"}');
+  else draft.fault(column, "customFields", "invalid_type", 'Use a JSON object: {"plan": "pro"}');
 }
 
 function parseJson(text: string): unknown {

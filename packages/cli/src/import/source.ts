@@ -3,13 +3,13 @@ import { basename, resolve } from "node:path";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import type { Session } from "../types.ts";
 
-/** Bytes to be read once, and how far that has come. */
+/** The bytes of an import, and how many of them have been read. */
 export interface Source {
-  /** As it stands in messages. */
+  /** The name shown in messages. */
   readonly name: string;
   /** Null for a pipe. */
   readonly path: string | null;
-  /** In bytes; null for a pipe. */
+  /** Size in bytes; null for a pipe. */
   readonly size: number | null;
   bytes(): AsyncIterable<Uint8Array>;
   /** Bytes read so far. */
@@ -18,7 +18,7 @@ export interface Source {
 
 const CHUNK = 64 * 1024;
 
-/** A file, or stdin for `-`. Throws CliError when it cannot be read. */
+/** Opens a file, or stdin for `-`. Throws CliError when it cannot be read. */
 export function openSource(session: Session, given: string): Source {
   const { host, signal } = session;
   let consumed = 0;
@@ -31,7 +31,7 @@ export function openSource(session: Session, given: string): Source {
         yield bytes;
       }
     } catch (error) {
-      // A pipe may be silent for ever, so Ctrl-C closes it; that is no fault of the pipe.
+      // Ctrl-C closes stdin, because a pipe may never send anything again. That is not a read error.
       if (signal.aborted) throw cancelledError();
       throw usageError(`${given}: ${describeReadError(error)}.`);
     }
@@ -57,9 +57,9 @@ export function openSource(session: Session, given: string): Source {
 function describeReadError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT"
-    ? "there is no such file"
+    ? "no such file"
     : code === "EACCES"
-      ? "it may not be read"
+      ? "permission denied"
       : code === "EISDIR"
         ? "it is a directory"
         : String(code);
@@ -69,7 +69,7 @@ function getFileSize(path: string, given: string): number | null {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
-    // A named pipe, /dev/stdin: there is no telling how much comes.
+    // The size of a named pipe or /dev/stdin is unknown.
     return stat.isFile() ? stat.size : null;
   } catch (error) {
     throw usageError(`${given}: ${describeReadError(error)}.`);

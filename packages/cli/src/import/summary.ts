@@ -7,7 +7,7 @@ import { formatCustomColumn } from "./columns.ts";
 import type { ImportResult, ImportState } from "./importer.ts";
 import type { ImportKind } from "./kind.ts";
 
-/** A fault of a row, as the summary names it. */
+/** A fault of a row, as the summary lists it. */
 export interface ShownFault {
   line: number;
   column: string;
@@ -16,23 +16,23 @@ export interface ShownFault {
   message: string;
 }
 
-/** What an import came to. */
+/** The result of an import. */
 export interface Summary {
   file: string;
   dryRun: boolean;
   /** False when it stopped before the end of the file. */
   complete: boolean;
-  /** Rows gone by, in this run and those it went on with; the counts and `failed` add up to them. */
+  /** Rows processed, including those of earlier runs; the counts and `failed` add up to it. */
   rows: number;
   counts: Readonly<Record<string, number>>;
   failed: number;
-  /** Rows an earlier run had done. */
+  /** Rows processed by earlier runs. */
   resumedAt: number;
   columns: { name: string; field: string | null }[];
-  /** The first rows that failed, this run's. */
+  /** The first rows that failed in this run. */
   errors: ShownFault[];
   errorsFile: string | null;
-  /** Where it is noted how to go on. */
+  /** The progress file from which the import can be resumed. */
   resumeFile: string | null;
 }
 
@@ -55,7 +55,7 @@ export function listShownFaults({ line, faults }: Reject): ShownFault[] {
   return faults.map((fault) => ({ line, ...fault }));
 }
 
-/** The counts in the order of the kind's outcomes, for JSON: flat beside the other numbers. */
+/** The summary as JSON: counts in display order, beside the other numbers. */
 export function summaryToJson({ counts, ...summary }: Summary, kind: ImportKind): Record<string, unknown> {
   return {
     file: summary.file,
@@ -86,10 +86,10 @@ export function formatSummary(summary: Summary, kind: ImportKind, result: Import
       [
         ["rows", `${formatNumber(summary.rows)}${seconds >= 1 ? `  (${formatNumber(Math.round(done / seconds))} a second)` : ""}`],
         ...kind.outcomes.map((name) => [name, (counts[name] ?? 0) > 0 ? formatNumber(counts[name] ?? 0) : ""] as const),
-        ["suppressed", suppressed > 0 ? `${formatNumber(suppressed)} of those created, and so not subscribed` : ""],
+        ["suppressed", suppressed > 0 ? `${formatNumber(suppressed)} of those created are suppressed and not subscribed` : ""],
         ["failed", summary.failed > 0 ? formatNumber(summary.failed) : ""],
         ["kept as custom fields", kept.join(", ")],
-        ["columns left out", left.join(", ")],
+        ["ignored columns", left.join(", ")],
         ["rows that failed", summary.failed > 0 ? (summary.errorsFile ?? "") : ""],
       ],
       style,
@@ -97,12 +97,12 @@ export function formatSummary(summary: Summary, kind: ImportKind, result: Import
   ].join("\n");
 }
 
-/** How far along, from 0 to 1; null when nobody knows how much there is. */
+/** The completed fraction from 0 to 1; null when the size is unknown. */
 export function getFraction({ consumed }: ImportState, size: number | null): number | null {
   return size === null || size === 0 ? null : Math.min(1, consumed / size);
 }
 
-/** Rows a second in this run, and the seconds that are left, as far as can be told. */
+/** Rows per second in this run, and the estimated seconds left (null when unknown). */
 export function estimatePace(state: ImportState, size: number | null, began: number, now: number) {
   const seconds = Math.max(0.001, (now - began) / 1000);
   const rate = (state.rows - state.resumedAt) / seconds;

@@ -11,16 +11,16 @@ import type { Source } from "./source.ts";
 export const FORMATS = ["csv", "ndjson"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** What flags say about the text of a file. */
+/** The flags about the text of a file; undefined to detect. */
 export interface TextFlags {
   format: Format | undefined;
   encoding: Encoding | undefined;
   separator: string | undefined;
-  /** Names of the columns, of a file that has none. */
+  /** Column names, for a file without a header line. */
   header: string | undefined;
 }
 
-/** Rows as they stream by, with what was found out about them first. */
+/** A stream of rows, with what was detected about its format. */
 export interface Table {
   format: Format;
   /** CSV only. */
@@ -35,7 +35,7 @@ const HEAD = 64 * 1024;
 
 const SEP_LINE = /^sep=(.)(?:\r\n|\n|\r)/i;
 
-/** Opens a source as rows. Reads no further than its first lines. Throws CliError that names line and column. */
+/** Detects the format of a source and opens it as rows. Reads only its first lines. Throws CliError that names line and column. */
 export async function openTable(
   source: Source,
   kind: ImportKind,
@@ -55,13 +55,13 @@ export async function openTable(
     const read = createObjectReader(kind, resolver, cells);
     return { format, separator: "", names: [], targets: [], rows: () => mapBatches(parseNdjson(prepend(head, decoded)), [], read) };
   }
-  // Excel writes and reads a first line that names the separator.
+  // Excel reads and writes a first line such as `sep=;`.
   const [line = "", named] = SEP_LINE.exec(head) ?? [];
   head = head.slice(line.length);
   const separator = text.separator ?? named ?? detectSeparator(head.trimStart(), resolver);
   const records = parseCsv(prepend(head, decoded), separator, line === "" ? 1 : 2);
   let first: CsvRecord[] = [];
-  // Two records: the names, and one that shows what is below them.
+  // Two records: the header, and the first row.
   while (first.length < 2) {
     const next = await records.next();
     if (next.done) break;
@@ -80,7 +80,7 @@ export async function openTable(
   return { format, separator, names, targets, rows: () => mapBatches(records, below, createTableReader(kind, names, targets, cells)) };
 }
 
-/** The separator with which the first line has a column for the address; else the one that makes the most columns. */
+/** Picks the separator that gives the header an email column; otherwise the one that gives the most columns. */
 function detectSeparator(head: string, resolver: ColumnResolver): string {
   const rated = SEPARATORS.map((separator) => {
     const cells = parseFirstRecord(head, separator);

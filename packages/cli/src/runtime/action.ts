@@ -3,20 +3,20 @@ import type { Globals, Session } from "../types.ts";
 import { EXIT, type Exit } from "./exit.ts";
 import { addGlobals, type GlobalScope, readGlobals } from "./globals.ts";
 
-/** What one command line came to; filled while commander parses. */
+/** The outcome of one command line; set while commander parses. */
 export interface Run {
   exit: Exit;
-  /** Makes the session of the command that was chosen. */
+  /** Creates the session of the selected command. */
   open(globals: Globals): Session;
 }
 
-/** A command's own flags, as commander collected them, by attribute name. */
+/** A command's own flags as commander parsed them, by attribute name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** What a command does: arguments in order, its own flags; answers the exit code when it is not 0. */
+/** A command's implementation. Gets its arguments in order and its own flags; returns the exit code when it is not 0. */
 export type Action = (session: Session, args: readonly (string | undefined)[], flags: Flags) => Promise<Exit | undefined>;
 
-/** Gives a finished command its global flags and its work. */
+/** Adds the global flags to a command and makes it run `action`. */
 export function runAction(command: Command, run: Run, scope: GlobalScope, action: Action): Command {
   addGlobals(command, scope);
   return command.action(async () => {

@@ -5,24 +5,23 @@ import { usageError } from "./errors.ts";
 export const DEFAULT_PROFILE = "default";
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** Refuses a profile name that could not be typed again safely. */
+/** Validates a profile name. Throws CliError. */
 export function parseProfileName(name: string): string {
-  if (!NAME.test(name) || name === "__proto__")
-    throw usageError(`"${name}" is no profile name: 1 to 64 letters, digits, and _ . - are allowed.`);
+  if (!NAME.test(name) || name === "__proto__") throw usageError(`"${name}" is not a profile name. Use 1 to 64 letters, digits, _ . and -`);
   return name;
 }
 
-/** Where the file is: MAILSVC_CONFIG, else %APPDATA% on Windows, else XDG_CONFIG_HOME or ~/.config. */
+/** The path of the config file: MAILSVC_CONFIG, else %APPDATA% on Windows, else XDG_CONFIG_HOME or ~/.config. */
 export function getConfigPath(host: Pick<Host, "env" | "platform" | "home">): string {
   const { env, platform, home } = host;
   if (env["MAILSVC_CONFIG"]) return env["MAILSVC_CONFIG"];
   if (platform === "win32") return win32.join(env["APPDATA"] || win32.join(home, "AppData", "Roaming"), "mailsvc", "config.json");
   const xdg = env["XDG_CONFIG_HOME"];
-  // The XDG rule: a relative path there is to be ignored.
+  // The XDG specification says to ignore a relative path.
   return posix.join(xdg && posix.isAbsolute(xdg) ? xdg : posix.join(home, ".config"), "mailsvc", "config.json");
 }
 
-/** Reads the file; an absent one is empty. Throws CliError when it cannot be read or understood. */
+/** Reads the config file; a missing file is an empty one. Throws CliError when it cannot be read or parsed. */
 export function readConfigFile(path: string): ConfigFile {
   try {
     return parse(path, readFileSync(path, "utf8"));
@@ -33,7 +32,7 @@ export function readConfigFile(path: string): ConfigFile {
   }
 }
 
-/** Writes the file whole or not at all; only its owner may read it (file 0600, directory 0700). */
+/** Writes the config file atomically; only its owner may read it (file 0600, directory 0700). Throws CliError. */
 export function writeConfigFile(path: string, config: ConfigFile): void {
   const dir = dirname(path);
   let beside: string | undefined;
@@ -46,14 +45,14 @@ export function writeConfigFile(path: string, config: ConfigFile): void {
   } catch (error) {
     throw usageError(`The config file ${path} cannot be written (${getErrorCode(error) ?? "failed"}).`, {
       code: "config_unwritable",
-      hint: "Give another place with MAILSVC_CONFIG.",
+      hint: "Choose another path with MAILSVC_CONFIG.",
     });
   } finally {
     if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
   }
 }
 
-/** True when others on this machine may read the file, and so its keys. Windows has other rules, and is not looked at. */
+/** True when other users of this machine can read the file and its keys. Always false on Windows, which has no mode bits. */
 export function isExposed(path: string, platform: NodeJS.Platform): boolean {
   if (platform === "win32") return false;
   try {
@@ -70,7 +69,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function invalidConfigError(path: string, why: string) {
   return usageError(`The config file ${path} cannot be used: ${why}`, {
     code: "config_invalid",
-    hint: "Correct it, or remove it and log in again.",
+    hint: "Correct it, or delete it and log in again.",
     next: "mailsvc login",
   });
 }
@@ -90,7 +89,7 @@ function parse(path: string, text: string): ConfigFile {
     for (const key of SETTING_KEYS) {
       const setting = entry[key];
       if (setting === undefined) continue;
-      if (typeof setting !== "string") throw invalidConfigError(path, `${key} of profile "${name}" is not a text.`);
+      if (typeof setting !== "string") throw invalidConfigError(path, `${key} of profile "${name}" is not a string.`);
       profile[key] = setting;
     }
     profiles[name] = profile;

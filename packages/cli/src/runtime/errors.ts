@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
 import type { Failure, Fault, FlagOf } from "../types.ts";
 import { EXIT, getStatusExit } from "./exit.ts";
 
-/** An error that the program explains itself. */
+/** An error whose explanation the program knows. */
 export class CliError extends Error {
   override name = "CliError";
   readonly failure: Failure;
@@ -17,7 +17,7 @@ export function usageError(message: string, more: Partial<Failure> = {}): CliErr
   return new CliError({ code: "usage", message, exit: EXIT.usage, ...more });
 }
 
-/** Input that was refused before it was sent: exit code 3. */
+/** Input that is refused before it is sent: exit code 3. */
 export function invalidInput(message: string, details: Fault[] = [], more: Partial<Failure> = {}): CliError {
   return new CliError({ code: "validation_error", message, exit: EXIT.validation, details, ...more });
 }
@@ -26,11 +26,11 @@ export function cancelledError(): CliError {
   return new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
 }
 
-// The API speaks to programmers of HTTP; at a prompt the same advice is a flag or a command.
+// The API's hints are for programs that call it; on the command line the same advice names a flag or a command.
 const HINTS: Partial<Record<ErrorCode, { hint: string; next?: string }>> = {
-  unauthorized: { hint: "Log in, set MAILSVC_API_KEY or give --api-key.", next: "mailsvc login" },
-  key_revoked: { hint: "This key was revoked for good. Log in with another.", next: "mailsvc login" },
-  forbidden: { hint: "Use a key that carries the permission named above.", next: "mailsvc whoami" },
+  unauthorized: { hint: "Log in, set MAILSVC_API_KEY or use --api-key.", next: "mailsvc login" },
+  key_revoked: { hint: "This key is revoked for good. Log in with another one.", next: "mailsvc login" },
+  forbidden: { hint: "Use a key that has the permission named above.", next: "mailsvc whoami" },
   validation_error: { hint: "Correct the input listed above." },
   idempotency_key_reused: { hint: "Use another --idempotency-key for a different request." },
   idempotency_in_progress: { hint: "The first request with this --idempotency-key is still running; try again shortly." },
@@ -57,7 +57,7 @@ export function withFlag(fault: { path: string; code: string; message: string },
   return { path: fault.path, ...(flag ? { flag } : {}), code: fault.code, message: fault.message };
 }
 
-/** Any error as a Failure. `url` is the server that was asked. */
+/** Converts any error to a Failure. `url` is the server the request went to. */
 export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?: string): Failure {
   if (error instanceof CliError) return error.failure;
   if (isApiError(error)) return fromApiError(error, flagOf);
@@ -66,7 +66,7 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
       code: "timeout",
       message: error.message,
       exit: EXIT.network,
-      hint: "Give more time with --timeout, e.g. --timeout 2m.",
+      hint: "Allow more time with --timeout, for example --timeout 2m.",
       retryable: true,
     };
   if (hasName(error, "ConnectionError"))
@@ -85,11 +85,11 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
     code: "internal_error",
     message: `Unexpected: ${message}`,
     exit: EXIT.server,
-    hint: "Run it again with --verbose to see where.",
+    hint: "This is a bug in mailsvc. Run it again with --verbose for the stack trace.",
   };
 }
 
-// By name and not by class: importing the client's classes would load the client for every command.
+// Compares names, because importing the SDK's error classes would load the SDK for every command.
 function isApiError(error: unknown): error is ApiErrorLike {
   return error instanceof Error && error.name === "ApiError" && "status" in error;
 }

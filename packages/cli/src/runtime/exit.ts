@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
 
-/** Exit codes; each has one meaning, so that a script need not read texts. */
+/** Exit codes. Each has one meaning, so that a script does not have to parse messages. */
 export const EXIT = {
   ok: 0,
   differs: 1,
@@ -18,7 +18,7 @@ export const EXIT = {
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
-/** What each code means, for help and `mailsvc errors`. */
+/** The meaning of each exit code, for `mailsvc errors` and the documentation. */
 export const EXIT_MEANING: Record<Exit, string> = {
   0: "done",
   1: "differences were found (templates diff)",
@@ -35,7 +35,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   130: "cancelled",
 };
 
-/** The exit code of an HTTP status that is not a success. */
+/** The exit code for an HTTP status other than 2xx. */
 export function getStatusExit(status: number): Exit {
   if (status === 401) return EXIT.auth;
   if (status === 402 || status === 403) return EXIT.forbidden;
@@ -45,7 +45,7 @@ export function getStatusExit(status: number): Exit {
   return status >= 500 ? EXIT.server : EXIT.validation;
 }
 
-/** The exit code of an error code of the API. */
+/** The exit code for an error code of the API. */
 export function getCodeExit(code: ErrorCode): Exit {
   return getStatusExit(ERRORS[code].status);
 }

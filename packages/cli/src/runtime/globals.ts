@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Globals } from "../types.ts";
 import { parseDuration } from "./settings.ts";
-/** Which of the global flags make sense at a command: it stays on this machine, talks to a server, sends a request, changes something. */
+/** Which global flags a command has: it works locally, talks to a server, sends one request, or changes something. */
 export type GlobalScope = "local" | "connect" | "read" | "write";
 
-/** The heading of the flags that all commands share. */
+/** The help heading of the flags that all commands share. */
 export const GLOBAL_GROUP = "Global options:";
-// Marks our own options: a field of the contract may share a name (`inbox wait --timeout`), and then means something else.
+// The global options. A field of the contract may have the same name (`inbox wait --timeout`) and another meaning.
 const globalOptions = new WeakSet<Option>();
 
 export function isGlobal(option: Option): boolean {
   return globalOptions.has(option);
 }
 
-/** Adds the global flags to a command, except those whose name it uses itself. */
+/** Adds the global flags to a command, except those whose name the command uses itself. */
 export function addGlobals(command: Command, scope: GlobalScope, hidden = false): Command {
   const options = [
     ...localOptions(),
@@ -31,7 +31,7 @@ export function addGlobals(command: Command, scope: GlobalScope, hidden = false)
   return command;
 }
 
-/** The global flags as given anywhere along the command line; the innermost counts. */
+/** Reads the global flags, given anywhere on the command line; the innermost one wins. */
 export function readGlobals(command: Command): Globals {
   const found: Record<string, unknown> = {};
   for (let c: Command | null = command; c; c = c.parent) {
@@ -54,21 +54,21 @@ function checkDuration(text: string): string {
 }
 
 function checkIdempotencyKey(text: string): string {
-  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("1 to 255 printable ASCII characters without spaces are needed.");
+  if (!/^[\x21-\x7e]{1,255}$/.test(text)) throw new InvalidArgumentError("Use 1 to 255 printable ASCII characters without spaces.");
   return text;
 }
 
 function localOptions(): Option[] {
-  return [new Option("--json", "JSON on stdout, and errors as JSON on stderr"), new Option("-q, --quiet", "No remarks, no progress")];
+  return [new Option("--json", "JSON on stdout, and errors as JSON on stderr"), new Option("-q, --quiet", "No notes and no progress")];
 }
 
 function remoteOptions(): Option[] {
   return [
-    new Option("--url <url>", "The server (MAILSVC_URL)"),
-    new Option("--api-key <key>", "The key (MAILSVC_API_KEY)"),
-    new Option("--profile <name>", "Settings to use (MAILSVC_PROFILE)"),
-    new Option("--timeout <time>", "How long to wait for an answer (default 30s)").argParser(checkDuration),
-    new Option("-v, --verbose", "Show requests and answers on stderr"),
+    new Option("--url <url>", "Server URL (MAILSVC_URL)"),
+    new Option("--api-key <key>", "API key (MAILSVC_API_KEY)"),
+    new Option("--profile <name>", "Stored settings to use (MAILSVC_PROFILE)"),
+    new Option("--timeout <time>", "Time limit for a request (default 30s)").argParser(checkDuration),
+    new Option("-v, --verbose", "Show requests and responses on stderr"),
   ];
 }
 
@@ -78,7 +78,9 @@ function requestOptions(): Option[] {
 
 function writeOptions(): Option[] {
   return [
-    new Option("-y, --yes", "Do not ask"),
-    new Option("--idempotency-key <key>", "Repeat safely: the same key never acts twice").argParser(checkIdempotencyKey),
+    new Option("-y, --yes", "Do not ask for confirmation"),
+    new Option("--idempotency-key <key>", "Retry safely: the server runs a request with the same key only once").argParser(
+      checkIdempotencyKey,
+    ),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Command, Help, Option } from "commander";
 import { GLOBAL_GROUP } from "./globals.ts";
 
-/** The help of a command: what it is, its commands, its arguments and flags, and last the flags that all commands share. */
+/** Formats a command's help: description, arguments, subcommands, its own flags, then the flags that all commands share. */
 export function formatHelp(command: Command, helper: Help): string {
   const width = helper.padWidth(command, helper);
   const item = (term: string, about: string): string => helper.formatItem(term, width, about, helper);

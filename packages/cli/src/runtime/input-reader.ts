@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Host, InputReader } from "../types.ts";
 import { invalidInput, usageError } from "./errors.ts";
 
-// More than any request may be: base64 of 20 MiB of attachments and 10 MiB of content, with room to spare.
+// Larger than any valid request: 20 MiB of attachments as base64 plus 10 MiB of content.
 const MB = 1024 * 1024;
 const MAX_BYTES = 64 * MB;
 
@@ -31,7 +31,7 @@ export function createInputReader(host: Host): InputReader {
       try {
         return JSON.parse(content);
       } catch (error) {
-        throw usageError(`${flag}: this is not JSON (${(error as Error).message}).`, { hint: `Give JSON, @file or - for stdin.` });
+        throw usageError(`${flag}: this is not JSON (${(error as Error).message}).`, { hint: "Use JSON, @file or - for stdin." });
       }
     },
   };
@@ -39,8 +39,8 @@ export function createInputReader(host: Host): InputReader {
 
 function describeReadError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES") return "it may not be read";
+  if (code === "ENOENT") return "no such file";
+  if (code === "EACCES") return "permission denied";
   if (code === "EISDIR") return "it is a directory";
   return code ?? "it cannot be read";
 }
@@ -49,11 +49,11 @@ function formatMegabytes(n: number): string {
   return `${(n / MB).toFixed(n % MB === 0 ? 0 : 1)} MB`;
 }
 
-/** Exit 2 beyond what this program reads, 3 beyond what an endpoint takes. */
+/** Exit 2 when larger than this program reads, 3 when larger than the endpoint accepts. */
 function tooLargeError(flag: string, name: string, max: number): Error {
   const message = `${name} is larger than ${formatMegabytes(max)}`;
   if (max === MAX_BYTES) return usageError(`${flag}: ${message}.`);
-  return invalidInput(`${flag}: ${message}, which is all that is taken here.`, [
+  return invalidInput(`${flag}: ${message}, the limit of this endpoint.`, [
     { path: "file", flag, code: "too_big", message: `${message}.` },
   ]);
 }
@@ -62,7 +62,7 @@ function readFromFile(path: string, name: string, flag: string, max: number): Bu
   try {
     if (statSync(path).size > max) throw tooLargeError(flag, name, max);
     const content = readFileSync(path);
-    // A pipe has no size before it is read.
+    // The size of a pipe is known only after reading it.
     if (content.length > max) throw tooLargeError(flag, name, max);
     return content;
   } catch (error) {

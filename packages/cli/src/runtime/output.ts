@@ -1,16 +1,16 @@
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
 import { safeJson, safeLines, safeText } from "./safe-text.ts";
 
-/** The reader of stdout went away (`| head`): nothing is wrong, there is just no one left to write to. */
+/** Thrown when the reader of stdout has closed the pipe (`| head`). This is not a failure. */
 export class OutputClosed extends Error {
   override name = "ReaderGone";
 }
 
-/** A failure in lines for people. */
+/** Formats a failure for people. */
 export function renderFailure(failure: Failure, style: Style): string {
   const { details = [] } = failure;
   const [only] = details;
-  // One fault that says the same as the whole is named and not repeated.
+  // A single fault with the same message as the failure is not repeated; its name goes in front of the message.
   const same = details.length === 1 && only?.message === failure.message;
   const named = same ? (only?.flag ?? only?.path ?? "") : "";
   const lines = [`${style.red(style.bold("error"))} ${named === "" ? "" : `${style.bold(safeText(named))}: `}${safeText(failure.message)}`];

@@ -1,11 +1,11 @@
 import type { Host, Progress, Terminal } from "../types.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-// Quick answers should not flicker.
+// Shorter waits show no spinner, so that nothing flickers.
 const DELAY_MS = 400;
 const FRAME_MS = 80;
 
-/** A spinner on stderr, from 0.4 s on; nothing at all where stderr is no terminal, or with --quiet. */
+/** Starts a spinner on stderr that appears after 0.4 s. Shows nothing when stderr is not a terminal, or with --quiet. */
 export function startProgress(host: Host, term: Terminal, quiet: boolean, label: string): Progress {
   if (quiet || !term.stderrTTY || host.env["TERM"] === "dumb" || host.env["CI"]) return { update: () => {}, stop: () => {} };
   let text = label;

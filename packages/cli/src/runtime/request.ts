@@ -3,7 +3,7 @@ import { describeFile, listFormFields } from "../contract/files.ts";
 import type { Call, LocalFile } from "../types.ts";
 import { usageError } from "./errors.ts";
 
-/** Fills the parameters of a path in order, percent-encoded. Throws CliError for what would name another path. */
+/** Fills in the parameters of a path in order, percent-encoded. Throws CliError for a value that would change the path. */
 export function fillPath(path: string, values: readonly string[]): string {
   const names = paramNames(path);
   return names.reduce((filled, name, i) => {
@@ -14,7 +14,7 @@ export function fillPath(path: string, values: readonly string[]): string {
   }, path);
 }
 
-/** The call of an endpoint of the contract. */
+/** Builds the call of an endpoint of the contract. */
 export function buildCall(endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call {
   return {
     method: endpoint.method,
@@ -27,37 +27,37 @@ export function buildCall(endpoint: Endpoint, params: readonly string[], query: 
   };
 }
 
-/** True when a call changes something. */
+/** True when a method changes something. */
 export function isWrite(method: string): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-/** Whether what it does cannot be taken back. */
+/** True when the effect of an endpoint cannot be undone. */
 export function isDestructive({ method, irreversible }: Endpoint): boolean {
   return method === "DELETE" || irreversible === true;
 }
 
-/** The whole address of a call. */
+/** The absolute URL of a call. */
 export function buildUrl(base: string, call: Pick<Call, "path" | "query">): string {
   const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, String(value)])).toString();
   return `${base}${call.path}${query === "" ? "" : `${call.path.includes("?") ? "&" : "?"}${query}`}`;
 }
 
-/** A key by its ends only. */
+/** Masks the middle of a key. */
 export function maskKey(key: string): string {
   return key.length < 20 ? "…" : `${key.slice(0, 10)}…${key.slice(-4)}`;
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The same request for curl; the key is left to the environment. */
+/** The same request as a curl command; the key comes from the environment. */
 export function toCurl(base: string, call: Call): string {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), shellQuote(buildUrl(base, call))];
   if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
-  // Of a form curl makes the content type itself: it names the boundary.
+  // curl sets the content type of a form itself, because it names the boundary.
   for (const [name, value] of Object.entries(call.file ? call.headers : buildHeaders(call)))
     parts.push("-H", shellQuote(`${name}: ${value}`));
   if (call.file) parts.push(...toCurlForm(call.file, call.body));
@@ -65,7 +65,7 @@ export function toCurl(base: string, call: Call): string {
   return parts.join(" ");
 }
 
-/** What --dry-run prints: the request, the key masked. */
+/** What --dry-run prints: the request, with the key masked. */
 export function describeDryRun(base: string, call: Call, apiKey: string | undefined) {
   return {
     dryRun: true,

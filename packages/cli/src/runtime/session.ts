@@ -72,9 +72,9 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
 function missingKeyError(settings: Settings): CliError {
   return new CliError({
     code: "unauthorized",
-    message: settings.keyWithheld ?? "No API key is given.",
+    message: settings.keyWithheld ?? "No API key is set.",
     exit: EXIT.auth,
-    hint: "Log in, set MAILSVC_API_KEY or give --api-key. A local server prints a key when it first starts.",
+    hint: "Log in, set MAILSVC_API_KEY or use --api-key. A local server shows its key on the first start.",
     next: settings.profile === "default" ? "mailsvc login" : `mailsvc login --profile ${settings.profile}`,
   });
 }
@@ -82,9 +82,9 @@ function missingKeyError(settings: Settings): CliError {
 function missingAgentKeyError(): CliError {
   return new CliError({
     code: "unauthorized",
-    message: "No key of an activation is given.",
+    message: "No agent key is set.",
     exit: EXIT.auth,
-    hint: "It came once, with the event agent.activated. Set MAILSVC_AGENT_KEY or give --api-key ms_agent_…",
+    hint: "The key is sent once, with the event agent.activated. Set MAILSVC_AGENT_KEY or use --api-key ms_agent_…",
   });
 }
 

@@ -3,13 +3,13 @@ import type { ConfigFile, Host, SettingFlags, SettingKey, Settings } from "../ty
 import { DEFAULT_PROFILE, getConfigPath, parseProfileName, readConfigFile } from "./config-file.ts";
 import { usageError } from "./errors.ts";
 
-/** Where the local server listens when nothing else is said. */
+/** The server's default address. */
 export const FALLBACK_URL = "http://127.0.0.1:2526";
 
-/** One place a value may come from, strongest first. */
+/** One source of a setting. */
 export interface Origin {
   source: "flag" | "env" | "profile" | "default";
-  /** `--url`, `MAILSVC_URL`, the profile and its file, or nothing. */
+  /** `--url`, `MAILSVC_URL`, the profile and its file; empty for a default. */
   name: string;
   value: string;
 }
@@ -23,33 +23,33 @@ export const ENV_NAMES: Record<SettingKey | "profile", string> = {
 
 export const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: FALLBACK_URL, timeout: "30s", profile: DEFAULT_PROFILE };
 
-/** Every place that gives a value for `key`, the one that counts first. Throws CliError for an unknown profile. */
+/** Lists every source that sets `key`, the one in effect first. Throws CliError for an invalid profile name. */
 export function listOrigins(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {
   const path = getConfigPath(host);
   const file = readConfigFile(path);
   return listCandidates(key, host, flags, path, file, getProfileName(host, flags, path, file));
 }
 
-/** A server's address, checked. Throws CliError. */
+/** Validates a server's address and removes trailing slashes. Throws CliError. */
 export function parseServerUrl(text: string, from: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw usageError(`${from}: "${text}" is no server address.`, { hint: "Write it whole: http://127.0.0.1:2526" });
-  if (url.username || url.password) throw usageError(`${from}: an address holds no user name or password; the key goes into --api-key.`);
-  if (url.search || url.hash) throw usageError(`${from}: the address of a server ends before ? and #.`);
+    throw usageError(`${from}: "${text}" is not a server URL.`, { hint: "Write it in full: http://127.0.0.1:2526" });
+  if (url.username || url.password) throw usageError(`${from}: a server URL has no user name or password. Use --api-key for the key.`);
+  if (url.search || url.hash) throw usageError(`${from}: a server URL has no ? or #.`);
   return url.href.replace(/\/+$/, "");
 }
 
-/** A duration such as `30s`, or plain seconds, in milliseconds. Throws CliError. */
+/** Parses a duration such as `30s`, or plain seconds, into milliseconds. Throws CliError. */
 export function parseDuration(text: string, from: string): number {
   const whole = /^\d{1,9}$/.test(text) ? `${text}s` : text;
-  if (!Duration.safeParse(whole).success) throw usageError(`${from}: "${text}" is no duration. Write 500ms, 30s, 15m or 2h.`);
+  if (!Duration.safeParse(whole).success) throw usageError(`${from}: "${text}" is not a duration. Write 500ms, 30s, 15m or 2h.`);
   return durationMs(whole);
 }
 
 /**
- * What holds for this run: flag > environment > profile > default. The key of a profile is for the profile's server
- * alone: pointed at another origin with --url, it stays where it is. With `newProfile` the profile need not exist yet.
+ * Resolves the settings of this run: flag > environment > profile > default. A profile's key is only sent to the profile's
+ * own server: when --url points at another origin, the key is withheld. With `newProfile` the profile may not exist yet.
  */
 export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
   const path = getConfigPath(host);
@@ -58,8 +58,8 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
   const asked = flags.profile ?? host.env[ENV_NAMES.profile];
   if (!newProfile && asked && !Object.hasOwn(file.profiles, asked)) {
     const names = Object.keys(file.profiles);
-    throw usageError(`There is no profile "${asked}".`, {
-      hint: names.length > 0 ? `Profiles: ${names.join(", ")}` : "No profile is stored yet.",
+    throw usageError(`Profile "${asked}" not found.`, {
+      hint: names.length > 0 ? `Profiles: ${names.join(", ")}` : "There are no profiles yet.",
       next: `mailsvc login --profile ${asked}`,
     });
   }
@@ -111,10 +111,10 @@ function getProfileName(host: Host, flags: SettingFlags, path: string, file: Con
   return parseProfileName(listCandidates("profile", host, flags, path, file, "")[0]?.value ?? DEFAULT_PROFILE);
 }
 
-/** A key, checked for what no key has: it would end in a header. Throws CliError. */
+/** Validates a key, because it goes into a header. Throws CliError. */
 function parseKey(key: string, from: string): string {
   const text = key.trim();
-  if (!/^[\x21-\x7e]{1,500}$/.test(text)) throw usageError(`${from}: this is no API key; one is letters, digits and _ only.`);
+  if (!/^[\x21-\x7e]{1,500}$/.test(text)) throw usageError(`${from}: this is not an API key. A key has letters, digits and _ only.`);
   return text;
 }
 

@@ -2,12 +2,12 @@ import { buildForm } from "../contract/files.ts";
 import type { Answer, Call, Session } from "../types.ts";
 import { buildUrl } from "./request.ts";
 import { safeText } from "./safe-text.ts";
-/** Sends one call; throws the client's errors for what is not 2xx. */
+/** Sends one call. Throws the SDK's errors when the response is not 2xx. */
 export type Transport = (call: Call) => Promise<Answer>;
 
 const MIN_ATTEMPT_MS = 15_000;
 
-/** The way to the server, over the SDK's client. The client is loaded here, so that help and completion do without. */
+/** Connects a session to its server through the SDK. Loads the SDK lazily, because help and completion do not need it. */
 export async function createTransport(session: Session): Promise<Transport> {
   const { Mailsvc } = await import("@mailsvc/sdk");
   const { host, globals, out, term, signal } = session;

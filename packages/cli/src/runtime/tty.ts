@@ -11,7 +11,7 @@ export function createStyle(on: boolean): Style {
   };
 }
 
-/** Whether a stream gets colour: NO_COLOR off, FORCE_COLOR on, else where a capable terminal reads it. */
+/** Whether a stream gets colours: NO_COLOR turns them off, FORCE_COLOR on; otherwise they need a capable terminal. */
 export function hasColor(env: Host["env"], stream: Out): boolean {
   if (env["NO_COLOR"]) return false;
   const force = env["FORCE_COLOR"];
@@ -32,12 +32,12 @@ export function detectTerminal(host: Host): Terminal {
 
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
-// Made when first needed: 10 ms that plain words do not ask for.
+// Created on first use: it costs 10 ms, and ASCII text does not need it.
 let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
 const COLORS = /\u001b\[[0-9;]*m/g;
 
-/** Columns a text takes; colours count nothing, East Asian and emoji characters two. */
+/** The number of columns a text takes; colour codes take none, East Asian and emoji characters two. */
 export function measureWidth(text: string): number {
   const plain = text.replace(COLORS, "");
   if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
@@ -46,7 +46,7 @@ export function measureWidth(text: string): number {
   return width;
 }
 
-/** A plain text cut to `width` columns, the cut shown as `…`. */
+/** Cuts a plain text to `width` columns, ending in `…`. */
 export function truncate(text: string, width: number): string {
   if (measureWidth(text) <= width) return text;
   let used = 0;
@@ -69,7 +69,7 @@ function splitGraphemes(text: string): Intl.Segments {
   return segmenter.segment(text);
 }
 
-/** Both ends of a conversation with a person: stdin is typed, stderr is read. */
+/** True when a person types stdin and reads stderr. */
 function isInteractive(host: Host): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true && !host.env["CI"] && host.env["TERM"] !== "dumb";
 }

@@ -1,7 +1,7 @@
 import type { TemplateFiles } from "./folder.ts";
 import type { StoredTemplate } from "./stored.ts";
 
-/** What would make the server like the folder. */
+/** One change that makes the server match the folder. */
 export interface Change {
   slug: string;
   change: "create" | "update" | "delete" | "publish";
@@ -32,7 +32,7 @@ export function diffFields(a: TemplateFiles, b: TemplateFiles): string[] {
   return FIELDS.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
 }
 
-/** Slugs a template names as its layout and partials. */
+/** The slugs of a template's layout and partials. */
 export function listDependencies({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] {
   const slugs = new Set<string>(layout === null ? [] : [layout]);
   for (const source of [html, text])
@@ -41,13 +41,13 @@ export function listDependencies({ html, text, layout }: Pick<TemplateFiles, "ht
 }
 
 export interface ChangeOptions {
-  /** Whether what is in the folder no longer is deleted. */
+  /** Delete templates that are no longer in the folder. */
   prune?: boolean;
-  /** Whether what is not published yet is published. */
+  /** Publish unpublished changes. */
   publish?: boolean;
 }
 
-/** What differs between a folder and the server, in the order in which it is to be done. */
+/** Compares a folder with the server and returns the changes in the order to apply them. */
 export function planChanges(
   local: ReadonlyMap<string, TemplateFiles>,
   stored: ReadonlyMap<string, StoredTemplate>,
@@ -64,19 +64,19 @@ export function planChanges(
   }
   if (!prune) return changes;
   const gone = [...stored.values()].filter((theirs) => !local.has(theirs.files.slug));
-  // Layouts and partials go last: while they are used they are kept.
+  // Delete layouts and partials last: the server refuses to delete them while a template uses them.
   const order = new Map(sortByDependency(new Map(gone.map((theirs) => [theirs.files.slug, theirs.files]))).map((slug, i) => [slug, i]));
   gone.sort((a, b) => (order.get(b.files.slug) ?? 0) - (order.get(a.files.slug) ?? 0));
   for (const theirs of gone) changes.push({ slug: theirs.files.slug, change: "delete", fields: [], local: null, stored: theirs });
   return changes;
 }
 
-/** Slugs in an order in which each comes after those it uses. */
+/** Sorts slugs so that each comes after those it depends on. */
 function sortByDependency(local: ReadonlyMap<string, TemplateFiles>): string[] {
   const done = new Set<string>();
   const visit = (slug: string, trail: ReadonlySet<string>): void => {
     const template = local.get(slug);
-    // A circle has no such order; the server says what is wrong with it.
+    // Dependencies in a circle have no such order; the server reports them.
     if (!template || done.has(slug) || trail.has(slug)) return;
     for (const used of listDependencies(template)) visit(used, new Set([...trail, slug]));
     done.add(slug);

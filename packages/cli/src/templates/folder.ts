@@ -5,7 +5,7 @@ import { formatPath } from "../contract/validate.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
 import type { Fault } from "../types.ts";
 
-/** A template as files and the API both say it; what is not set is null. */
+/** A template in the form that files and the API have in common; unset fields are null. */
 export interface TemplateFiles {
   slug: string;
   name: string;
@@ -26,17 +26,17 @@ export interface TemplateFiles {
 /** The files of a template's folder. */
 export const FILES = { about: "template.json", html: "template.html", text: "template.txt", blocks: "template.blocks.json" } as const;
 
-/** What stands in template.json, in this order; the slug is the name of the folder. */
+/** The fields of template.json, in order. The slug is the name of the folder. */
 const MANIFEST_FIELDS = ["name", "description", "category", "type", "kind", "subject", "from", "replyTo", "layout", "variables"] as const;
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A slug that is safe as the name of a folder; whatever else a server may answer never becomes a path. */
+/** True for a valid slug, which is safe as a folder name. Nothing else that a server returns becomes a path. */
 export function isSlug(slug: string): boolean {
   return Slug.safeParse(slug).success;
 }
 
-/** The same template in one form: what is absent is null, and fields stand in one order. */
+/** Normalizes a template: absent fields become null, in a fixed order. */
 export function normalize(given: {
   slug: string;
   name: string;
@@ -73,7 +73,7 @@ export function normalize(given: {
 
 /** Reads every template in a folder. Throws CliError that names each faulty file. */
 export function readFolder(dir: string): Map<string, TemplateFiles> {
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is no folder.`);
+  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is not a folder.`);
   const faults: Fault[] = [];
   const found = new Map<string, TemplateFiles>();
   for (const slug of listFolders(dir)) {
@@ -84,7 +84,7 @@ export function readFolder(dir: string): Map<string, TemplateFiles> {
   return found;
 }
 
-/** Writes a template into its folder. Throws CliError when its slug would lead out of `dir`. */
+/** Writes a template into its folder. Throws CliError when its slug is not a safe folder name. */
 export function writeTemplate(dir: string, template: TemplateFiles): void {
   const folder = getTemplateFolder(dir, template.slug);
   mkdirSync(folder, { recursive: true });
@@ -136,7 +136,7 @@ function readJson(file: string, shown: string, faults: Fault[]): unknown {
   }
 }
 
-// Where a field of the request stands in the files.
+// The file that holds a field of the request.
 function getFileName(field: string): string {
   return field === "html" ? FILES.html : field === "text" ? FILES.text : field === "blocks" ? FILES.blocks : FILES.about;
 }
@@ -161,7 +161,7 @@ function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles
     blocks: readJson(...at(FILES.blocks), faults) ?? null,
   };
   const named = Object.keys(about).filter((key) => !(MANIFEST_FIELDS as readonly string[]).includes(key));
-  for (const key of named) faults.push(fault(`${slug}/${FILES.about}: ${key}`, "There is no such field here.", "unknown_field"));
+  for (const key of named) faults.push(fault(`${slug}/${FILES.about}: ${key}`, "Unknown field.", "unknown_field"));
   if (named.length > 0) return null;
   const result = contract.templates.create.body.safeParse(body);
   if (!result.success) {
@@ -175,7 +175,7 @@ function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles
   return normalize({ ...given, slug });
 }
 
-/** Folders of templates in `dir`: those that hold a template.json. */
+/** The template folders in `dir`: those with a template.json. */
 function listFolders(dir: string): string[] {
   return existsSync(dir)
     ? readdirSync(dir)
@@ -190,11 +190,12 @@ function write(folder: string, name: string, text: string | null): void {
   else writeFileSync(file, text);
 }
 
-/** A folder of our own: a link would lead the files elsewhere. */
+/** The folder of a template. Throws CliError when it is a symbolic link, which could lead elsewhere. */
 function getTemplateFolder(dir: string, slug: string): string {
-  if (!isSlug(slug)) throw usageError(`The server has a template whose slug is no folder name: ${JSON.stringify(slug.slice(0, 60))}.`);
+  if (!isSlug(slug)) throw usageError(`The server has a template whose slug is not a folder name: ${JSON.stringify(slug.slice(0, 60))}.`);
   const folder = join(dir, slug);
   for (const path of [folder, ...Object.values(FILES).map((name) => join(folder, name))])
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw usageError(`${path} is a link; it is left alone.`);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw usageError(`${path} is a symbolic link, which is not followed.`);
   return folder;
 }

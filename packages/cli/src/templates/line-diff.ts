@@ -1,13 +1,13 @@
-/** One line of a comparison: on both sides, only before, or only after. */
+/** One line of a diff: unchanged, removed or added. */
 export interface DiffLine {
   sign: " " | "-" | "+";
   text: string;
 }
 
-// Beyond this many differing lines the shortest way is not looked for.
+// With more differing lines than this, the whole text is shown as replaced.
 const MAX_EDITS = 1000;
 
-/** What differs between two texts, line by line. */
+/** Compares two texts line by line. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before === "" ? [] : before.split("\n");
   const b = after === "" ? [] : after.split("\n");
@@ -16,13 +16,13 @@ export function diffLines(before: string, after: string): DiffLine[] {
   );
 }
 
-/** The differing lines with a few around them; `null` stands for lines left out. */
+/** Selects the differing lines with `around` lines of context; `null` marks omitted lines. */
 export function selectHunks(lines: readonly DiffLine[], around = 2): (DiffLine | null)[] {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.sign !== " "));
   return lines.flatMap((line, i) => (near[i] ? [line] : i > 0 && near[i - 1] ? [null] : []));
 }
 
-/** The shortest way from one list of lines to another (Myers), or null when they have too little in common. */
+/** The shortest edit script between two lists of lines (Myers), or null when it has more than MAX_EDITS steps. */
 function findShortestEdit(a: readonly string[], b: readonly string[]): DiffLine[] | null {
   const trace: Map<number, number>[] = [];
   const v = new Map<number, number>([[1, 0]]);

@@ -6,7 +6,7 @@ import type { Call, Session } from "../types.ts";
 import type { Change } from "./changes.ts";
 import { FILES } from "./folder.ts";
 
-/** What came of one change. */
+/** The outcome of one change. */
 export interface Outcome {
   slug: string;
   action: "created" | "updated" | "published" | "deleted" | "failed";
@@ -24,7 +24,7 @@ interface ApiDetail {
   column?: number;
 }
 
-/** Does one change. A refusal is an outcome; what concerns all of them, such as no key or no server, is thrown. */
+/** Applies one change. A refused change is an outcome; errors that concern all changes, such as a missing key, are thrown. */
 export async function applyChange(session: Session, change: Change, publish: boolean): Promise<Outcome> {
   const { slug } = change;
   try {
@@ -60,7 +60,7 @@ function buildChangeCall({ change, fields, local, stored }: Change, publish: boo
   return buildCall(contract.templates.update, [id], {}, { ...body, publish, revision });
 }
 
-// Where a fault of the API stands in the files: `html` of this template, or `footer.html` of a part.
+// Maps an error's path to a file: `html` of this template, or `footer.html` of a partial.
 function formatFilePath(slug: string, path: string, place: { line?: number; column?: number }): string {
   const [, part, field = ""] = /^(?:([a-z0-9_-]+)\.)?(html|text|blocks)$/.exec(path) ?? [];
   if (field === "") return path === "" ? slug : `${slug}/${FILES.about}: ${path}`;

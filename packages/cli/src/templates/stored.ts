@@ -5,7 +5,7 @@ import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
 import { normalize, type TemplateFiles } from "./folder.ts";
 
-/** A template of the server: its draft, and what is needed to change it. */
+/** A template on the server: its draft, and the id and revision needed to change it. */
 export interface StoredTemplate {
   id: string;
   revision: number;
@@ -15,7 +15,7 @@ export interface StoredTemplate {
 
 const CONCURRENCY = 4;
 
-/** All templates of the workspace with their drafts, or those named. */
+/** Reads the drafts of all templates of the workspace, or of the slugs in `only`. */
 export async function readStoredTemplates(session: Session, only: readonly string[] = []): Promise<Map<string, StoredTemplate>> {
   const progress = session.progress("Reading the templates");
   const heads: { id: string; slug: string }[] = [];
@@ -28,7 +28,7 @@ export async function readStoredTemplates(session: Session, only: readonly strin
       heads.push(...page.data.filter(({ slug }) => only.length === 0 || only.includes(slug)));
       cursor = page.pagination.nextCursor ?? undefined;
       if (cursor === undefined) break;
-      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
+      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list repeats its pages.", exit: EXIT.server });
       seen.add(cursor);
     }
     const found = new Map<string, StoredTemplate>();

@@ -9,7 +9,7 @@ export interface DevScreenProps {
   url: string;
   apiKey: string | null;
   world: DevServer;
-  /** Waits real time; ends early when the signal fires. */
+  /** Waits in real time; ends early when the signal fires. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Lines of the server's log, newest last. */
   log: { lines(): readonly string[] };
@@ -17,7 +17,7 @@ export interface DevScreenProps {
 
 const POLL_MS = 700;
 const ADVANCE = "15m";
-// Lines that are always there: head, clock, titles, keys and the blanks between them.
+// Height of everything but the inbox and the log: title, key, clock, headings, notice, keys and blank lines.
 const FRAME_LINES = 13;
 const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ["f", "freeze/thaw"],
@@ -27,7 +27,7 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ["q", "quit"],
 ];
 
-/** The live screen of `mailsvc dev`. */
+/** The screen of `mailsvc dev`. */
 export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
@@ -35,7 +35,7 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
   const [notice, setNotice] = useState("");
   const busy = useRef(false);
 
-  const look = async (): Promise<void> => setGlance(await world.poll());
+  const refresh = async (): Promise<void> => setGlance(await world.poll());
 
   useEffect(() => {
     const ended = new AbortController();
@@ -54,13 +54,13 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
     return () => ended.abort();
   }, [world, sleep]);
 
-  const act = async (action: () => Promise<string>): Promise<void> => {
-    // A second press while the first is under way would jump twice.
+  const run = async (action: () => Promise<string>): Promise<void> => {
+    // Ignore keys while an action is running, so that a second press does not repeat it.
     if (busy.current) return;
     busy.current = true;
     try {
       setNotice(await action());
-      await look();
+      await refresh();
     } catch (error) {
       setNotice(world.explain(error));
     } finally {
@@ -70,10 +70,10 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
 
   useInput((key) => {
     if (key === "q") exit();
-    if (key === "f") void act(() => world.toggleClock(glance?.clock.mode === "frozen"));
-    if (key === "n") void act(world.nextTimer);
-    if (key === "a") void act(() => world.advance(ADVANCE));
-    if (key === "r") void act(world.reset);
+    if (key === "f") void run(() => world.toggleClock(glance?.clock.mode === "frozen"));
+    if (key === "n") void run(world.nextTimer);
+    if (key === "a") void run(() => world.advance(ADVANCE));
+    if (key === "r") void run(world.reset);
   });
 
   const logLines = log.lines().slice(-3);
@@ -92,7 +92,7 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
       <Inbox glance={glance} columns={columns - 2} rows={Math.max(1, rows - FRAME_LINES - logLines.length)} />
       <Text> </Text>
       {logLines.map((line, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; their place is all they are
+        // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; they have no other identity
         <Text key={i} dimColor wrap="truncate">
           {safeText(line)}
         </Text>
@@ -132,7 +132,7 @@ function Clock({ glance }: { glance: ServerSnapshot | undefined }) {
         {formatTimestamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
         {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
       </Line>
-      <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "nothing waits"}</Line>
+      <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "no timers"}</Line>
     </Box>
   );
 }
@@ -150,7 +150,7 @@ function Inbox({ glance, columns, rows }: { glance: ServerSnapshot | undefined; 
   return (
     <Box flexDirection="column">
       <Text bold>{`Inbox${glance ? `  ${glance.total}` : ""}`}</Text>
-      {mails.length === 0 ? <Text dimColor>Nothing yet. Every mail this server sends is caught here.</Text> : null}
+      {mails.length === 0 ? <Text dimColor>No mail yet. Every email this server sends is captured here.</Text> : null}
       {shown.map((mail) => (
         <Text key={mail.id} wrap="truncate">
           <Text dimColor>{formatTimestamp(mail.receivedAt).slice(11)}</Text>

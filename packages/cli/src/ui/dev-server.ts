@@ -3,29 +3,29 @@ import { toFailure } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
 
-/** What the screen shows of the server at one moment. */
+/** The server's state at one moment. */
 export interface ServerSnapshot {
   clock: ClockState;
   mails: readonly CapturedMail[];
-  /** Captured mail in all. */
+  /** Total number of captured mails. */
   total: number;
   faults: number;
 }
 
-/** What the screen can ask of the server; each action answers a sentence about what happened. */
+/** What the screen reads from the server and does there. Each action returns a sentence about its result. */
 export interface DevServer {
   poll(): Promise<ServerSnapshot>;
   toggleClock(frozen: boolean): Promise<string>;
   nextTimer(): Promise<string>;
   advance(by: string): Promise<string>;
   reset(): Promise<string>;
-  /** An error as a sentence. */
+  /** Describes an error in a sentence. */
   explain(error: unknown): string;
 }
 
 const SHOWN_MAILS = 50;
 
-/** The dev endpoints of the server the session points at. */
+/** Connects to the dev endpoints of the session's server. */
 export function connectDevServer(session: Session): DevServer {
   const ask = async (endpoint: Endpoint, query: Record<string, unknown> = {}, body?: unknown): Promise<unknown> =>
     (await session.send(buildCall(endpoint, [], query, body))).data;
@@ -41,13 +41,13 @@ export function connectDevServer(session: Session): DevServer {
     },
     toggleClock: async (frozen) => {
       await (frozen ? ask(contract.clock.thaw) : ask(contract.clock.freeze, {}, {}));
-      return frozen ? "The clock runs." : "The clock stands still.";
+      return frozen ? "The clock is running." : "The clock is frozen.";
     },
     nextTimer: async () => `Next timer: ${describeFired((await ask(contract.clock.next)) as ClockState)}.`,
     advance: async (by) => `Forward ${by}: ${describeFired((await ask(contract.clock.advance, {}, { by })) as ClockState)}.`,
     reset: async () => {
       await ask(contract.world.reset);
-      return "Everything is as it was at the start.";
+      return "Everything was erased.";
     },
     explain: (error) => toFailure(error).message,
   };

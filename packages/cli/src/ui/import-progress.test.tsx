@@ -73,7 +73,7 @@ test("follows the import, keeps failed rows above the bar, and tells when it is 
   await vi.waitFor(() => expect(screen.lastFrame()).toContain("failed 1"));
   expect(screen.lastFrame()).toContain("100 %");
   now.stopping = true;
-  await vi.waitFor(() => expect(screen.lastFrame()).toContain("Finishing what is on its way: people.csv"));
+  await vi.waitFor(() => expect(screen.lastFrame()).toContain("Finishing the requests in flight: people.csv"));
   screen.unmount();
 });
 

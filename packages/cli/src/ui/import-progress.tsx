@@ -5,19 +5,19 @@ import { estimatePace, formatNumber, getFraction } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 
-/** What the progress of an import is drawn from. */
+/** The state that the progress display shows. */
 export interface ImportProgressProps {
-  /** Of the file. */
+  /** Name of the file. */
   name: string;
-  /** In bytes; null for a pipe. */
+  /** Size in bytes; null for a pipe. */
   size: number | null;
   state: ImportState;
-  /** What rows can come to, in order. */
+  /** Names of the possible outcomes of a row, in display order. */
   outcomes: readonly string[];
   dryRun: boolean;
-  /** When this run began, ms. */
+  /** Start of this run, ms since 1970. */
   began: number;
-  /** Lines that stay above the bar. */
+  /** Lines printed above the bar, which stay on the screen. */
   lines(): readonly string[];
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -25,10 +25,10 @@ export interface ImportProgressProps {
 
 const FRAME_MS = 100;
 const WIDEST = 40;
-// Beside the bar stands " 100 %  9:59:59 left".
+// Width of " 100 %  9:59:59 left", which follows the bar.
 const BESIDE = 24;
 
-/** The bar, the pace and the counts of an import, with the rows that failed above them. */
+/** The bar, rate and counts of an import, with the rows that failed above them. */
 export function ImportProgress(props: ImportProgressProps) {
   const { name, size, state, outcomes, dryRun, began, lines, now, sleep } = props;
   const [, turn] = useState(0);
@@ -46,7 +46,7 @@ export function ImportProgress(props: ImportProgressProps) {
   }, [sleep]);
   const done = getFraction(state, size);
   const { rate, left } = estimatePace(state, size, began, now());
-  const verb = state.stopping ? "Finishing what is on its way:" : dryRun ? "Checking" : "Importing";
+  const verb = state.stopping ? "Finishing the requests in flight:" : dryRun ? "Checking" : "Importing";
   return (
     <>
       <Static items={[...lines()]}>{(line, i) => <Text key={i}>{line}</Text>}</Static>
@@ -70,13 +70,13 @@ export function ImportProgress(props: ImportProgressProps) {
   );
 }
 
-/** Shows the progress on stderr until the answer is called; then it is gone, and what stood above it stays. */
+/** Shows the progress on stderr. The returned function removes it; the lines above it stay. */
 export function renderImportProgress(session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): () => Promise<void> {
   const { host } = session;
   const screen = render(<ImportProgress {...props} now={() => host.now()} sleep={(ms, ended) => host.sleep(ms, ended)} />, {
     stdout: host.stderr as NodeJS.WriteStream,
     stderr: host.stderr as NodeJS.WriteStream,
-    // Ctrl-C is a signal here: nothing reads keys.
+    // Ctrl-C arrives as a signal, because nothing here reads keys.
     exitOnCtrlC: false,
     patchConsole: false,
   });

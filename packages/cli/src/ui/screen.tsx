@@ -3,7 +3,7 @@ import type { Session } from "../types.ts";
 import { DevScreen } from "./dev-screen.tsx";
 import { connectDevServer } from "./dev-server.ts";
 
-/** Shows the live screen until `q`, Ctrl-C or a signal. `session` points at the server. */
+/** Shows the dev screen until `q`, Ctrl-C or a signal. `session` must point at the server. */
 export async function renderDevScreen(
   session: Session,
   facts: { url: string; apiKey: string | null },

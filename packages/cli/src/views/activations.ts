@@ -10,8 +10,8 @@ import type { View } from "./view.ts";
 const catalogColumns: Column<CatalogAgent>[] = [
   { title: "slug", value: (a) => a.slug },
   { title: "name", value: (a) => a.name, flexible: true },
-  { title: "asks for", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, priority: 1 },
-  { title: "turned on as", value: (a) => a.activationId },
+  { title: "permissions", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, priority: 1 },
+  { title: "activation", value: (a) => a.activationId },
 ];
 
 type Shown = Pick<Activation, "status" | "pauseReasons">;
@@ -28,7 +28,7 @@ const listingActivationColumns: Column<ListingActivation>[] = [
   { title: "id", value: (a) => a.id },
   { title: "brand", value: (a) => a.organizationName, flexible: true },
   { title: "state", value: state, paint: paintState },
-  { title: "has its key", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), priority: 1 },
+  { title: "key delivered", value: (a) => (a.keyDeliveredAt ? "yes" : "no"), priority: 1 },
   {
     title: "webhook failed",
     value: (a) => (a.webhookLastError?.clearedAt === null ? a.webhookLastError.message : ""),
@@ -37,11 +37,11 @@ const listingActivationColumns: Column<ListingActivation>[] = [
 ];
 
 export const activationViews: Readonly<Record<string, View>> = {
-  "listings.activations": { columns: listingActivationColumns, empty: "Nobody has turned it on yet.", next: suggestResume },
+  "listings.activations": { columns: listingActivationColumns, empty: "No activations yet.", next: suggestResume },
   "listings.resume": { object: formatListingActivation },
-  "catalog.list": { columns: catalogColumns, empty: "No agents on offer. List one of your own: mailsvc listings create --help" },
+  "catalog.list": { columns: catalogColumns, empty: "No agents are available. List your own: mailsvc listings create --help" },
   "catalog.get": { object: agent },
-  "activations.list": { columns: activationColumns, empty: "No agents at work. Choose one: mailsvc catalog list" },
+  "activations.list": { columns: activationColumns, empty: "No active agents. Choose one: mailsvc catalog list" },
   "activations.create": { object: activation },
   "activations.get": { object: activation },
   "activations.update": { object: activation },
@@ -57,13 +57,13 @@ function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
         ["slug", a.slug],
         ["name", a.name],
         ["description", a.description],
-        ["turned on as", a.activationId],
+        ["activation", a.activationId],
       ],
       out,
       columns,
     ),
     "",
-    out.dim("It asks for:"),
+    out.dim("Permissions:"),
     renderDetails(
       a.permissions.map((p) => [p.scope, p.grants]),
       out,
@@ -77,7 +77,7 @@ function state({ status, pauseReasons }: Shown): string {
   return pauseReasons.length === 0 ? status : `${status}: ${pauseReasons.join(", ")}`;
 }
 
-/** How a builder goes on with an agent whose webhook was given up on. */
+/** The next command for a builder whose agent was paused because its webhook failed. */
 function suggestResume(rows: readonly ListingActivation[], { spec, lastCall }: Session): string | undefined {
   const failing = rows.find((a) => a.pauseReasons.includes("webhook_failure"));
   const { slug = "<slug>" } = spec ? parsePathParams(spec.endpoint, lastCall) : {};
@@ -96,7 +96,7 @@ function formatFields(a: Activation | ListingActivation): readonly (readonly [st
   ];
 }
 
-/** What leads on from an activation's state, for its brand. */
+/** The next command for a brand, by the state of an activation. */
 function suggestNext({ id, agentSlug, status, pauseReasons }: Activation): string {
   if (status === "deactivated") return `mailsvc activations create ${agentSlug} (with a new key)`;
   if (status === "active") return `mailsvc runs list ${id} (what it does)`;

@@ -23,7 +23,7 @@ function changes({ paused, resumed, deactivated }: PlanChange): readonly (readon
 }
 
 function preview(change: PlanChange, { term: { out, columns } }: Session): string {
-  return changes(change).some(([, ids]) => ids !== "") ? renderDetails(changes(change), out, columns) : out.dim("Nothing would change.");
+  return changes(change).some(([, ids]) => ids !== "") ? renderDetails(changes(change), out, columns) : out.dim("No changes.");
 }
 
 function plan(p: Plan & { change?: PlanChange }, { term: { out, columns } }: Session): string {

@@ -6,7 +6,7 @@ import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
-/** A contact in a table. */
+/** The columns of a table of contacts. */
 export const contactColumns: Column<Contact>[] = [
   { title: "id", value: (c) => c.id },
   { title: "email", value: (c) => c.email, flexible: true },
@@ -17,7 +17,7 @@ export const contactColumns: Column<Contact>[] = [
 ];
 
 export const contactViews: Readonly<Record<string, View>> = {
-  "contacts.list": { columns: contactColumns, empty: "No contacts yet. Bring some: mailsvc contacts import --help" },
+  "contacts.list": { columns: contactColumns, empty: "No contacts yet. Import some: mailsvc contacts import --help" },
   "contacts.create": { object: one },
   "contacts.upsert": { object: one },
   "contacts.update": { object: one },
@@ -89,12 +89,12 @@ function person(found: Person, session: Session): string {
     columns,
   );
   return [
-    found.contact ? detail(found.contact, session) : `${safeText(found.email)}  ${out.dim("is no contact")}`,
+    found.contact ? detail(found.contact, session) : `${safeText(found.email)}  ${out.dim("is not a contact")}`,
     ...(suppressed
       ? [out.yellow(`Suppressed (${suppressed.reason}, ${suppressed.scope}) since ${formatTimestamp(suppressed.createdAt)}`)]
       : []),
     ...(found.emails.length > 0 ? [`${out.bold(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails")}\n${mail}`] : []),
-    out.dim("All of it, as it was stored: --json"),
+    out.dim("Use --json for the complete record."),
   ].join("\n\n");
 }
 

@@ -32,7 +32,7 @@ const attempts: Column<DeliveryAttempt>[] = [
 export const deliveryViews: Readonly<Record<string, View>> = {
   "deliveries.list": {
     columns: deliveryColumns,
-    empty: "Nothing was sent yet. Try the webhook: mailsvc deliveries test <slug>",
+    empty: "No deliveries yet. Test the webhook: mailsvc deliveries test <slug>",
     next: suggestInspect,
   },
   "deliveries.get": { object: delivery },
@@ -47,25 +47,25 @@ function paint(style: Style, text: string): string {
   return DROPPED.has(word) ? style.dim(text) : style.red(text);
 }
 
-/** What came of an attempt: its class, or the status that was answered. */
+/** The outcome of an attempt: its class, or the HTTP status. */
 function outcome({ class: kind, httpStatus }: Pick<DeliveryAttempt, "class" | "httpStatus">): string {
   if (kind === "http_status") return `status ${httpStatus}`;
   return httpStatus === null ? kind : `${kind} ${httpStatus}`;
 }
 
-/** The listing whose deliveries are looked at; an event does not say it. */
+/** The slug of the listing; a delivery does not contain it. */
 function getSlug({ spec, lastCall }: Session): string {
   return (spec && parsePathParams(spec.endpoint, lastCall)["slug"]) ?? "<slug>";
 }
 
-/** Leads to what failed; news of the pause that followed fails too, and tells less. */
+/** The next command: inspect the failed delivery, not the event about the pause that followed, which failed too. */
 function suggestInspect(rows: readonly Delivery[], session: Session): string | undefined {
   const failed = rows.filter((d) => d.state === "dead");
   const failing = failed.find((d) => d.type !== "agent.paused") ?? failed[0] ?? rows.find((d) => d.state === "queued");
   return failing && `mailsvc deliveries get ${getSlug(session)} ${failing.id}`;
 }
 
-// For reading; the very bytes are in --json.
+// Indented for reading; --json has the exact bytes.
 function indented(body: string): string {
   try {
     return safeJson(JSON.parse(body), 2);
@@ -74,12 +74,11 @@ function indented(body: string): string {
   }
 }
 
-/** What went wrong last, and what the webhook said. */
+/** The last error, and the webhook's response. */
 function failure({ hint, answer }: DeliveryAttempt, { term: { out, columns } }: Session): string {
-  return [
-    out.dim(wrapText(safeLines(hint), columns)),
-    ...(answer === null ? [] : [`${out.dim("It answered:")}\n${safeLines(answer)}`]),
-  ].join("\n\n");
+  return [out.dim(wrapText(safeLines(hint), columns)), ...(answer === null ? [] : [`${out.dim("Response:")}\n${safeLines(answer)}`])].join(
+    "\n\n",
+  );
 }
 
 function delivery(d: DeliveryDetail, session: Session): string {

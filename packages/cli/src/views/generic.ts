@@ -8,7 +8,7 @@ export function isRecord(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Rows nobody has written a table for: their plain fields as columns. */
+/** A table for rows without a view: their scalar fields as columns. */
 export function genericTable(rows: readonly unknown[], style: Style, width: number): string {
   const known = rows.filter(isRecord);
   const names = [...new Set(known.flatMap((row) => Object.keys(row)))].filter((name) =>
@@ -22,7 +22,7 @@ export function genericTable(rows: readonly unknown[], style: Style, width: numb
   return renderTable(known, columns, style, width);
 }
 
-/** An object nobody has written a view for: its fields below each other, what is nested as JSON. */
+/** The text of an object without a view: one field per line, nested values as JSON. */
 export function genericObject(value: unknown, style: Style): string {
   return isRecord(value)
     ? renderDetails(

@@ -14,7 +14,7 @@ const columns: Column<CapturedMail>[] = [
 ];
 
 export const inboxViews: Readonly<Record<string, View>> = {
-  "inbox.list": { columns, empty: "No mail yet. What this server sends is caught here." },
+  "inbox.list": { columns, empty: "No mail yet. Emails that this server sends are captured here." },
   "inbox.get": { object: mail },
   "inbox.wait": { object: mail },
 };

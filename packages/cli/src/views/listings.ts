@@ -24,7 +24,7 @@ const paymentColumns: Column<Payment>[] = [
 ];
 
 export const listingViews: Readonly<Record<string, View>> = {
-  "listings.list": { columns: listingColumns, empty: "No listings yet. Make one: mailsvc listings create --help" },
+  "listings.list": { columns: listingColumns, empty: "No listings yet. Create one: mailsvc listings create --help" },
   "listings.create": { object: createdListing },
   "listings.get": { object: listing },
   "listings.update": { object: listing },
@@ -44,7 +44,7 @@ function price({ amount, currency }: { amount: number; currency: string }): stri
   return `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
 }
 
-/** What leads on from a listing's state. */
+/** The next command, by the state of a listing. */
 function afterListing({ state: at, slug }: Listing): string {
   return at === "LISTED"
     ? `mailsvc listings activations ${slug} (who turned it on)`
@@ -73,7 +73,7 @@ function listing(l: Listing, { term: { out, columns } }: Session): string {
 }
 
 function secretBelow(above: string, secret: string, { term: { out } }: Session): string {
-  return `${above}\n\n${safeText(secret)}\n${out.dim("AGENT_WEBHOOK_SECRET: keep it now, it is not shown again.")}`;
+  return `${above}\n\n${safeText(secret)}\n${out.dim("AGENT_WEBHOOK_SECRET: store it now. It is not shown again.")}`;
 }
 
 function createdListing(l: Listing & { webhookSecret: string }, session: Session): string {
@@ -84,7 +84,7 @@ function rotated(r: Output<MailsvcContract["listings"]["rotateSecret"]>, session
   return secretBelow(renderDetails([["signs from", formatInstant(r.effectiveAt)]], session.term.out), r.webhookSecret, session);
 }
 
-/** What leads on from a payment's state. */
+/** The next command, by the state of a payment. */
 function afterPayment({ id, state: at, provider, checkoutUrl, listingSlug }: Payment): string {
   if (at === "PENDING") return provider === "local" ? `mailsvc payments confirm ${id}` : `open ${checkoutUrl}`;
   return at === "PAID" ? `mailsvc deliveries test ${listingSlug} (does its webhook answer?)` : `mailsvc listings checkout ${listingSlug}`;

@@ -23,7 +23,7 @@ const memberColumns: Column<ListMember>[] = [
 ];
 
 export const listViews: Readonly<Record<string, View>> = {
-  "lists.list": { columns, empty: "No lists yet. Make one: mailsvc lists create <name>" },
+  "lists.list": { columns, empty: "No lists yet. Create one: mailsvc lists create <name>" },
   "lists.create": { object: one },
   "lists.get": { object: one },
   "lists.update": { object: one },

@@ -33,9 +33,9 @@ const questionColumns: Column<AgentMessage>[] = [
 ];
 
 export const messageViews: Readonly<Record<string, View>> = {
-  "approvals.list": { columns: questionColumns, empty: "No agent waits for an answer.", next: answerFirst },
-  "messages.inbox": { columns: waitingColumns, empty: "Nothing waits for you.", next: suggestFirst },
-  "messages.list": { columns: messageColumns, empty: "Nothing was said yet." },
+  "approvals.list": { columns: questionColumns, empty: "No open requests.", next: answerFirst },
+  "messages.inbox": { columns: waitingColumns, empty: "No open requests.", next: suggestFirst },
+  "messages.list": { columns: messageColumns, empty: "No messages yet." },
   "messages.create": { object: message },
   "messages.get": { object: message },
   "messages.answer": { object: message },
@@ -47,12 +47,12 @@ export const messageViews: Readonly<Record<string, View>> = {
   "agent.messages.read": { object: unread },
 };
 
-/** What a message is, and where its question stands. */
+/** The kind of a message, and the state of its question. */
 function kind({ type, approval }: Message): string {
   return approval ? `${approval.status} ${approval.title}` : type.toLowerCase().replace("_", " ");
 }
 
-/** The command that answers; where it is yes or no, in those words. */
+/** The command that answers: approve or reject, or one of the question's own options. */
 function answerCommand(id: string, options: readonly string[]): string {
   return options.join() === "approve,reject"
     ? `mailsvc approvals approve ${id} (or reject)`
@@ -105,5 +105,5 @@ function message(m: Message, { term: { out, columns } }: Session): string {
 }
 
 function unread({ unread: n }: Output<MailsvcContract["messages"]["read"]>): string {
-  return n === 0 ? "All read." : `${n} still unread.`;
+  return n === 0 ? "All messages are read." : `${n} unread.`;
 }

@@ -37,16 +37,16 @@ const listColumns: Column<ListMetadata>[] = [
 ];
 
 export const pageViews: Readonly<Record<string, View>> = {
-  "landingPages.list": { columns: pageColumns, empty: "No pages yet: agents make them." },
+  "landingPages.list": { columns: pageColumns, empty: "No pages yet. Agents create them." },
   "landingPages.get": { object: ofBrand },
   "landingPages.publish": { object: ofBrand },
   "landingPages.unpublish": { object: ofBrand },
   "landingPages.delete": { object: deleted },
   "landingPages.stats": { object: stats },
-  "landingPages.submissions": { columns: submissionColumns, empty: "Nobody has signed up on it yet." },
+  "landingPages.submissions": { columns: submissionColumns, empty: "No sign-ups yet." },
   "agent.landingPages.list": {
     columns: pageColumns,
-    empty: "No pages yet. Make one: mailsvc agent landing-pages create --help",
+    empty: "No pages yet. Create one: mailsvc agent landing-pages create --help",
   },
   "agent.landingPages.create": { object: written },
   "agent.landingPages.update": { object: written },
@@ -75,7 +75,7 @@ function formatFields(p: LandingPage): readonly (readonly [string, unknown])[] {
   ];
 }
 
-/** What leads on from a page's state, for those whose commands begin so. */
+/** The next command, by the state of a page. `words` is the noun of the commands. */
 function afterPage({ id, status }: LandingPage, noun: string): string {
   return status === "PUBLISHED" ? `mailsvc ${noun} stats ${id}` : status === "DRAFT" ? `mailsvc ${noun} publish ${id}` : "";
 }

@@ -31,7 +31,7 @@ const wakeupColumns: Column<Wakeup>[] = [
 
 export const runViews: Readonly<Record<string, View>> = {
   "agent.self.get": { object: self },
-  "runs.list": { columns: runColumns, empty: "It has done nothing yet." },
+  "runs.list": { columns: runColumns, empty: "No runs yet." },
   "runs.get": { object: run },
   "runs.logs": { columns: logColumns },
   "runs.cancel": { object: run },
@@ -44,7 +44,7 @@ export const runViews: Readonly<Record<string, View>> = {
   "agent.runs.get": { object: agentRun },
   "agent.runs.logs": { columns: logColumns },
   "agent.wakeups.create": { object: wakeup },
-  "agent.wakeups.list": { columns: wakeupColumns, empty: "No wakeups yet. Ask for one: mailsvc agent wakeups create --help" },
+  "agent.wakeups.list": { columns: wakeupColumns, empty: "No wakeups yet. Schedule one: mailsvc agent wakeups create --help" },
   "agent.wakeups.get": { object: wakeup },
   "agent.wakeups.cancel": { object: wakeup },
 };
@@ -89,7 +89,7 @@ function agentRun(r: Run, session: Session): string {
 function formatHeartbeat(h: Heartbeat, { term: { out } }: Session): string {
   return [
     `${out.green(h.status)} ${h.accepted} ${h.accepted === 1 ? "entry" : "entries"} kept, next log before ${formatTimestamp(h.deadlineAt)} UTC`,
-    ...(h.cancelRequested ? [out.yellow("The brand asks this run to stop.")] : []),
+    ...(h.cancelRequested ? [out.yellow("The brand requested cancellation.")] : []),
   ].join("\n");
 }
 

@@ -16,7 +16,7 @@ const columns: Column<Segment>[] = [
 ];
 
 export const segmentViews: Readonly<Record<string, View>> = {
-  "segments.list": { columns, empty: "No segments yet. Make one: mailsvc segments create --help" },
+  "segments.list": { columns, empty: "No segments yet. Create one: mailsvc segments create --help" },
   "segments.create": { object: one },
   "segments.get": { object: one },
   "segments.update": { object: one },
@@ -25,7 +25,7 @@ export const segmentViews: Readonly<Record<string, View>> = {
   "segments.preview": { object: preview },
 };
 
-/** A rule tree as people say it, a condition a line: `all of` and `any of` with what they hold below them. */
+/** Formats a rule tree, one condition per line: `all of` and `any of` with their conditions indented below. */
 function formatRules(rule: SegmentRule, indent: string): string[] {
   const group = (name: string, rules: readonly SegmentRule[]): string[] => [
     `${indent}${name}`,

@@ -51,7 +51,7 @@ function formatKey(key: Key, { term: { out, columns } }: Session): string {
 }
 
 function created(key: Key & { key: string }, session: Session): string {
-  return `${formatKey({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Keep it now: it is not shown again.")}`;
+  return `${formatKey({ ...key, preview: "" }, session)}\n\n${safeText(key.key)}\n${session.term.out.dim("Store it now. It is not shown again.")}`;
 }
 
 function me(m: Output<MailsvcContract["me"]["get"]>, session: Session): string {

@@ -17,7 +17,7 @@ interface PageLike {
 
 const PAGING: ReadonlySet<string> = new Set(["page", "limit", "cursor"]);
 
-/** Prints an answer: JSON for programs, a table or a list of fields for people. */
+/** Prints a response: JSON for programs, a table or a list of fields for people. */
 export async function printResult(session: Session, spec: CommandSpec, data: unknown): Promise<void> {
   if (!isPage(data)) {
     await session.out.data(data, () => objectView(session, spec, data));
@@ -44,8 +44,8 @@ export async function printAllPages(session: Session, spec: CommandSpec, call: C
       const cursor = data.pagination?.nextCursor;
       if (!cursor || !data.pagination?.hasMore) break;
       progress.update(`Reading the list, ${rows.length} so far`);
-      // A server that leads round in circles would keep us busy for ever.
-      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list leads back to where it was.", exit: EXIT.server });
+      // A faulty server could return the same cursor for ever.
+      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list repeats its pages.", exit: EXIT.server });
       seen.add(cursor);
       const { page: _page, ...rest } = query;
       query = { ...rest, cursor };
@@ -64,7 +64,7 @@ function isPage(data: unknown): data is PageLike {
   return isRecord(data) && Array.isArray(data["data"]);
 }
 
-/** The view of a list, unless its rows are of another version than ours: those are shown plainly, and not refused. */
+/** The view of a list; undefined when its rows do not match our version of the contract, which are then shown generically. */
 function findView(spec: CommandSpec, rows: readonly unknown[]): View | undefined {
   const view = VIEWS[spec.id];
   if (!view?.columns) return undefined;
@@ -87,8 +87,8 @@ function objectView(session: Session, spec: CommandSpec, data: unknown): string 
 
 function describeEmpty(session: Session, spec: CommandSpec): string {
   const query = session.lastCall?.query ?? {};
-  if (Object.keys(query).some((name) => !PAGING.has(name))) return "Nothing matches.";
-  return Number(query["page"] ?? 1) > 1 ? "Nothing on this page." : (VIEWS[spec.id]?.empty ?? "Nothing here.");
+  if (Object.keys(query).some((name) => !PAGING.has(name))) return "No matches.";
+  return Number(query["page"] ?? 1) > 1 ? "This page is empty." : (VIEWS[spec.id]?.empty ?? "No entries.");
 }
 
 function footer(session: Session, spec: CommandSpec, page: PageLike): void {
@@ -103,7 +103,7 @@ function footer(session: Session, spec: CommandSpec, page: PageLike): void {
     const params = parsePathParams(spec.endpoint, session.lastCall);
     const more = { summary: "", params, query: { ...query, page: (p.page ?? 1) + 1 } };
     const next = safeText(formatCommandLine(spec, listFields(spec.endpoint), more));
-    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in all. Next: ${next}, or all of them: --all`));
+    session.out.note(err.dim(`Page ${p.page} of ${p.totalPages}, ${p.total} in total. Next: ${next}, or all pages: --all`));
   }
   const next = findView(spec, page.data)?.next?.(page.data as never[], session);
   if (next !== undefined) session.out.note(`${err.dim("next")}  ${err.cyan(safeText(next))}`);

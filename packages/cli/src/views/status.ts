@@ -4,7 +4,7 @@ const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "read
 const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
 const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "BUILDING", "frozen", "warn"]);
 
-/** A state in the colour of what it means. */
+/** Paints a status by its meaning. */
 export function paintStatus(style: Style, status: string): string {
   if (GOOD.has(status)) return style.green(status);
   if (BAD.has(status)) return style.red(status);
@@ -17,7 +17,7 @@ const WORK_STATES = {
   waiting: new Set(["WAITING", "PENDING", "warn"]),
 };
 
-/** What an agent does or asks, in the colour of what it means: the first word of a text decides. */
+/** Paints the state of a run or message; the first word of the text decides. */
 export function paintWork(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
   if (WORK_STATES.good.has(word)) return style.green(text);
@@ -28,7 +28,7 @@ export function paintWork(style: Style, text: string): string {
 const ACTIVE = new Set(["LISTED", "PAID", "active"]);
 const PENDING = new Set(["DRAFT", "PENDING", "paused"]);
 
-/** The state of a listing, a payment or an activation in the colour of what it means; what is over is dim. */
+/** Paints the state of a listing, payment or activation; ended ones are dim. */
 export function paintState(style: Style, text: string): string {
   const word = text.split(":")[0] ?? text;
   return ACTIVE.has(word) ? style.green(text) : PENDING.has(word) ? style.yellow(text) : style.dim(text);

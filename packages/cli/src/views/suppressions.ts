@@ -14,7 +14,7 @@ const columns: Column<Suppression>[] = [
 ];
 
 export const suppressionViews: Readonly<Record<string, View>> = {
-  "suppressions.list": { columns, empty: "No address is suppressed." },
+  "suppressions.list": { columns, empty: "No suppressed addresses." },
   "suppressions.create": { object: one },
   "suppressions.get": { object: one },
   "suppressions.delete": { object: one },

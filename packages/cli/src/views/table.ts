@@ -2,32 +2,32 @@ import { safeText } from "../runtime/safe-text.ts";
 import { measureWidth, truncate } from "../runtime/tty.ts";
 import type { Style } from "../types.ts";
 
-/** One column: what it shows of a row, and how. */
+/** One column of a table. */
 export interface Column<Row> {
   title: string;
   value(row: Row): unknown;
-  /** Gives way when the terminal is narrow; the others keep their width. */
+  /** May be narrowed when the terminal is narrow; other columns keep their width. */
   flexible?: boolean;
-  /** Stands only where there is room for it, the greatest number going first: what a look at one thing shows anyway. */
+  /** Dropped when the terminal is narrow, the highest number first; columns without a number are always shown. */
   priority?: number;
   paint?(style: Style, text: string): string;
 }
 
 const GAP = 2;
 const MIN_FLEXIBLE = 8;
-// Below this a column is hardly worth reading, so that a spare one makes room for it.
+// A flexible column narrower than this is hard to read, so optional columns are dropped first.
 const COMFORTABLE_FLEXIBLE = 16;
 
-/** A column with its cells, and how it is laid out. */
+/** A column with its formatted cells. */
 interface LaidOutColumn<Row> {
   column: Column<Row>;
   cells: readonly string[];
   width: number;
-  /** Numbers stand below each other by their last digit. */
+  /** Right-aligned, for numbers. */
   right: boolean;
 }
 
-/** A table for people: a dim head, aligned columns, cut to the terminal's width. All cells are made safe. */
+/** Renders a table: dim header, aligned columns, cut to `width`. Makes all cells safe. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string {
   const kept = dropColumns(
     columns.map((column) => layOut(rows, column)),
@@ -59,7 +59,7 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
   return [head, ...body].join("\n");
 }
 
-/** A text with its own lines kept and long ones wrapped. It must be safe already. */
+/** Wraps long lines of a text, which must already be safe. */
 export function wrapText(text: string, columns: number): string {
   return text
     .split("\n")
@@ -67,7 +67,7 @@ export function wrapText(text: string, columns: number): string {
     .join("\n");
 }
 
-/** Names and values below each other; in a terminal of `columns` a long value goes on under its beginning. */
+/** Renders one name and value per line; values longer than `columns` continue below their start. */
 export function renderDetails(
   entries: readonly (readonly [name: string, value: unknown])[],
   style: Style,
@@ -90,7 +90,7 @@ function formatCell(value: unknown): string {
   return safeText(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 
-// What does not fit is taken from the widest flexible column, again and again.
+// Narrows the widest flexible column, one character at a time, until the table fits.
 function shrinkColumns(widths: number[], flexible: readonly boolean[], columns: number): number[] {
   const fitted = [...widths];
   const total = (): number => fitted.reduce((sum, w) => sum + w, 0) + GAP * (fitted.length - 1);
@@ -108,16 +108,16 @@ function shrinkColumns(widths: number[], flexible: readonly boolean[], columns: 
 function layOut<Row>(rows: readonly Row[], column: Column<Row>): LaidOutColumn<Row> {
   const values = rows.map((row) => column.value(row));
   const cells = values.map(formatCell);
-  const there = values.filter((value) => value !== null && value !== undefined && value !== "");
+  const present = values.filter((value) => value !== null && value !== undefined && value !== "");
   return {
     column,
     cells,
     width: Math.max(measureWidth(column.title), ...cells.map(measureWidth)),
-    right: there.length > 0 && there.every((value) => typeof value === "number"),
+    right: present.length > 0 && present.every((value) => typeof value === "number"),
   };
 }
 
-// Leaves out spare columns until the others can be read with ease.
+// Drops optional columns until the others are comfortable to read.
 function dropColumns<Row>(all: readonly LaidOutColumn<Row>[], columns: number): LaidOutColumn<Row>[] {
   const kept = [...all];
   const needed = (): number =>
@@ -133,7 +133,7 @@ function dropColumns<Row>(all: readonly LaidOutColumn<Row>[], columns: number): 
   return kept;
 }
 
-/** Words in lines of a width, as far as words are short enough. */
+/** Breaks a line between words; longer words keep their length. */
 function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -28,7 +28,7 @@ const versionColumns: Column<TemplateVersion>[] = [
 ];
 
 export const templateViews: Readonly<Record<string, View>> = {
-  "templates.list": { columns: templateColumns, empty: "No templates yet. Make one: mailsvc templates create --help" },
+  "templates.list": { columns: templateColumns, empty: "No templates yet. Create one: mailsvc templates create --help" },
   "templates.listTransactional": { columns: templateColumns },
   "templates.create": { object: detail },
   "templates.get": { object: detail },
@@ -45,14 +45,14 @@ export const templateViews: Readonly<Record<string, View>> = {
   "emails.sendTemplate": { object: sent },
 };
 
-/** What is to be done, as data. */
+/** The planned changes as data. */
 export function planToJson(changes: readonly Change[]) {
   return { changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) };
 }
 
 const SIGNS = { create: "+", update: "~", publish: "^", delete: "-" } as const;
 
-/** What is to be done, for people; `whole` with the lines that differ. */
+/** The planned changes for people; with `whole`, including the differing lines. */
 export function formatPlan(changes: readonly Change[], style: Style, whole = false): string {
   const paint = { create: style.green, update: style.yellow, publish: style.cyan, delete: style.red };
   if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
@@ -64,7 +64,7 @@ export function formatPlan(changes: readonly Change[], style: Style, whole = fal
     .join("\n");
 }
 
-/** What was done, for people. */
+/** The applied changes for people. */
 export function formatOutcomes(outcomes: readonly Outcome[], unchanged: number, style: Style): string {
   return [
     ...outcomes.flatMap(({ slug, action, version, error }) => [

@@ -49,7 +49,7 @@ function clock(state: ClockState, { term: { out, columns } }: Session): string {
     `${formatTimestamp(state.now)} UTC  ${paintStatus(out, state.mode)}`,
     state.next
       ? `next   ${formatTimestamp(state.next.at)}  ${safeText(state.next.name)}  ${out.dim(`(${state.timers} waiting)`)}`
-      : out.dim("Nothing waits."),
+      : out.dim("No timers."),
   ].join("\n");
 }
 
