@@ -91,7 +91,7 @@ async function start(): Promise<{ app: App; listing(url: string): Promise<string
       const now = deps.clock.now();
       const row = {
         id,
-        workspaceId: app.first.workspaceId,
+        workspaceId: app.installation.workspaceId,
         slug: id,
         name: "Bench",
         description: "",

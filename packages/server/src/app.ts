@@ -14,6 +14,7 @@ import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
+import { assertSeal, ensureInstallation, type Installation } from "./installation/installation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
@@ -38,7 +39,6 @@ import { SuppressedAddresses } from "./suppressions/suppressed.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { makeDeliveries } from "./webhooks/dispatcher.ts";
 import type { DeliveryWorker } from "./webhooks/port.ts";
-import { assertSeal, ensureWorkspace, type FirstWorkspace } from "./workspaces/workspaces.ts";
 
 /** What an app is made of; `program.ts` brings the real things, tests bring their own. */
 export interface AppParts {
@@ -63,7 +63,8 @@ export interface App {
   readonly http: Router;
   readonly deps: Deps;
   readonly flight: InFlightRequests;
-  readonly first: FirstWorkspace;
+  /** The first workspaces and their keys. */
+  readonly installation: Installation;
   /** Lets the workers end what they run, then closes mailer and database. */
   close(): Promise<void>;
 }
@@ -121,7 +122,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);
-  const first = await ensureWorkspace(deps);
+  const installation = await ensureInstallation(deps);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx(async (tx) => {
@@ -150,14 +151,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     faults: world?.faults ?? null,
   });
   mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, flight });
-  if (world) mountDevPages(http.h3, dashboardPages(deps, first), deps);
+  if (world) mountDevPages(http.h3, dashboardPages(deps, installation), deps);
   await runClock.start();
   await startWorkers();
   return {
     http,
     deps,
     flight,
-    first,
+    installation,
     close: async () => {
       await runClock.stop();
       await queue.stop();

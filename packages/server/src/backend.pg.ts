@@ -2,10 +2,10 @@ import type { Backend } from "./backend.ts";
 import { openPostgres, type PostgresOptions } from "./db/postgres/database.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
+import { ensureMasterKey } from "./installation/installation.ts";
 import { graphileQueue } from "./queue/graphile.ts";
 import { migrateQueue } from "./queue/graphile-schema.ts";
 import { postgresSchema } from "./schema.pg.ts";
-import { storedKey } from "./workspaces/workspaces.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export async function postgresBackend(url: string, options: PostgresOptions = {}): Promise<Backend> {
@@ -14,7 +14,7 @@ export async function postgresBackend(url: string, options: PostgresOptions = {}
     db,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.
     keysMaxAgeMs: 500,
-    masterKey: (random) => storedKey(db, random),
+    masterKey: (random) => ensureMasterKey(db, random),
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => graphileQueue({ db, ...parts }),
     makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),

@@ -80,7 +80,7 @@ export const SERVE_FLAGS = [
     name: "ready-file",
     value: "FILE",
     env: "MAILSVC_READY_FILE",
-    summary: "write {url, workspaceId, apiKey, dashboardUrl} here once it listens",
+    summary: "write a JSON file here once the server listens: url, workspaceId, dashboardUrl and the keys it has just made",
   },
 ] as const satisfies readonly ServeFlag[];
 

@@ -16,7 +16,7 @@ import type { PublicPage } from "./http/public/public-pages.ts";
 import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
-import { keyHandlers, meHandlers } from "./keys/handlers.ts";
+import { keyHandlers } from "./keys/handlers.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
@@ -45,6 +45,7 @@ import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
+import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 
 /** The nouns that exist in dev mode only. */
 type DevNoun = "inbox" | "clock" | "world" | "faults";
@@ -96,6 +97,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   lists: listHandlers,
   segments: segmentHandlers,
   keys: keyHandlers,
+  workspaces: workspaceHandlers,
   jobs: jobHandlers,
   ...marketplaceHandlers,
   me: meHandlers,

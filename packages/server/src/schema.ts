@@ -5,6 +5,7 @@ import { transactionalTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
 import { inboxTables } from "./inbox/tables.ts";
+import { installationTables } from "./installation/tables.ts";
 import { keyTables } from "./keys/tables.ts";
 import { listTables } from "./lists/tables.ts";
 import { marketplaceTables } from "./marketplace/tables.ts";
@@ -17,6 +18,7 @@ import { workspaceTables } from "./workspaces/tables.ts";
 /** Composes the tables that both databases have. Each is defined once, in the folder of its feature. */
 export function defineTables(c: ColumnTypes) {
   return {
+    ...installationTables(c),
     ...workspaceTables(c),
     ...keyTables(c),
     ...senderTables(c),

@@ -4,6 +4,7 @@ import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { listen } from "./http/server.ts";
+import type { Installation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
 import type { Log } from "./lib/log.ts";
@@ -14,11 +15,8 @@ import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { systemDns } from "./senders/dns.ts";
 import { version } from "./version.ts";
 
-export interface RunningServer {
+export interface RunningServer extends Installation {
   readonly url: string;
-  readonly workspaceId: string;
-  /** The owner key, when it was just made or in dev mode; it is not shown again. */
-  readonly apiKey: string | null;
   readonly dashboardUrl: string;
   readonly app: App;
   /** Stops accepting, finishes what runs (10 s at most), closes the database. */
@@ -67,7 +65,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
     url = listening.url;
     const running: RunningServer = {
       url,
-      ...app.first,
+      ...app.installation,
       dashboardUrl: `${url}/`,
       app,
       close: async () => {
@@ -83,13 +81,18 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   }
 }
 
-/** What tools need to know of a server that listens; readable by its owner only, since it may hold a key. */
-function writeReadyFile(file: string, { url, workspaceId, apiKey, dashboardUrl }: RunningServer): void {
-  // Written aside and renamed: whoever waits for the file never reads half of it.
-  const aside = `${file}.tmp`;
-  writeFileSync(aside, `${JSON.stringify({ url, workspaceId, apiKey, dashboardUrl }, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(aside, 0o600);
-  renameSync(aside, file);
+/** What other programs need to reach the server: its address and the keys that are known. */
+export function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: RunningServer): object {
+  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }) };
+}
+
+/** Writes the ready file, readable by its owner only, because it may hold keys. */
+function writeReadyFile(file: string, server: RunningServer): void {
+  // Written beside it and renamed, so that no reader sees half a file.
+  const temporary = `${file}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(toReadyFile(server), null, 2)}\n`, { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, file);
 }
 
 function readKey(file: string): string {

@@ -1,1 +1,1 @@
-export { createWorld, type TestWorld, type WorldOptions } from "./testing/world.ts";
+export { createWorld, type TestWorld, type WorkspaceClient, type WorldOptions } from "./testing/world.ts";

@@ -1,15 +1,9 @@
 import type { Permission } from "@mailsvc/sdk/contract";
-import { createKey } from "../src/keys/keys.ts";
-import type { TestWorld } from "../src/testing.ts";
+import type { TestWorld, WorkspaceClient } from "../src/testing.ts";
 
 /** A second workspace in the same world, with an owner key of its own. */
-export async function secondWorkspace({ app: { deps } }: TestWorld): Promise<{ workspaceId: string; apiKey: string }> {
-  const workspaceId = deps.ids("ws");
-  const apiKey = await deps.db.tx(async (tx) => {
-    await tx.insert(tx.t.workspaces).values({ id: workspaceId, name: "other", createdAt: deps.clock.now() });
-    return (await createKey(tx, deps, workspaceId, { name: "owner", permissions: [], owner: true })).key;
-  });
-  return { workspaceId, apiKey };
+export function secondWorkspace(world: TestWorld): Promise<WorkspaceClient> {
+  return world.createWorkspace("other");
 }
 
 /** A key of the world's workspace that may do just this. */

@@ -4,10 +4,11 @@ import type { AgentScope, Permission } from "./scopes.ts";
 
 /**
  * Who may call an endpoint.
- * `public`: anyone. `key`: any live developer key. `dev`: no key, but only in dev mode and only from this machine.
+ * `public`: anyone. `key`: any live developer key. `operator`: the key that manages the workspaces of the server.
+ * `dev`: no key, but only in dev mode and only from this machine.
  * `agent`: the key of the activation named in the path; `scope`: the same, if its brand agreed to that.
  */
-export type Access = "public" | "key" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
+export type Access = "public" | "key" | "operator" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
 
 /** Whether an endpoint is for agents' keys. */
 export function isForAgents(access: Access): boolean {

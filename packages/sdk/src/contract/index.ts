@@ -15,6 +15,7 @@ import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
+import { workspaces } from "./workspaces.ts";
 
 /** Every endpoint of the service, by noun and verb. */
 export const contract = {
@@ -27,6 +28,7 @@ export const contract = {
   lists,
   segments,
   keys,
+  workspaces,
   jobs,
   me,
   health,
@@ -63,3 +65,4 @@ export * from "./senders.ts";
 export * from "./suppressions.ts";
 export * from "./template-send.ts";
 export * from "./templates.ts";
+export * from "./workspaces.ts";

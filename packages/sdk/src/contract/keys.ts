@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
+import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { PERMISSIONS } from "./scopes.ts";
+import { Workspace } from "./workspaces.ts";
 
 export const Key = z
   .object({
@@ -10,7 +12,7 @@ export const Key = z
     permissions: z.array(z.enum(PERMISSIONS)),
     /** The owner key carries every permission, those to come included. */
     owner: z.boolean(),
-    /** The visible ends of the key, to tell keys apart: `ms_live_ab…wxyz`. */
+    /** The visible ends of the key, to tell keys apart: `ms_live_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
     preview: z.string(),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
@@ -19,7 +21,7 @@ export const Key = z
 export type Key = z.infer<typeof Key>;
 
 export const Me = z.object({
-  workspace: z.object({ id: z.string(), name: z.string(), createdAt: Instant }),
+  workspace: Workspace,
   key: Key,
   server: z.object({ version: z.string(), dev: z.boolean(), mailer: z.string(), now: Instant }),
 });
@@ -53,16 +55,7 @@ export const keys = {
     description:
       "The key itself is in this answer and nowhere else: only its SHA-256 is stored. A key can pass on only permissions it has.",
     body: z.strictObject({
-      name: z
-        .string()
-        .trim()
-        .min(1)
-        .max(100)
-        .refine((s) => !/\p{Cc}/u.test(s) && s.isWellFormed(), {
-          message: "A name holds no line breaks or control characters.",
-          params: { code: "invalid_characters" },
-        })
-        .meta({ description: "What the key is for" }),
+      name: nameSchema("What the key is for"),
       permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "What the key may do" }),
     }),
     status: 201,

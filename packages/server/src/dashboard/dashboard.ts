@@ -1,8 +1,8 @@
 import type { Deps } from "../deps.ts";
 import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
 import { findMail } from "../inbox/inbox.ts";
+import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
-import type { FirstWorkspace } from "../workspaces/workspaces.ts";
 import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
 import { inboxPage, pagePolicy } from "./page.ts";
 
@@ -10,10 +10,10 @@ import { inboxPage, pagePolicy } from "./page.ts";
 const SHOWN = 200;
 
 /**
- * The pages of dev mode: the inbox and the webhooks of the first workspace at `/` and `/dashboard`, what is shown of a mail, and
+ * The pages of dev mode: the inbox and the webhooks of all workspaces at `/` and `/dashboard`, what is shown of a mail, and
  * the events that are read for it. They need no key, as `/__dev` needs none.
  */
-export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspace): readonly DevPage[] {
+export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly DevPage[] {
   const parsed = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await findMail(deps.db.read, id)).raw);
@@ -28,10 +28,10 @@ export function dashboardPages(deps: Deps, { workspaceId, apiKey }: FirstWorkspa
   return [
     { path: "/", serve: inbox },
     { path: "/dashboard", serve: inbox },
-    { path: "/dashboard/events", serve: async () => json({ data: await listSentEvents(deps.db.read, workspaceId, SHOWN) }) },
+    { path: "/dashboard/events", serve: async () => json({ data: await listSentEvents(deps.db.read, SHOWN) }) },
     {
       path: "/dashboard/events/:slug/:id",
-      serve: async ({ slug = "", id = "" }) => json(await getSentEvent(deps.db.read, workspaceId, slug, id)),
+      serve: async ({ slug = "", id = "" }) => json(await getSentEvent(deps.db.read, slug, id)),
     },
     {
       path: "/dashboard/mail/:id",

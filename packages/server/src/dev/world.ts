@@ -1,9 +1,8 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
 import type { FaultInjector } from "../http/fault-injection.ts";
-import { makeKey } from "../keys/secret.ts";
+import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
-import { DEV_KEY, FIRST, fact, MASTER_KEY, seedWorkspace } from "../workspaces/workspaces.ts";
 import type { ClockMark, Snapshots } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
@@ -57,15 +56,10 @@ export function makeWorld({ deps, snapshots, clock, faults, startWorkers, forget
       }),
     reset: () =>
       between(async () => {
-        const apiKey = (await fact(deps.db, DEV_KEY)) ?? makeKey(deps.random);
-        const workspaceId = (await fact(deps.db, FIRST)) ?? deps.ids("ws");
-        const masterKey = await fact(deps.db, MASTER_KEY);
-        await snapshots.empty();
-        faults.clear();
-        clock.reset(unbent(), began.mode);
-        await deps.db.tx(async (tx) => {
-          await seedWorkspace(tx, deps, apiKey, workspaceId);
-          if (masterKey !== null) await tx.insert(tx.t.meta).values({ name: MASTER_KEY, value: masterKey });
+        await resetInstallation(deps, async () => {
+          await snapshots.empty();
+          faults.clear();
+          clock.reset(unbent(), began.mode);
         });
       }),
   };

@@ -1,7 +1,7 @@
 import type { AgentScope, Endpoint } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
 import type { KeyInfo } from "../keys/key-cache.ts";
-import { hashKey, parseKeyKind } from "../keys/secret.ts";
+import { hashKey, isDeveloperKind, type KeyKind, parseKeyKind } from "../keys/secret.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -13,20 +13,30 @@ const MALFORMED = "This key is not well formed; it may be cut off or mistyped.";
 export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
 
 /**
- * The live developer key a request carries (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
- * for an agent's key.
+ * The live developer key of a request (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden for
+ * another kind of key.
  */
-export function authenticate(headers: HeaderReader, { keyCache, db }: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
+export function authenticate(headers: HeaderReader, deps: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
+  const { keyCache } = deps;
   const key = bearer(headers);
   const hash = keyCache.hash(key);
   const known = keyCache.get(hash);
   if (known !== undefined) return live(known);
-  // A key with a typing error in it costs no database read.
+  // A key with a typing error costs no database read.
   const kind = parseKeyKind(key) ?? refuse(MALFORMED);
-  if (kind === "live") return keyCache.load(hash).then(live);
-  return lookUp(hash, () =>
-    wrongDoor(agentKeyExists(db.read, hash), "This is the key of an agent: it opens nothing here, whatever its scopes are."),
-  );
+  if (isDeveloperKind(kind)) return keyCache.load(hash).then(live);
+  return lookUp(hash, () => refuseKind(kind, hash, deps));
+}
+
+/** Throws ApiError unauthorized or rate_limited unless a request carries the operator key; forbidden for another kind of key. */
+export async function authenticateOperator(headers: HeaderReader, deps: Deps, lookUp: LookUp): Promise<void> {
+  const key = bearer(headers);
+  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
+  const hash = hashKey(key);
+  await lookUp(hash, async () => {
+    if (kind !== "op") return refuseKind(kind, hash, deps);
+    if (!(await deps.keyCache.isOperator(hash))) refuse(UNKNOWN);
+  });
 }
 
 /** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
@@ -44,23 +54,15 @@ export interface Agent extends AgentKey {
 
 /**
  * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
- * rate_limited; forbidden for a developer's key; not_found where the path names another activation than the key's own.
+ * rate_limited; forbidden for another kind of key; not_found where the path names another activation than the key's own.
  */
-export async function authenticateAgent(
-  headers: HeaderReader,
-  { keyCache, db, clock }: Deps,
-  activationId: string,
-  lookUp: LookUp,
-): Promise<Agent> {
+export async function authenticateAgent(headers: HeaderReader, deps: Deps, activationId: string, lookUp: LookUp): Promise<Agent> {
   const key = bearer(headers);
   const kind = parseKeyKind(key) ?? refuse(MALFORMED);
   const hash = hashKey(key);
   return lookUp(hash, async () => {
-    if (kind === "live") {
-      const loaded = keyCache.load(hash).then((found) => live(found) !== null);
-      return wrongDoor(loaded, "This is a developer key: only the agent's own key opens this.");
-    }
-    const agent = (await admitAgent(db.read, hash, clock.now())) ?? refuse(UNKNOWN);
+    if (kind !== "agent") return refuseKind(kind, hash, deps);
+    const agent = (await admitAgent(deps.db.read, hash, deps.clock.now())) ?? refuse(UNKNOWN);
     if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
     return { ...agent, hash };
   });
@@ -88,9 +90,20 @@ function live(found: KeyInfo | null): KeyInfo {
   return found;
 }
 
-async function wrongDoor(known: Promise<boolean>, message: string): Promise<never> {
-  if (!(await known)) return refuse(UNKNOWN);
-  throw new ApiError("forbidden", message, { hint: "Agent keys open /api/agents/…, developer keys everything else." });
+const KIND_NAMES: Record<KeyKind, string> = {
+  live: "a developer key",
+  dev: "a developer key",
+  op: "the operator key",
+  agent: "the key of an agent",
+};
+
+/** Refuses a key of a kind that the endpoint does not take; says so only if the key exists. */
+async function refuseKind(kind: KeyKind, hash: string, { keyCache, db }: Deps): Promise<never> {
+  if (isDeveloperKind(kind)) live(await keyCache.load(hash));
+  else if (!(await (kind === "op" ? keyCache.isOperator(hash) : agentKeyExists(db.read, hash)))) refuse(UNKNOWN);
+  throw new ApiError("forbidden", `This is ${KIND_NAMES[kind]}. It cannot be used for this endpoint.`, {
+    hint: "Agent keys are for /api/agents/…, the operator key for /api/v1/workspaces, developer keys for everything else.",
+  });
 }
 
 function missingScope(scope: AgentScope): ApiError {

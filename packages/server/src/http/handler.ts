@@ -38,6 +38,16 @@ export interface WriteContext extends KeyContext {
   readonly tx: Tx;
 }
 
+/** A read with the operator key, which belongs to no workspace. */
+export interface OperatorReadContext extends PublicContext {
+  readonly read: Reader;
+}
+
+/** A write with the operator key. */
+export interface OperatorWriteContext extends PublicContext {
+  readonly tx: Tx;
+}
+
 /** A caller with the key of an activation, which is the one named in the path. */
 export interface AgentContext extends Omit<PublicContext, "deps"> {
   readonly deps: AgentDeps;
@@ -90,9 +100,13 @@ export type Handler<E extends Endpoint> = E["access"] extends "public" | "dev"
     ? E["method"] extends "GET"
       ? Run<E, AgentReadContext>
       : Write<E, AgentReadContext, AgentWriteContext>
-    : E["method"] extends "GET"
-      ? Run<E, ReadContext>
-      : Write<E, ReadContext, WriteContext>;
+    : E["access"] extends "operator"
+      ? E["method"] extends "GET"
+        ? Run<E, OperatorReadContext>
+        : Write<E, OperatorReadContext, OperatorWriteContext>
+      : E["method"] extends "GET"
+        ? Run<E, ReadContext>
+        : Write<E, ReadContext, WriteContext>;
 
 /** One handler for each endpoint of a group; a missing or surplus one does not compile. */
 export type Handlers<G extends Contract[string]> = { readonly [O in keyof G]: Handler<G[O]> };

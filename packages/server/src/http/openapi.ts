@@ -68,6 +68,7 @@ export function buildOpenApi(contract: Contract): JsonSchema {
     components: {
       securitySchemes: {
         developerKey: { type: "http", scheme: "bearer", bearerFormat: "ms_live_…" },
+        operatorKey: { type: "http", scheme: "bearer", bearerFormat: "ms_op_…" },
         agentKey: { type: "http", scheme: "bearer", bearerFormat: "ms_agent_…" },
       },
       parameters: {
@@ -92,6 +93,11 @@ function ref(kind: string, name: string) {
 
 function needsKey(e: Endpoint): boolean {
   return e.access !== "public" && e.access !== "dev";
+}
+
+function schemeOf({ access }: Endpoint): "agentKey" | "operatorKey" | "developerKey" {
+  if (isForAgents(access)) return "agentKey";
+  return access === "operator" ? "operatorKey" : "developerKey";
 }
 
 function permissionOf(e: Endpoint): string[] {
@@ -168,7 +174,9 @@ function description(e: Endpoint): string {
           ? "Needs the key of this activation."
           : e.access === "key"
             ? "Needs any live developer key."
-            : "Open to anyone.";
+            : e.access === "operator"
+              ? "Needs the operator key, which the first start of a server prints."
+              : "Open to anyone.";
   return [e.description, who].filter(Boolean).join("\n\n");
 }
 
@@ -194,7 +202,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
     summary: e.summary,
     description: description(e),
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
-    security: needsKey(e) ? [{ [isForAgents(e.access) ? "agentKey" : "developerKey"]: permissionOf(e) }] : [],
+    security: needsKey(e) ? [{ [schemeOf(e)]: permissionOf(e) }] : [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(e.body === undefined
       ? {}

@@ -8,7 +8,7 @@ import type { KeyInfo } from "../keys/key-cache.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { admitAgent } from "../marketplace/activations/agent-keys.ts";
-import { authenticate, authenticateAgent, authorise, authoriseAgent, type LookUp } from "./auth.ts";
+import { authenticate, authenticateAgent, authenticateOperator, authorise, authoriseAgent, type LookUp } from "./auth.ts";
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson } from "./body/json.ts";
 import { readUpload } from "./body/upload.ts";
@@ -133,6 +133,13 @@ export function createRouter({ contract, handlers, deps, flight, limiter, faults
     return known instanceof Promise ? known.then(counted) : counted(known);
   };
 
+  const forOperators: Perform = async (exchange, endpoint, handler, base, headers) => {
+    await authenticateOperator(exchange.headers, deps, (hash, look) => refusals.around(hash, headers, look));
+    await limitKey(limiter, config.rates, "operator", endpoint, headers);
+    const caller: Caller = { id: "operator", context: base, maxBody: Math.min(config.maxBodyBytes, PUBLIC_BODY_BYTES) };
+    return answerCaller(exchange, endpoint, handler, caller, paramsOf(exchange), headers);
+  };
+
   const forAgents: Perform = async (exchange, endpoint, handler, base, headers) => {
     const params = paramsOf(exchange);
     const lookUp: LookUp = (key, look) => refusals.around(key, headers, look);
@@ -180,8 +187,14 @@ export function createRouter({ contract, handlers, deps, flight, limiter, faults
     return buildResponse(listStatuses(endpoint)[0] ?? 200, "application/json", JSON.stringify(output), headers);
   };
 
+  const performOf = (access: Endpoint["access"]): Perform => {
+    if (access === "public" || access === "dev") return open;
+    if (access === "operator") return forOperators;
+    return isForAgents(access) ? forAgents : keyed;
+  };
+
   const route = (endpoint: Endpoint, handler: AnyHandler) => {
-    const perform = isForAgents(endpoint.access) ? forAgents : endpoint.access === "public" || endpoint.access === "dev" ? open : keyed;
+    const perform = performOf(endpoint.access);
     return async (exchange: HttpRequest): Promise<Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];

@@ -3,7 +3,7 @@ import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { AgentContext, KeyContext } from "./handler.ts";
+import type { AgentContext, KeyContext, PublicContext } from "./handler.ts";
 import { type Claim, findAnswer, type Stored, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
 
 export type Input = Record<string, unknown>;
@@ -13,7 +13,7 @@ export type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: o
 /** Who calls: whose rate and Idempotency-Keys it uses, and what handlers get to know of it. */
 export interface Caller {
   readonly id: string;
-  readonly context: KeyContext | AgentContext;
+  readonly context: KeyContext | AgentContext | PublicContext;
   /** Asked inside the transaction of a write, before anything else. */
   readonly confirm?: (tx: Tx) => Promise<unknown>;
   /** What it may send, in bytes. */

@@ -3,6 +3,9 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { hashKey } from "./secret.ts";
 
+/** The fact that holds the SHA-256 of the operator key, hex. */
+export const OPERATOR_KEY = "operatorKey";
+
 /** A developer key, as requests carry it around. */
 export interface KeyInfo {
   readonly id: string;
@@ -66,5 +69,12 @@ export class KeyCache {
     if (this.#keys.size >= MAX_ENTRIES) this.#keys.clear();
     this.#keys.set(hash, { key, at });
     return key;
+  }
+
+  /** True for the hash of the operator key. Not cached: it is used seldom. */
+  async isOperator(hash: string): Promise<boolean> {
+    const { meta } = this.#db.read.t;
+    const [row] = await this.#db.read.select().from(meta).where(eq(meta.name, OPERATOR_KEY));
+    return row?.value === hash;
   }
 }

@@ -4,7 +4,7 @@ import { ask } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { isDeveloperKey, KEY_PATTERN, makeKey, previewKey } from "./secret.ts";
+import { KEY_PATTERN, makeKey, parseKeyKind, previewKey } from "./secret.ts";
 
 const me = (world: TestWorld, key: string) => ask(world, { method: "GET", path: "/api/v1/me", key });
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { error: { code: string } }).error.code];
@@ -111,19 +111,19 @@ describe("keys", () => {
 
 describe("the form of a key", () => {
   const random = seededRandom(3);
-  const keys = Array.from({ length: 200 }, () => makeKey(random));
+  const keys = Array.from({ length: 200 }, () => makeKey(random, "live"));
 
   test("every key is well formed, and no two are the same", () => {
-    expect(keys.every(isDeveloperKey)).toBe(true);
+    expect(keys.every((key) => parseKeyKind(key) === "live")).toBe(true);
     expect(new Set(keys).size).toBe(200);
   });
 
   test("one wrong, missing or doubled character is noticed", () => {
     for (const key of keys.slice(0, 20))
       for (let i = 8; i < key.length; i += 5) {
-        expect(isDeveloperKey(`${key.slice(0, i)}${key[i] === "a" ? "b" : "a"}${key.slice(i + 1)}`)).toBe(false);
-        expect(isDeveloperKey(key.slice(0, i) + key.slice(i + 1))).toBe(false);
-        expect(isDeveloperKey(key.slice(0, i) + key[i] + key.slice(i))).toBe(false);
+        expect(parseKeyKind(`${key.slice(0, i)}${key[i] === "a" ? "b" : "a"}${key.slice(i + 1)}`)).toBeNull();
+        expect(parseKeyKind(key.slice(0, i) + key.slice(i + 1))).toBeNull();
+        expect(parseKeyKind(key.slice(0, i) + key[i] + key.slice(i))).toBeNull();
       }
   });
 });

@@ -15,13 +15,13 @@ export interface NewKey {
   name: string;
   permissions: Permission[];
   owner?: boolean;
-  /** A key made beforehand, for the seeded workspace of dev mode. */
+  /** A key that exists already: a reset of dev mode keeps the keys. */
   key?: string;
 }
 
-/** Makes a key. The key itself is in the answer and nowhere else. */
+/** Creates a key. The key itself is in the result and nowhere else. */
 export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
-  const key = wanted.key ?? makeKey(deps.random);
+  const key = wanted.key ?? makeKey(deps.random, deps.config.dev ? "dev" : "live");
   const row: Row = {
     id: deps.ids("key"),
     workspaceId,
@@ -34,7 +34,7 @@ export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted:
     revokedAt: null,
   };
   await tx.insert(tx.t.keys).values(row);
-  // The ring may remember this hash as unknown.
+  // The cache may hold this hash as unknown.
   tx.afterCommit(() => deps.keyCache.clear());
   return { ...show(row), key };
 }

@@ -3,35 +3,39 @@ import { crc32 } from "node:zlib";
 import type { Random } from "../lib/random.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Which kind a key is: a developer's, or an agent's for one activation. */
-export type KeyKind = "live" | "agent";
 
-/** What a key looks like; secret scanners may use it. */
-export const KEY_PATTERN = /^ms_(live|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
+/**
+ * The kind of a key, in its prefix: a developer's on a server in production (`live`) or in dev mode (`dev`), the operator's
+ * (`op`), or an agent's for one activation (`agent`).
+ */
+export type KeyKind = "live" | "dev" | "op" | "agent";
 
-/** A new key: prefix, 256 random bits in base 62, and a checksum that tells a typing error without asking the database. */
-export function makeKey(random: Random, kind: KeyKind = "live"): string {
+/** The form of a key; secret scanners may use it. */
+export const KEY_PATTERN = /^ms_(live|dev|op|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
+
+/** A new key: prefix, 256 random bits in base 62, and a checksum that finds typing errors without a database read. */
+export function makeKey(random: Random, kind: KeyKind): string {
   const key = `ms_${kind}_${base62(BigInt(`0x${Buffer.from(random.bytes(32)).toString("hex")}`), 43)}`;
   return key + checksum(key);
 }
 
-/** The kind of a text that is well formed and whose checksum holds; null for any other. */
+/** The kind of a well-formed key whose checksum is right; null for any other text. */
 export function parseKeyKind(text: string): KeyKind | null {
   const kind = KEY_PATTERN.exec(text)?.[1];
   return kind !== undefined && text.slice(-6) === checksum(text.slice(0, -6)) ? (kind as KeyKind) : null;
 }
 
-/** True for a well-formed developer key. */
-export function isDeveloperKey(text: string): boolean {
-  return parseKeyKind(text) === "live";
+/** True for the kinds of keys that belong to a workspace and carry permissions. */
+export function isDeveloperKind(kind: KeyKind): kind is "live" | "dev" {
+  return kind === "live" || kind === "dev";
 }
 
-/** What is stored of a key. */
+/** The SHA-256 of a key, hex: all that is stored of it. */
 export function hashKey(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/** The visible ends, to tell keys apart. */
+/** Both ends of a key, to tell keys apart: `ms_live_ab…wxyz`. */
 export function previewKey(key: string): string {
   return `${key.slice(0, key.lastIndexOf("_") + 3)}…${key.slice(-4)}`;
 }
@@ -46,7 +50,7 @@ function base62(value: bigint, length: number): string {
   return out;
 }
 
-// The prefix counts too: a key of one kind cannot be dressed up as the other.
+// Covers the prefix, so a key of one kind cannot be rewritten as another kind.
 function checksum(prefixed: string): string {
   return base62(BigInt(crc32(prefixed)), 6);
 }

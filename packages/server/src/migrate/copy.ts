@@ -8,10 +8,10 @@ import type { DatabaseSchema } from "../db/db.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
+import { FIRST_WORKSPACE, MASTER_KEY } from "../installation/installation.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
 import { OPEN_ALL } from "../queue/bundles.sqlite.ts";
 import { migrateQueue } from "../queue/graphile-schema.ts";
-import { FIRST, MASTER_KEY } from "../workspaces/workspaces.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
 
@@ -35,7 +35,7 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
     });
     try {
       const target = openTarget(db);
-      const name = source.fact(FIRST);
+      const name = source.fact(FIRST_WORKSPACE);
       if (name === null) throw new CopyRefused(`The database in ${from} is empty: no server has run there.`);
       const begun = await target.begun();
       if (begun !== null && begun !== name) throw new CopyRefused("Another installation is being moved into this database.");

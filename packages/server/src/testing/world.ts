@@ -40,12 +40,25 @@ export interface WorldOptions {
   dev?: boolean;
 }
 
+/** A workspace, and a client with its owner key. */
+export interface WorkspaceClient {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+  readonly sdk: Mailsvc;
+}
+
 /** A mailsvc of its own: in this process, without a port, with its own data, clock and chance (DESIGN 7). */
 export interface TestWorld {
   /** A client with the owner key. */
   readonly sdk: Mailsvc;
   readonly apiKey: string;
   readonly workspaceId: string;
+  /** The builder's workspace, which dev mode makes beside the brand's; that is the one of `sdk` and `apiKey`. Throws outside dev mode. */
+  readonly builder: WorkspaceClient;
+  /** The key that manages workspaces. */
+  readonly operatorKey: string;
+  /** Creates another workspace. */
+  createWorkspace(name: string): Promise<WorkspaceClient>;
   /** Stands in for the network: give it to any client. */
   readonly fetch: typeof fetch;
   readonly url: string;
@@ -105,8 +118,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
       throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
     return response;
   };
-  const apiKey = app.first.apiKey as string;
-  const sdk = new Mailsvc({ apiKey, baseUrl: URL_OF_WORLD, fetch: inProcess });
+  const { workspaceId, profiles } = app.installation;
+  const { apiKey, operatorKey } = app.installation as { apiKey: string; operatorKey: string };
+  const clientOf = (key: string): Mailsvc => new Mailsvc({ apiKey: key, baseUrl: URL_OF_WORLD, fetch: inProcess });
+  const sdk = clientOf(apiKey);
   let disposed = false;
   const dispose = async (): Promise<void> => {
     if (disposed) return;
@@ -119,7 +134,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
   return {
     sdk,
     apiKey,
-    workspaceId: app.first.workspaceId,
+    workspaceId,
+    operatorKey,
+    get builder() {
+      if (profiles === null) throw new Error("This world is not in dev mode: it has no builder. Use createWorkspace().");
+      return { ...profiles.builder, sdk: clientOf(profiles.builder.apiKey) };
+    },
+    createWorkspace: async (name) => {
+      const created = await clientOf(operatorKey).workspaces.create({ name });
+      return { workspaceId: created.id, apiKey: created.apiKey, sdk: clientOf(created.apiKey) };
+    },
     fetch: inProcess,
     url: URL_OF_WORLD,
     app,

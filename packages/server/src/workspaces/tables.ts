@@ -7,10 +7,5 @@ export function workspaceTables(c: ColumnTypes) {
       name: c.text("name").notNull(),
       createdAt: c.instant("created_at").notNull(),
     }),
-    /** Facts about this installation, by name. */
-    meta: c.table("meta", {
-      name: c.text("name").primaryKey(),
-      value: c.text("value").notNull(),
-    }),
   };
 }

@@ -50,7 +50,7 @@ const live = async (backend: Backend, now: number): Promise<Life> => {
     dns: { txt: async () => [] },
     baseUrl: () => WORLD,
   });
-  apiKey = app.first.apiKey ?? apiKey;
+  apiKey = app.installation.apiKey ?? apiKey;
   const inProcess: typeof fetch = async (input, init) => app.http.h3.fetch(new Request(input, init));
   return {
     app,

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { nameSchema } from "./name.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
+
+export const Workspace = z.object({ id: z.string(), name: z.string(), createdAt: Instant }).meta({ id: "Workspace" });
+export type Workspace = z.infer<typeof Workspace>;
+
+const body = z.strictObject({ name: nameSchema("Who the workspace belongs to") });
+
+export const workspaces = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/workspaces",
+    access: "operator",
+    summary: "List workspaces, newest first",
+    query: z.object(pageQuery),
+    output: pageSchema(Workspace),
+    examples: [{ summary: "The newest ones" }],
+  }),
+  create: endpoint({
+    method: "POST",
+    path: "/api/v1/workspaces",
+    access: "operator",
+    summary: "Create a workspace",
+    description:
+      "A workspace has its own keys, senders, contacts, mail, listings and activations; no other workspace can see them. Only its listings appear in the catalog of every workspace. The owner key is in this answer and nowhere else.",
+    body,
+    status: 201,
+    output: Workspace.extend({ apiKey: z.string().meta({ description: "The owner key of the workspace, shown this once" }) }),
+    confidential: true,
+    examples: [{ summary: "A workspace for a customer", body: { name: "Acme" } }],
+  }),
+  rename: endpoint({
+    method: "PATCH",
+    path: "/api/v1/workspaces/:id",
+    access: "operator",
+    summary: "Rename a workspace",
+    body,
+    output: Workspace,
+    errors: ["not_found"],
+    examples: [{ summary: "Another name", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "Acme Inc." } }],
+  }),
+};

@@ -1,0 +1,141 @@
+import { eq } from "drizzle-orm";
+import type { Db, Tx } from "../db/db.ts";
+import { UniqueViolation } from "../db/errors.ts";
+import type { Deps } from "../deps.ts";
+import { OPERATOR_KEY } from "../keys/key-cache.ts";
+import { hashKey, makeKey } from "../keys/secret.ts";
+import { makeKeyText, parseKey } from "../lib/key-file.ts";
+import type { Random } from "../lib/random.ts";
+import type { Seal } from "../lib/seal.ts";
+import { createWorkspace } from "../workspaces/workspaces.ts";
+
+/** A workspace and its owner key. */
+export interface WorkspaceAccess {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+}
+
+/** The two parties of the marketplace; dev mode makes a workspace for each. */
+export type Profile = "brand" | "builder";
+
+/** The workspaces and keys of the first start. Keys are known when they were just made, and in dev mode. */
+export interface Installation {
+  /** The first workspace; in dev mode the brand's. */
+  readonly workspaceId: string;
+  /** Its owner key. */
+  readonly apiKey: string | null;
+  /** The key that manages workspaces. */
+  readonly operatorKey: string | null;
+  /** Dev mode only. */
+  readonly profiles: Readonly<Record<Profile, WorkspaceAccess>> | null;
+}
+
+type Fact = "firstWorkspace" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
+
+/** The fact that names the first workspace. */
+export const FIRST_WORKSPACE: Fact = "firstWorkspace";
+
+/** The fact that holds the master key, on databases that have no file beside them. */
+export const MASTER_KEY: Fact = "masterKey";
+
+const DEV_CREDENTIALS: Fact = "devCredentials";
+const SEAL_CHECK: Fact = "sealCheck";
+
+/** Keys that dev mode keeps readable, so that each start can print them. */
+interface DevCredentials {
+  readonly operatorKey: string;
+  readonly profiles: Record<Profile, WorkspaceAccess>;
+}
+
+/** Creates the workspaces and keys of an empty database; of another one, reads them. */
+export async function ensureInstallation(deps: Deps): Promise<Installation> {
+  const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
+  if (workspaceId !== null) return readInstallation(deps, workspaceId);
+  try {
+    return await deps.db.tx((tx) => seedInstallation(tx, deps, null));
+  } catch (error) {
+    // Another server process was faster; only that one knows the keys.
+    if (error instanceof UniqueViolation) return ensureInstallation(deps);
+    throw error;
+  }
+}
+
+/** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */
+export async function resetInstallation(deps: Deps, empty: () => Promise<void>): Promise<void> {
+  const { db } = deps;
+  const before = await ensureInstallation(deps);
+  const masterKey = await readFact(db, MASTER_KEY);
+  await empty();
+  await db.tx(async (tx) => {
+    await seedInstallation(tx, deps, before);
+    // What is sealed in memory or in a backup stays readable.
+    if (masterKey !== null) await insertFact(tx, MASTER_KEY, masterKey);
+  });
+}
+
+/** The master key that is kept in the database, created if there is none; of several processes the first one creates it. */
+export async function ensureMasterKey(db: Db, random: Random): Promise<Uint8Array> {
+  const text = await readFact(db, MASTER_KEY);
+  if (text === null) {
+    await db.tx((tx) => insertMissingFact(tx, MASTER_KEY, makeKeyText(random)));
+    return ensureMasterKey(db, random);
+  }
+  const key = parseKey(text);
+  if (key === null) throw new Error("The master key in the database is damaged.");
+  return key;
+}
+
+/** Throws if the data was sealed with another master key: better at the start than at the first secret that cannot be opened. */
+export async function assertSeal(db: Db, seal: Seal): Promise<void> {
+  const known = await readFact(db, SEAL_CHECK);
+  if (known !== null) {
+    seal.open(Buffer.from(known, "base64"), SEAL_CHECK);
+    return;
+  }
+  await db.tx((tx) => insertMissingFact(tx, SEAL_CHECK, Buffer.from(seal.seal("open", SEAL_CHECK)).toString("base64")));
+  // Read again: of several processes that start at once, the first one's check stays.
+  return assertSeal(db, seal);
+}
+
+/**
+ * Writes the first workspace, its owner key and the operator key; in dev mode the builder's workspace too. `before` keeps
+ * the ids and keys of an installation whose rows were deleted.
+ */
+async function seedInstallation(tx: Tx, deps: Deps, before: Installation | null): Promise<Installation> {
+  const { config, random } = deps;
+  const known = { id: before?.workspaceId, apiKey: before?.apiKey ?? undefined };
+  const { id, apiKey } = await createWorkspace(tx, deps, { name: config.dev ? "brand" : "default", ...known });
+  const operatorKey = before?.operatorKey ?? makeKey(random, "op");
+  await insertFact(tx, FIRST_WORKSPACE, id);
+  await insertFact(tx, OPERATOR_KEY, hashKey(operatorKey));
+  const brand = { workspaceId: id, apiKey };
+  if (!config.dev) return { ...brand, operatorKey, profiles: null };
+  const other = before?.profiles?.builder;
+  const created = await createWorkspace(tx, deps, { name: "builder", id: other?.workspaceId, apiKey: other?.apiKey });
+  const profiles = { brand, builder: { workspaceId: created.id, apiKey: created.apiKey } };
+  const credentials: DevCredentials = { operatorKey, profiles };
+  await insertFact(tx, DEV_CREDENTIALS, JSON.stringify(credentials));
+  return { ...brand, operatorKey, profiles };
+}
+
+async function readInstallation({ config, db }: Deps, workspaceId: string): Promise<Installation> {
+  const credentials = config.dev ? await readFact(db, DEV_CREDENTIALS) : null;
+  if (credentials === null) return { workspaceId, apiKey: null, operatorKey: null, profiles: null };
+  const { operatorKey, profiles } = JSON.parse(credentials) as DevCredentials;
+  return { workspaceId, apiKey: profiles.brand.apiKey, operatorKey, profiles };
+}
+
+async function readFact(db: Db, name: Fact): Promise<string | null> {
+  const { meta } = db.read.t;
+  const [row] = await db.read.select().from(meta).where(eq(meta.name, name));
+  return row?.value ?? null;
+}
+
+/** Throws UniqueViolation if the fact is there. */
+async function insertFact(tx: Tx, name: Fact, value: string): Promise<void> {
+  await tx.insert(tx.t.meta).values({ name, value });
+}
+
+async function insertMissingFact(tx: Tx, name: Fact, value: string): Promise<void> {
+  await tx.insert(tx.t.meta).values({ name, value }).onConflictDoNothing();
+}

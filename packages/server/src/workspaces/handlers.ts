@@ -1,0 +1,19 @@
+import type { contract } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../http/handler.ts";
+import { getKey } from "../keys/keys.ts";
+import { iso } from "../lib/clock.ts";
+import { createWorkspace, getWorkspace, listWorkspaces, renameWorkspace } from "./workspaces.ts";
+
+export const workspaceHandlers: Handlers<typeof contract.workspaces> = {
+  list: (input, { read }) => listWorkspaces(read, input),
+  create: ({ name }, { tx, deps }) => createWorkspace(tx, deps, { name }),
+  rename: ({ id, name }, { tx }) => renameWorkspace(tx, id, name),
+};
+
+export const meHandlers: Handlers<typeof contract.me> = {
+  get: async (_input, { read, deps, workspaceId, key }) => ({
+    workspace: await getWorkspace(read, workspaceId),
+    key: await getKey(read, key.id),
+    server: { version: deps.version, dev: deps.config.dev, mailer: deps.mailer.name, now: iso(deps.clock.now()) },
+  }),
+};
