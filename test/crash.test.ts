@@ -86,7 +86,7 @@ test("a server killed at any moment under load loses nothing it acknowledged and
         expect(await server.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
       } else {
         const ready = await server.ready();
-        expect(ready?.apiKey, `round ${round}: ${server.stderr()}`).toMatch(/^ms_live_/);
+        expect(ready?.apiKey, `round ${round}: ${server.stderr()}`).toMatch(/^ms_(?:live|dev)_/);
         const api = { url: ready?.url ?? "", apiKey: ready?.apiKey ?? "" };
         const traffic = startTraffic(api, ledger, { connections: CONNECTIONS, pause: 40, random });
         await wait(5 + random() ** 2 * 595);

@@ -70,7 +70,7 @@ describe("a newcomer with a fresh clone", () => {
     expect(text).toMatch(/ accepted {3}em_\w{26}, from Acme <hello@acme\.example> to ada@example\.com, on disk {2}\d/);
     expect(text).toMatch(/ delivered {2}mail_\w{26}, "Hello, Ada", in the inbox {2}\d/);
     expect(text).toMatch(/ Inbox {6}http:\/\/127\.0\.0\.1:\d+\/#mail_\w{26}\n/);
-    expect(text).toMatch(/ Key {8}ms_live_\w+\n/);
+    expect(text).toMatch(/ Key {8}ms_dev_\w+\n/);
     expect(text).not.toContain("\u001b");
   });
 

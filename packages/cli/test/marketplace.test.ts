@@ -32,7 +32,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect((await mailsvc(["activations", "pause", id], tty)).stdout).toMatch(/state\s+paused: user_paused/);
   expect((await mailsvc(["activations", "list"], tty)).stdout).toContain("paused: user_paused");
   expect((await mailsvc(["activations", "resume", id], tty)).stdout).toMatch(/state\s+active/);
-  expect((await mailsvc(["listings", "activations", "writer"], tty)).stdout).toMatch(/BRAND.*\n.*dev\s+active/);
+  expect((await mailsvc(["listings", "activations", "writer"], tty)).stdout).toMatch(/BRAND.*\n.*brand\s+active/);
 
   expect((await mailsvc(["plans", "preview", "--plan", "none"], tty)).stdout).toContain(id);
   expect((await mailsvc(["plans", "change", "free"], tty)).stdout).toMatch(/agents\s+1 of 1/);
@@ -84,7 +84,7 @@ test("what an agent may not do is told in its terms", async () => {
   const refused = await mailsvc(["agent", "lists", "list"], as);
   expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining("try mailsvc agent whoami")]);
   expect(refused.stderr).toContain("An agent has only the permissions its brand accepted");
-  expect((await mailsvc(["agent", "whoami"], as)).stdout).toMatch(/works for +dev\nstate +active\nmay +agent:write_runs\n/);
+  expect((await mailsvc(["agent", "whoami"], as)).stdout).toMatch(/works for +brand\nstate +active\nmay +agent:write_runs\n/);
   expect((await mailsvc(["agent", "runs", "start", "--run-id", "run-spring"], as)).code).toBe(0);
   expect((await mailsvc(["agent", "runs", "log", "run-spring"], as)).stdout).toMatch(/^RUNNING 0 entries kept/);
   expect((await mailsvc(["agent", "--help"], as)).stdout).toMatch(/lists +The brand's lists/);

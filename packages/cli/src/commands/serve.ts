@@ -17,12 +17,12 @@ type ServeLog = ReturnType<typeof createLog>;
 /** Prints the server's address. A new key is shown once: on stderr for people, in the JSON for programs. */
 export async function announce(
   session: Session,
-  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "dashboardUrl">,
+  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl">,
   dev: boolean,
 ): Promise<void> {
   const { out, err } = session.term;
-  const { url, workspaceId, apiKey, dashboardUrl } = server;
-  const facts = { url, workspaceId, apiKey, dashboardUrl, dev };
+  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl } = server;
+  const facts = { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), dev };
   await session.out.data(
     facts,
     () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
@@ -32,6 +32,8 @@ export async function announce(
   if (apiKey) {
     // Not a note, which --quiet would drop: the key is shown only once.
     session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
+    if (profiles) session.out.say(`${err.dim("Builder  ")}  ${safeText(profiles.builder.apiKey)}`);
+    if (operatorKey) session.out.say(`${err.dim("Operator ")}  ${safeText(operatorKey)}${dev ? "" : err.dim("  (shown this once)")}`);
     session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
   }
   session.out.note(err.dim("Press Ctrl-C to stop."));

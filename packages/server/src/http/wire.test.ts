@@ -56,6 +56,8 @@ test("the ready file tells where it listens and the key, to its owner only", () 
     url: server.url,
     workspaceId: server.workspaceId,
     apiKey: server.apiKey,
+    operatorKey: server.operatorKey,
+    profiles: server.profiles,
     dashboardUrl: `${server.url}/`,
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);

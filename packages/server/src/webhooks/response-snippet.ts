@@ -2,7 +2,7 @@
 const KEPT = 2048;
 
 // Keys and secrets of ours, wherever a receiver echoes them; whatever follows belongs to them.
-const SECRETS = /(?:ms_(?:live|agent|test)_|whsec_)[A-Za-z0-9+/=_%\\-]*/gi;
+const SECRETS = /(?:ms_[a-z]+_|whsec_)[A-Za-z0-9+/=_%\\-]*/gi;
 
 /**
  * The beginning of what a receiver answered, fit to be stored and shown: text without control characters, without our keys,
