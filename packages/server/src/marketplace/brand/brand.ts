@@ -6,7 +6,8 @@ import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
-import { assetUrl } from "../files/asset-url.ts";
+import { findFile } from "../files/library.ts";
+import { assetUrl } from "../files/links.ts";
 
 export type BrandRow = Tables["brands"]["$inferSelect"];
 
@@ -78,8 +79,7 @@ export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | 
 /** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
 export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
-  if (typeof change.logoAssetId === "string" && !(await findLogo(tx, workspaceId, change.logoAssetId)))
-    throw notFound("asset", change.logoAssetId);
+  if (typeof change.logoAssetId === "string") await findFile(tx, "assets", workspaceId, change.logoAssetId);
   const { colors, fonts, voice, ...rest } = change;
   const row = {
     ...before,

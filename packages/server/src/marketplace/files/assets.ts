@@ -1,21 +1,17 @@
-import { ASSET_TYPES, type Asset, FILE_LIMITS, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
+import { ASSET_TYPES, type Asset, FILE_LIMITS } from "@mailsvc/sdk/contract";
+import { and, eq, inArray } from "drizzle-orm";
+import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables, Tables } from "../../schema.ts";
-import { assetUrl } from "./asset-url.ts";
-import { deleteContent, releaseContent, type Staged, storeContent } from "./contents.ts";
+import { deleteContent, type Staged, storeContent } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
-import { type FileOwner, lockFiles } from "./room.ts";
+import { deleteFile, type FileRow } from "./library.ts";
+import { assetUrl } from "./links.ts";
+import { type FileOwner, lockFiles } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 
-export type AssetRow = Tables["assets"]["$inferSelect"];
-
-type Source = Reader<AgentTables> | AgentTx;
+export type AssetRow = FileRow<"assets">;
 
 export function showAsset(deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asset {
   return {
@@ -34,13 +30,17 @@ export function showAsset(deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asse
   };
 }
 
-/** An image that may be kept. Throws ApiError, of `checkUpload` or corrupt_file or validation_error for one too large to show. */
+/** Checks an image. Throws ApiError as `checkUpload` does, corrupt_file, or validation_error for too many pixels. */
 export function checkImage(input: FileInput, file: FileBody): Upload & ImageSize {
   const upload = checkUpload(input, file, { types: ASSET_TYPES, max: FILE_LIMITS.asset });
   const size = imageSize(upload.type, upload.bytes);
-  if (!size) throw new ApiError("corrupt_file", "The image does not say how large it is: it is broken or cut off.");
+  if (!size) throw new ApiError("corrupt_file", "The image is broken or cut off: its width and height cannot be read.");
   if (size.width * size.height > FILE_LIMITS.assetPixels)
-    throw invalid("file", "too_big", `The image is ${size.width} x ${size.height}; at most ${FILE_LIMITS.assetPixels} pixels are taken.`);
+    throw invalid(
+      "file",
+      "too_big",
+      `The image has ${size.width} x ${size.height} pixels; the limit is ${FILE_LIMITS.assetPixels} pixels.`,
+    );
   return { ...upload, ...size };
 }
 
@@ -50,10 +50,10 @@ interface AssetFields {
   externalId?: string | null | undefined;
 }
 
-/** An image that was looked at, and where its bytes wait. */
+/** A checked image, and its contents if they are staged. */
 export type StagedImage = Upload & ImageSize & { readonly staged: Staged | null };
 
-/** Saves an image; the same one again answers what is there. Throws ApiError storage_quota_exceeded. */
+/** Stores an image. The same bytes again return the stored one, with status 200. Throws ApiError storage_quota_exceeded. */
 export async function saveAsset(
   tx: AgentTx,
   deps: AgentDeps,
@@ -90,19 +90,8 @@ export async function saveAsset(
   return { status: 201, body: showAsset(deps, row) };
 }
 
-/** One image. Throws ApiError not_found. */
-export async function findAsset(q: Source, workspaceId: string, id: string): Promise<AssetRow> {
-  const { assets: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
-  if (!row) throw notFound("asset", id);
-  return row;
-}
-
 /** Throws ApiError not_found for the first of these images that is not in the library. */
-export async function assertAssets(q: Source, workspaceId: string, ids: readonly string[]): Promise<void> {
+export async function assertAssets(q: AgentQuery, workspaceId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { assets: t } = q.t;
   const rows = await q
@@ -114,41 +103,15 @@ export async function assertAssets(q: Source, workspaceId: string, ids: readonly
   if (missing !== undefined) throw notFound("asset", missing);
 }
 
-export async function listAssets(
-  read: Reader<AgentTables>,
-  deps: Pick<AgentDeps, "baseUrl">,
-  workspaceId: string,
-  input: PageInput,
-): Promise<Page<Asset>> {
-  const { assets: t } = read.t;
-  const where = eq(t.workspaceId, workspaceId);
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => showAsset(deps, row),
-  );
-}
-
-/** Deletes an image, and lets go of it as the logo. Throws ApiError not_found. */
+/** Deletes an image. A brand whose logo it was has none afterwards. Throws ApiError not_found. */
 export async function deleteAsset(
   tx: AgentTx,
   deps: Pick<AgentDeps, "baseUrl" | "queue">,
   workspaceId: string,
   id: string,
 ): Promise<Asset> {
-  await lockFiles(tx, workspaceId);
-  const row = await findAsset(tx, workspaceId, id);
-  const { assets: t, brands: b } = tx.t;
-  await tx.delete(t).where(eq(t.id, id));
-  await releaseContent(tx, deps, workspaceId, row.sha256);
+  const row = await deleteFile(tx, deps, "assets", workspaceId, id);
+  const { brands: b } = tx.t;
   await tx
     .update(b)
     .set({ logoAssetId: null })

@@ -1,73 +1,69 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import type { AgentContext, Handlers } from "../../http/handler.ts";
-import { checkImage, deleteAsset, findAsset, listAssets, type StagedImage, saveAsset, showAsset } from "./assets.ts";
+import { checkImage, deleteAsset, type StagedImage, saveAsset, showAsset } from "./assets.ts";
 import type { Staged } from "./contents.ts";
-import {
-  checkLeadMagnet,
-  deleteLeadMagnet,
-  findLeadMagnet,
-  listLeadMagnets,
-  type StagedFile,
-  saveLeadMagnet,
-  showLeadMagnet,
-  updateLeadMagnet,
-} from "./lead-magnets.ts";
-import type { FileOwner } from "./room.ts";
+import { checkLeadMagnet, deleteLeadMagnet, type StagedFile, saveLeadMagnet, showLeadMagnet, updateLeadMagnet } from "./lead-magnets.ts";
+import { findFile, listFiles } from "./library.ts";
+import type { FileOwner } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
 export const assetHandlers: Handlers<typeof contract.assets> = {
-  list: (input, { read, deps, workspaceId }) => listAssets(read, deps, workspaceId, input),
+  list: (input, { read, deps, workspaceId }) => listFiles(read, "assets", workspaceId, input, (row) => showAsset(deps, row)),
   create: {
-    prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkImage(input, context.file)),
-    run: (input, { tx, deps, workspaceId }, image: StagedImage) => saveAsset(tx, deps, byPerson(workspaceId), input, image),
-    undo: ({ deps }, { staged }: StagedImage) => deps.staging.drop(staged),
+    prepare: (input, context) => stage(context, ownedByPerson(context), checkImage(input, context.file)),
+    run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, ownedByPerson(context), input, image),
+    undo: dropStaged,
   },
-  get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await findAsset(read, workspaceId, id)),
+  get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await findFile(read, "assets", workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAsset(tx, deps, workspaceId, id),
 };
 
 export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
-  list: (input, { read, deps, workspaceId }) => listLeadMagnets(read, deps, workspaceId, input),
+  list: (input, { read, deps, workspaceId }) => listFiles(read, "leadMagnets", workspaceId, input, (row) => showLeadMagnet(deps, row)),
   create: {
-    prepare: (input, context) => stage(context, byPerson(context.workspaceId), checkLeadMagnet(input, context.file)),
-    run: (input, { tx, deps, workspaceId }, file: StagedFile) => saveLeadMagnet(tx, deps, byPerson(workspaceId), input, file),
-    undo: ({ deps }, { staged }: StagedFile) => deps.staging.drop(staged),
+    prepare: (input, context) => stage(context, ownedByPerson(context), checkLeadMagnet(input, context.file)),
+    run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, ownedByPerson(context), input, file),
+    undo: dropStaged,
   },
-  get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await findLeadMagnet(read, workspaceId, id)),
+  get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await findFile(read, "leadMagnets", workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteLeadMagnet(tx, deps, workspaceId, id),
 };
 
 export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
   create: {
-    prepare: (input, context) => stage(context, byAgent(context), checkImage(input, context.file)),
-    run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, byAgent(context), input, image),
-    undo: ({ deps }, { staged }: StagedImage) => deps.staging.drop(staged),
+    prepare: (input, context) => stage(context, ownedByAgent(context), checkImage(input, context.file)),
+    run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, ownedByAgent(context), input, image),
+    undo: dropStaged,
   },
 };
 
 export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
   create: {
-    prepare: (input, context) => stage(context, byAgent(context), checkLeadMagnet(input, context.file)),
-    run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, byAgent(context), input, file),
-    undo: ({ deps }, { staged }: StagedFile) => deps.staging.drop(staged),
+    prepare: (input, context) => stage(context, ownedByAgent(context), checkLeadMagnet(input, context.file)),
+    run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, ownedByAgent(context), input, file),
+    undo: dropStaged,
   },
-  update: ({ id, ...change }, context) => updateLeadMagnet(context.tx, context.deps, byAgent(context), id, change),
+  update: ({ id, ...change }, context) => updateLeadMagnet(context.tx, context.deps, ownedByAgent(context), id, change),
 };
 
-function byPerson(workspaceId: string): FileOwner {
+function ownedByPerson({ workspaceId }: { readonly workspaceId: string }): FileOwner {
   return { workspaceId, activationId: null };
 }
 
-function byAgent({ workspaceId, agent }: AgentContext): FileOwner {
+function ownedByAgent({ workspaceId, agent }: AgentContext): FileOwner {
   return { workspaceId, activationId: agent.activationId };
 }
 
-/** A file whose bytes are on their way into the database before the transaction that keeps it. */
+/** Writes a file's bytes before the transaction that stores the file. */
 async function stage<F extends Upload>(
   { deps, signal }: { readonly deps: AgentDeps; signal(): AbortSignal },
   owner: FileOwner,
   file: F,
 ): Promise<F & { readonly staged: Staged | null }> {
   return { ...file, staged: await deps.staging.stage(owner, file, signal()) };
+}
+
+function dropStaged({ deps }: { readonly deps: AgentDeps }, { staged }: { readonly staged: Staged | null }): Promise<void> {
+  return deps.staging.drop(staged);
 }

@@ -4,8 +4,8 @@ export interface ImageSize {
   readonly height: number;
 }
 
-// Pieces of an image that are looked at: far more than cameras and programs write, and a millisecond or two.
-const MAX_PIECES = 100_000;
+// The most chunks of an image to read: far more than cameras and programs write, in a millisecond or two.
+const MAX_CHUNKS = 100_000;
 
 const IHDR = 0x49484452;
 const IEND = 0x49454e44;
@@ -19,7 +19,7 @@ const READERS: Readonly<Record<string, (v: DataView) => ImageSize>> = {
   "image/webp": webp,
 };
 
-/** The size an image says it has, from its header: nothing is decoded. Null for one that is cut off, broken or empty. */
+/** The size in an image's header, without decoding it. Null for an image that is cut off, broken or empty. */
 export function imageSize(type: string, bytes: Uint8Array): ImageSize | null {
   try {
     const size = READERS[type]?.(view(bytes));
@@ -34,11 +34,11 @@ function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The header, if the chunks behind it lead to the last one. */
+/** Reads the header, if the chunks after it lead to the final one. */
 function png(v: DataView): ImageSize {
   if (v.getUint32(12) !== IHDR) throw new RangeError("a PNG begins with its header");
   for (let at = 8, n = 0; v.getUint32(at + 4) !== IEND; at += 12 + v.getUint32(at), n += 1)
-    if (n === MAX_PIECES) throw new RangeError("a PNG of too many chunks");
+    if (n === MAX_CHUNKS) throw new RangeError("a PNG of too many chunks");
   return { width: v.getUint32(16), height: v.getUint32(20) };
 }
 
@@ -46,11 +46,11 @@ function gif(v: DataView): ImageSize {
   return { width: v.getUint16(6, true), height: v.getUint16(8, true) };
 }
 
-/** Walks the segments to the frame header; what stands between is skipped, never read. */
+/** Skips the segments up to the frame header. */
 function jpeg(v: DataView): ImageSize {
   if (!Buffer.from(v.buffer, v.byteOffset, v.byteLength).includes(JPEG_END)) throw new RangeError("a JPEG without an end");
   let at = 2;
-  for (let n = 0; n < MAX_PIECES; n += 1) {
+  for (let n = 0; n < MAX_CHUNKS; n += 1) {
     if (v.getUint8(at) !== 0xff) throw new RangeError("a JPEG segment begins with FF");
     const marker = v.getUint8(at + 1);
     if (marker === 0xff) at += 1;

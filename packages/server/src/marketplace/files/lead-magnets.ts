@@ -1,35 +1,22 @@
-import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, lt } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
-import { ApiError, notFound } from "../../lib/api-error.ts";
+import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables, Tables } from "../../schema.ts";
-import { releaseContent, type Staged, storeContent } from "./contents.ts";
+import { type Staged, storeContent } from "./contents.ts";
+import { listZipEntries } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
-import { makeLinkToken } from "./links.ts";
-import { type FileOwner, lockFiles } from "./room.ts";
+import { deleteFile, type FileRow, findFile } from "./library.ts";
+import { downloadUrl } from "./links.ts";
+import type { FileOwner } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
-import { listZipEntries } from "./zip.ts";
 
-export type LeadMagnetRow = Tables["leadMagnets"]["$inferSelect"];
+export type LeadMagnetRow = FileRow<"leadMagnets">;
 
-type Source = Reader<AgentTables> | AgentTx;
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 
 const HOUR = 3_600_000;
-
-/** A link to a lead magnet that works for `ms`. */
-export function downloadUrl(deps: LinkDeps, id: string, ms: number): string {
-  return `${deps.baseUrl()}${downloadPath(deps, id, ms)}`;
-}
-
-/** The same for pages of this server. */
-export function downloadPath(deps: LinkDeps, id: string, ms: number): string {
-  return `/f/${makeLinkToken(deps, "download", id, ms)}`;
-}
 
 export function showLeadMagnet(deps: LinkDeps, row: LeadMagnetRow): LeadMagnet {
   return {
@@ -45,7 +32,7 @@ export function showLeadMagnet(deps: LinkDeps, row: LeadMagnetRow): LeadMagnet {
   };
 }
 
-/** A file that may be given out. Throws ApiError, of `checkUpload` or corrupt_file. */
+/** Checks a lead magnet. Throws ApiError as `checkUpload` does, or corrupt_file. */
 export function checkLeadMagnet(input: FileInput, file: FileBody): Upload {
   const upload = checkUpload(input, file, { types: LEAD_MAGNET_TYPES, max: FILE_LIMITS.leadMagnet });
   const { type, bytes } = upload;
@@ -53,14 +40,14 @@ export function checkLeadMagnet(input: FileInput, file: FileBody): Upload {
     (type.startsWith("image/") && imageSize(type, bytes) === null) ||
     (/zip|officedocument/.test(type) && listZipEntries(bytes) === null) ||
     (type === "application/pdf" && !Buffer.from(bytes.subarray(-2048)).includes("%%EOF"));
-  if (broken) throw new ApiError("corrupt_file", "The file is broken or cut off: its end is missing, or does not fit its beginning.");
+  if (broken) throw new ApiError("corrupt_file", "The file is broken or cut off: its end is missing or does not match its beginning.");
   return upload;
 }
 
-/** A file that was looked at, and where its bytes wait. */
+/** A checked file, and its contents if they are staged. */
 export type StagedFile = Upload & { readonly staged: Staged | null };
 
-/** Saves a lead magnet. Throws ApiError storage_quota_exceeded. */
+/** Stores a lead magnet. Throws ApiError storage_quota_exceeded. */
 export async function saveLeadMagnet(
   tx: AgentTx,
   deps: AgentDeps,
@@ -87,18 +74,7 @@ export async function saveLeadMagnet(
   return showLeadMagnet(deps, row);
 }
 
-/** One lead magnet. Throws ApiError not_found. */
-export async function findLeadMagnet(q: Source, workspaceId: string, id: string): Promise<LeadMagnetRow> {
-  const { leadMagnets: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
-  if (!row) throw notFound("lead magnet", id);
-  return row;
-}
-
-/** Changes what people read of a lead magnet. Throws ApiError not_found or not_owner. */
+/** Changes the title or description of an agent's own lead magnet. Throws ApiError not_found or not_owner. */
 export async function updateLeadMagnet(
   tx: AgentTx,
   deps: AgentDeps,
@@ -106,7 +82,7 @@ export async function updateLeadMagnet(
   id: string,
   { title, description }: { title?: string | undefined; description?: string | null | undefined },
 ): Promise<LeadMagnet> {
-  const before = await findLeadMagnet(tx, workspaceId, id);
+  const before = await findFile(tx, "leadMagnets", workspaceId, id);
   if (before.activationId !== activationId) throw new ApiError("not_owner", "This lead magnet was not uploaded by this agent.");
   const row: LeadMagnetRow = {
     ...before,
@@ -117,41 +93,15 @@ export async function updateLeadMagnet(
   return showLeadMagnet(deps, row);
 }
 
-export async function listLeadMagnets(
-  read: Reader<AgentTables>,
-  deps: LinkDeps,
-  workspaceId: string,
-  input: PageInput,
-): Promise<Page<LeadMagnet>> {
-  const { leadMagnets: t } = read.t;
-  const where = eq(t.workspaceId, workspaceId);
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => showLeadMagnet(deps, row),
-  );
-}
-
-/** Deletes a lead magnet; pages let go of it. Throws ApiError not_found. */
+/** Deletes a lead magnet. Landing pages that offered it stay up without it. Throws ApiError not_found. */
 export async function deleteLeadMagnet(
   tx: AgentTx,
   deps: LinkDeps & Pick<AgentDeps, "queue">,
   workspaceId: string,
   id: string,
 ): Promise<LeadMagnet> {
-  await lockFiles(tx, workspaceId);
-  const row = await findLeadMagnet(tx, workspaceId, id);
-  const { leadMagnets: t, landingPages: p } = tx.t;
-  await tx.delete(t).where(eq(t.id, id));
+  const row = await deleteFile(tx, deps, "leadMagnets", workspaceId, id);
+  const { landingPages: p } = tx.t;
   await tx.update(p).set({ leadMagnetId: null }).where(eq(p.leadMagnetId, id));
-  await releaseContent(tx, deps, workspaceId, row.sha256);
   return showLeadMagnet(deps, row);
 }

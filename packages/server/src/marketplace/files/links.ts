@@ -1,21 +1,43 @@
 import type { AgentDeps } from "../../deps.ts";
 import { SealBroken } from "../../lib/seal.ts";
 
-/** What a link lets its holder see. */
+type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
+
+/** What a link grants access to. */
 export type LinkPurpose = "download" | "preview";
 
-/** The end of a link that works for `ms`: what it leads to and until when, encrypted, so that no other can be made. */
-export function makeLinkToken({ seal, clock }: Pick<AgentDeps, "seal" | "clock">, place: LinkPurpose, id: string, ms: number): string {
-  return Buffer.from(seal.seal(`${clock.now() + ms} ${id}`, `link:${place}`)).toString("base64url");
+/** The public address of an image, for mails and pages elsewhere. */
+export function assetUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string {
+  return `${baseUrl()}${assetPath(id)}`;
 }
 
-/** What a link leads to; null for one that was never made, is over, or belongs elsewhere. */
-export function openLinkToken({ seal, clock }: Pick<AgentDeps, "seal" | "clock">, place: LinkPurpose, token: string): string | null {
+/** The path of an image on this server. */
+export function assetPath(id: string): string {
+  return `/a/${id}`;
+}
+
+/** The address of a lead magnet that works for `ms`. */
+export function downloadUrl(deps: LinkDeps, id: string, ms: number): string {
+  return `${deps.baseUrl()}${downloadPath(deps, id, ms)}`;
+}
+
+/** The path of a lead magnet on this server that works for `ms`. */
+export function downloadPath(deps: LinkDeps, id: string, ms: number): string {
+  return `/f/${makeLinkToken(deps, "download", id, ms)}`;
+}
+
+/** A token for a link that works for `ms`. It is encrypted and authenticated, so it cannot be forged or changed. */
+export function makeLinkToken({ seal, clock }: Pick<AgentDeps, "seal" | "clock">, purpose: LinkPurpose, id: string, ms: number): string {
+  return Buffer.from(seal.seal(`${clock.now() + ms} ${id}`, `link:${purpose}`)).toString("base64url");
+}
+
+/** The id a token grants access to; null for a token that is forged, expired or for another purpose. */
+export function openLinkToken({ seal, clock }: Pick<AgentDeps, "seal" | "clock">, purpose: LinkPurpose, token: string): string | null {
   const sealed = Buffer.from(token.slice(0, 200), "base64url");
-  // In one way of writing only: what is no digit, or too much, would be passed over.
+  // Only the canonical spelling: decoding base64url ignores invalid and surplus characters.
   if (sealed.length < 30 || sealed.toString("base64url") !== token) return null;
   try {
-    const [until, id] = seal.open(sealed, `link:${place}`).split(" ");
+    const [until, id] = seal.open(sealed, `link:${purpose}`).split(" ");
     return clock.now() < Number(until) ? (id ?? null) : null;
   } catch (error) {
     if (error instanceof SealBroken) return null;

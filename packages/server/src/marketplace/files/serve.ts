@@ -4,9 +4,7 @@ import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
-import { contentDisposition } from "./file-name.ts";
 import { openLinkToken } from "./links.ts";
-import { parseRange } from "./range.ts";
 
 interface Served {
   readonly workspaceId: string;
@@ -16,16 +14,22 @@ interface Served {
   readonly fileName: string;
 }
 
-// A file is never a page of ours, whatever a browser makes of its bytes.
+/** The first and last byte of a part of a file, counted from 0. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+// An uploaded file must never act as a page of this server, whatever a browser takes it for.
 const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/** Files that are served to everybody. */
+/** The public addresses of files. */
 export function publicFiles(deps: Deps): readonly PublicPage[] {
   return [assetPage(deps), downloadPage(deps)];
 }
 
 function fileNotFound(): ApiError {
-  return new ApiError("not_found", "This file is not here, or no longer.");
+  return new ApiError("not_found", "File not found. It may have been deleted.");
 }
 
 function toStream(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
@@ -39,7 +43,7 @@ function toStream(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   });
 }
 
-/** A file, whole or the piece that is asked for (RFC 9110). */
+/** Answers with a file or the requested range of it (RFC 9110). */
 function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderList): PageResponse {
   const etag = `"${file.sha256.slice(0, 32)}"`;
   const common: HeaderList = [
@@ -49,16 +53,16 @@ function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderL
     ["accept-ranges", "bytes"],
     ["etag", etag],
   ];
-  const wanted = visit.header("if-match");
-  if (wanted !== null && !wanted.split(",").some((one) => one.trim() === etag || one.trim() === "*"))
+  const ifMatch = visit.header("if-match");
+  if (ifMatch !== null && !ifMatch.split(",").some((one) => one.trim() === etag || one.trim() === "*"))
     return { status: 412, headers: [...headers, ["content-security-policy", FILE_POLICY]], body: null, length: 0 };
-  const known = visit.header("if-none-match");
-  if (known?.split(",").some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*"))
+  const ifNoneMatch = visit.header("if-none-match");
+  if (ifNoneMatch?.split(",").some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*"))
     return { status: 304, headers: common, body: null };
-  const within = visit.header("if-range");
-  // A HEAD asks for no piece (RFC 9110, 14.2).
-  const asked = visit.method === "GET" && (within === null || within === etag) ? visit.header("range") : null;
-  const range = parseRange(asked, file.size);
+  const ifRange = visit.header("if-range");
+  // Range applies to GET only (RFC 9110, 14.2).
+  const rangeHeader = visit.method === "GET" && (ifRange === null || ifRange === etag) ? visit.header("range") : null;
+  const range = parseRange(rangeHeader, file.size);
   if (range === "unsatisfiable")
     return {
       status: 416,
@@ -75,7 +79,7 @@ function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderL
   };
 }
 
-/** Images of the asset library, shown wherever mails and pages show them. */
+/** Images of the asset library, embedded by mails and pages. */
 function assetPage(deps: Deps): PublicPage {
   return {
     path: "/a/:id",
@@ -94,7 +98,7 @@ function assetPage(deps: Deps): PublicPage {
   };
 }
 
-/** Lead magnets, for those who have a link that still works. */
+/** Lead magnets, behind a link that expires. */
 function downloadPage(deps: Deps): PublicPage {
   return {
     path: "/f/:token",
@@ -109,7 +113,7 @@ function downloadPage(deps: Deps): PublicPage {
               .select()
               .from(t)
               .where(and(eq(t.id, id)));
-      if (!row) throw new ApiError("not_found", "This link does not work, or no longer. Please sign up again to get another one.");
+      if (!row) throw new ApiError("not_found", "This link is invalid or has expired. Sign up again to get a new one.");
       return sendFile(deps, row, visit, [
         ["cache-control", "private, no-cache"],
         ["content-disposition", contentDisposition("attachment", row.fileName)],
@@ -118,4 +122,27 @@ function downloadPage(deps: Deps): PublicPage {
       ]);
     },
   };
+}
+
+/**
+ * Parses a Range header with one range (RFC 9110, 14.2); null for the whole file. An unknown unit or several ranges count as
+ * the whole file, as the RFC allows.
+ */
+function parseRange(header: string | null, size: number): Range | "unsatisfiable" | null {
+  const match = /^bytes\s*=\s*(\d{0,30})-(\d{0,30})$/i.exec(header?.trim() ?? "");
+  if (!match) return null;
+  const [, from = "", to = ""] = match;
+  if (from === "" && to === "") return null;
+  if (from === "") return Number(to) === 0 || size === 0 ? "unsatisfiable" : { first: Math.max(0, size - Number(to)), last: size - 1 };
+  const first = Number(from);
+  if (to !== "" && Number(to) < first) return null;
+  if (first >= size) return "unsatisfiable";
+  return { first, last: to === "" ? size - 1 : Math.min(Number(to), size - 1) };
+}
+
+/** A Content-Disposition with a file name (RFC 6266). */
+function contentDisposition(how: "inline" | "attachment", fileName: string): string {
+  const ascii = fileName.replace(/[^A-Za-z0-9._ -]/g, "_");
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `${how}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }

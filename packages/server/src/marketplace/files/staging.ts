@@ -4,26 +4,26 @@ import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
-import { assertQuota, type FileOwner, lockFiles } from "./room.ts";
+import { assertQuota, type FileOwner, lockFiles } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
-/** Where the bytes of large files wait until they are kept. */
+/** Writes the bytes of large files before the transaction that stores the file. */
 export interface Staging {
   /**
-   * Writes the parts of a file, each in a transaction of its own: others write in between, and nobody sees the file before it
-   * is kept. Its room is taken at once, and given back when it comes to nothing or when who uploads has `gone`. Null for a file
-   * of one part, or one that is known already: those are kept as they are. Throws ApiError storage_quota_exceeded,
-   * storage_unavailable, validation_error.
+   * Writes the parts of a file, each in its own transaction, so that others can write in between. The file is invisible until
+   * it is stored. Its quota is taken at once and released when the upload fails or the client has `gone`. Null for a file of
+   * one part or with known bytes, which needs no staging. Throws ApiError storage_quota_exceeded, storage_unavailable or
+   * validation_error.
    */
   stage(owner: FileOwner, upload: Upload, gone: AbortSignal): Promise<Staged | null>;
-  /** Gives up what was staged and not kept. */
+  /** Deletes staged contents that were not stored. */
   drop(staged: Staged | null): Promise<void>;
 }
 
-// After this long without a further part nobody uploads any more: the process has died. An upload is in memory when its parts
-// are written, which takes a second or two.
+// Without a further part for this long the process must have died: an upload is in memory before its parts are written, and
+// writing takes a second or two.
 const ABANDONED_MS = 3_600_000;
-// Parts that are dropped in one transaction.
+// Parts deleted in one transaction.
 const STEP = 8;
 
 type StagingDeps = Pick<Deps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
@@ -49,7 +49,7 @@ export function createStaging(depsOf: () => StagingDeps): Staging {
         await writeParts(deps, contentId, upload, gone);
       } catch (error) {
         await drop(deps, { contentId }).catch((failed: unknown) =>
-          log.warn("an upload that failed keeps its room", { error: String(failed) }),
+          log.warn("could not delete a failed upload; its quota is released within the hour", { error: String(failed) }),
         );
         throw error;
       }
@@ -61,8 +61,12 @@ export function createStaging(depsOf: () => StagingDeps): Staging {
   };
 }
 
-/** Drops contents that nobody went on with, and the parts of those that are gone. */
-export function sweepContents({ db, clock }: Deps): JobHandler {
+export function fileJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+  return { [SWEEP_JOB]: sweepContents(deps) };
+}
+
+/** Deletes abandoned contents, and the parts of deleted ones. */
+function sweepContents({ db, clock }: Deps): JobHandler {
   return async ({ payload }) => {
     const contentId = String(payload.contentId);
     const { fileContents: c, fileParts: p } = db.read.t;
@@ -91,20 +95,20 @@ function assertConnected(gone: AbortSignal): void {
   if (gone.aborted) throw new ApiError("validation_error", "The connection ended before the file was stored.");
 }
 
-/** Writes the parts of a file for which there is room. Throws ApiError storage_unavailable or validation_error. */
+/** Writes the parts of a file whose quota is taken. Throws ApiError storage_unavailable or validation_error. */
 async function writeParts({ db, clock }: StagingDeps, contentId: string, upload: Upload, gone: AbortSignal): Promise<void> {
   for (let part = 0; part * PART_BYTES < upload.bytes.length; part += 1) {
     assertConnected(gone);
     await db.tx(async (tx) => {
       const { fileContents: c, fileParts } = tx.t;
-      // Written with each part: what is swept meanwhile gets no further one.
+      // Updated with each part, so that contents a sweep has deleted get no further part.
       const [there] = await tx
         .update(c)
         .set({ stagedAt: clock.now() })
         .where(and(eq(c.id, contentId), isNotNull(c.stagedAt)))
         .returning({ id: c.id });
       if (!there)
-        throw new ApiError("storage_unavailable", "The upload took too long, and was given up.", { headers: { "retry-after": "1" } });
+        throw new ApiError("storage_unavailable", "The upload took too long and was cancelled.", { headers: { "retry-after": "1" } });
       await tx.insert(fileParts).values({ contentId, part, bytes: getPart(upload, part) });
     });
   }

@@ -8,7 +8,7 @@ export function fileTables(c: ColumnTypes) {
       {
         id: c.text("id").primaryKey(),
         workspaceId: c.text("workspace_id").notNull(),
-        /** The agent that saved it; null for a person. */
+        /** The agent that stored it; null for a person. */
         activationId: c.text("activation_id"),
         sha256: c.text("sha256").notNull(),
         fileName: c.text("file_name").notNull(),
@@ -48,7 +48,7 @@ export function fileTables(c: ColumnTypes) {
         c.index("lead_magnets_activation").on(t.activationId),
       ],
     ),
-    /** Contents of assets and lead magnets, once per workspace; the bytes stand in parts, so that a piece can be read alone. */
+    /** Contents of assets and lead magnets, stored once per workspace. The bytes are in parts, so that a range can be read alone. */
     fileContents: c.table(
       "file_contents",
       {
@@ -56,9 +56,9 @@ export function fileTables(c: ColumnTypes) {
         workspaceId: c.text("workspace_id").notNull(),
         sha256: c.text("sha256").notNull(),
         size: c.int("size").notNull(),
-        /** Whose room it takes while it is not kept yet; null for a person, and once it is kept. */
+        /** The agent whose quota it takes while staged; null for a person, and once stored. */
         activationId: c.text("activation_id"),
-        /** When the last of its parts came; null once it is kept: until then nothing leads to it. */
+        /** When its latest part was written; null once it is stored. Until then no file refers to it. */
         stagedAt: c.instant("staged_at"),
       },
       (t) => [

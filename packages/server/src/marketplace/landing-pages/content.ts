@@ -4,7 +4,7 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
 import { assertAssets } from "../files/assets.ts";
-import { findLeadMagnet } from "../files/lead-magnets.ts";
+import { findFile } from "../files/library.ts";
 import type { PageRow } from "./address.ts";
 
 /** What a request says a page should show. */
@@ -34,7 +34,7 @@ export async function changedContent(
   sanitized: Sanitized | null,
 ): Promise<Content> {
   const { blocks, seo, form, leadMagnetId, listId } = input;
-  if (leadMagnetId) await findLeadMagnet(tx, workspaceId, leadMagnetId);
+  if (leadMagnetId) await findFile(tx, "leadMagnets", workspaceId, leadMagnetId);
   if (listId) await assertList(tx, workspaceId, listId);
   const images = blocks?.flatMap((block) => (block.type === "image" ? [block.assetId] : [])) ?? [];
   await assertAssets(tx, workspaceId, [...images, ...(sanitized?.assets ?? []), ...(seo?.ogAssetId ? [seo.ogAssetId] : [])]);

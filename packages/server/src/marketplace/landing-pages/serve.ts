@@ -7,8 +7,7 @@ import type { PageRequest, PageResponse, PublicPage } from "../../http/public/pu
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
 import { getBrand } from "../brand/brand.ts";
-import { downloadPath } from "../files/lead-magnets.ts";
-import { openLinkToken } from "../files/links.ts";
+import { downloadPath, openLinkToken } from "../files/links.ts";
 import { idOfRef, type PageRow, pagePath } from "./address.ts";
 import type { Document } from "./look/document.ts";
 import { landingPage, thanksPage } from "./look/page.ts";

@@ -2,7 +2,7 @@ import type { PageBlock } from "@mailsvc/sdk/contract";
 import { linkTarget } from "../../../html/addresses.ts";
 import { FORM_MARK } from "../../../html/sanitize.ts";
 import { escapeHtml } from "../../../lib/html.ts";
-import { assetPath } from "../../files/asset-url.ts";
+import { assetPath } from "../../files/links.ts";
 
 /** Parts of a page as HTML; all texts in them are shown as they are. */
 export function blocksHtml(blocks: readonly PageBlock[]): string {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { escapeHtml } from "../../../lib/html.ts";
 import type { BrandRow } from "../../brand/brand.ts";
-import { assetPath } from "../../files/asset-url.ts";
+import { assetPath } from "../../files/links.ts";
 import { themeOf } from "./theme.ts";
 
 /** A whole page, and the policy it is served under. */

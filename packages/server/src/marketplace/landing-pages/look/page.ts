@@ -1,7 +1,7 @@
 import { FORM_MARK } from "../../../html/sanitize.ts";
 import { escapeHtml } from "../../../lib/html.ts";
 import type { BrandRow } from "../../brand/brand.ts";
-import { assetPath } from "../../files/asset-url.ts";
+import { assetPath } from "../../files/links.ts";
 import { type PageRow, pagePath, pageUrl } from "../address.ts";
 import { blocksHtml } from "./blocks.ts";
 import { type Document, documentOf } from "./document.ts";

@@ -1,9 +1,7 @@
-import { listZipEntries } from "./zip.ts";
-
-/** What a file is, by its bytes. */
+/** A kind of file, detected by its bytes. */
 export interface FileKind {
   readonly type: string;
-  /** How people call it. */
+  /** Its name for people. */
   readonly name: string;
   /** The usual extension, without a dot. */
   readonly extension: string;
@@ -30,7 +28,14 @@ const UNKNOWN = kind("application/octet-stream", "file of an unknown type", "bin
 
 const KINDS = [PNG, JPEG, GIF, WEBP, PDF, ZIP, EPUB, DOCX, MP3, MP4, SVG, HTML, XML, PROGRAM, ELF, SCRIPT, TEXT];
 
-/** What a file is, told by its bytes alone. */
+const ZIP_END = 0x504b0506;
+const ZIP_ENTRY = 0x504b0102;
+const ZIP_END_SIZE = 22;
+const ZIP_MAX_COMMENT = 65_535;
+// Entries to read: those that tell the kind of a ZIP are among the first.
+const ZIP_MAX_ENTRIES = 5000;
+
+/** Detects the kind of a file by its bytes alone. */
 export function detectKind(bytes: Uint8Array): FileKind {
   if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) return PNG;
   if (startsWith(bytes, "\xff\xd8\xff")) return JPEG;
@@ -44,13 +49,13 @@ export function detectKind(bytes: Uint8Array): FileKind {
   return isMp3(bytes) ? MP3 : textKind(bytes);
 }
 
-/** What a file calls itself by the end of its name; undefined where that says nothing. */
+/** The kind a file name's extension stands for; undefined for an unknown extension. */
 export function kindByName(fileName: string): FileKind | undefined {
   const extension = /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase();
   return extension === undefined ? undefined : KINDS.find(({ extensions }) => extensions.includes(extension));
 }
 
-const SAME: Readonly<Record<string, string>> = {
+const TYPE_ALIASES: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
   "image/x-png": "image/png",
@@ -61,11 +66,30 @@ const SAME: Readonly<Record<string, string>> = {
   "video/x-m4v": "video/mp4",
 };
 
-/** The type a caller names, without what says nothing. */
+/** The media type a caller declared; undefined when it is generic or missing. */
 export function declaredType(contentType: string | undefined): string | undefined {
   const type = contentType?.split(";")[0]?.trim().toLowerCase();
   if (!type || type === "application/octet-stream" || type === "binary/octet-stream") return undefined;
-  return SAME[type] ?? type;
+  return TYPE_ALIASES[type] ?? type;
+}
+
+/** The entry names in a ZIP's directory, without unpacking; null when the directory is missing or broken. */
+export function listZipEntries(bytes: Uint8Array): string[] | null {
+  const v = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = bytes.length - ZIP_END_SIZE; at >= Math.max(0, bytes.length - ZIP_END_SIZE - ZIP_MAX_COMMENT); at -= 1) {
+    if (v.getUint32(at) !== ZIP_END) continue;
+    const names: string[] = [];
+    const count = Math.min(v.getUint16(at + 10, true), ZIP_MAX_ENTRIES);
+    let entry = v.getUint32(at + 16, true);
+    for (let i = 0; i < count; i += 1) {
+      if (entry + 46 > bytes.length || v.getUint32(entry) !== ZIP_ENTRY) return null;
+      const length = v.getUint16(entry + 28, true);
+      names.push(Buffer.from(bytes.subarray(entry + 46, entry + 46 + length)).toString("utf8"));
+      entry += 46 + length + v.getUint16(entry + 30, true) + v.getUint16(entry + 32, true);
+    }
+    return names;
+  }
+  return null;
 }
 
 function kind(type: string, name: string, ...extensions: string[]) {
@@ -77,13 +101,13 @@ function startsWith(bytes: Uint8Array, signature: string, at = 0): boolean {
 }
 
 function zipKind(bytes: Uint8Array): FileKind {
-  // An EPUB says what it is in its first entry, which is not packed.
+  // The first entry of an EPUB names its type and is not compressed.
   if (startsWith(bytes, "mimetypeapplication/epub+zip", 30)) return EPUB;
   const names = listZipEntries(bytes) ?? [];
   return names.includes("[Content_Types].xml") && names.some((name) => name.startsWith("word/")) ? DOCX : ZIP;
 }
 
-/** Frames of an MP3 begin with eleven set bits, then a layer and a bit rate that exist. */
+/** An MP3 frame starts with eleven set bits, then a valid layer and bit rate. */
 function isMp3(bytes: Uint8Array): boolean {
   if (startsWith(bytes, "ID3")) return true;
   const [a = 0, b = 0, c = 0] = bytes;

@@ -3,23 +3,23 @@ import { and, count, eq, isNotNull, sum } from "drizzle-orm";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 
-/** Who saves a file: an agent, or a person. */
+/** Who stores a file: an agent, or a person when `activationId` is null. */
 export interface FileOwner {
   readonly workspaceId: string;
   readonly activationId: string | null;
 }
 
 /**
- * Writes the workspace's row: of two transactions that count its files, add one or drop one at once, the later one sees
- * what the other did.
+ * Locks the workspace's row, so that of two transactions that count, add or delete its files, the second sees what the first
+ * did.
  */
 export async function lockFiles(tx: AgentTx, workspaceId: string): Promise<void> {
   await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
 }
 
 /**
- * Throws ApiError storage_quota_exceeded when a file has no room with its agent, or in the workspace. Exact behind
- * `lockFiles`; what others are still uploading counts.
+ * Throws ApiError storage_quota_exceeded when a file exceeds the quota of its agent or workspace. Uploads under way count.
+ * Exact after `lockFiles`.
  */
 export async function assertQuota(
   tx: AgentTx,
@@ -30,14 +30,13 @@ export async function assertQuota(
   const { activationBytes, activationFiles, workspaceBytes } = FILE_LIMITS;
   if (activationId !== null) {
     const used = await getUsage(tx, { workspaceId, activationId });
-    if (used.files >= activationFiles)
-      throw quotaExceeded(`This agent keeps ${used.files} files here; more than ${activationFiles} are not taken.`);
+    if (used.files >= activationFiles) throw quotaExceeded(`This agent has stored ${used.files} files; the limit is ${activationFiles}.`);
     if (used.bytes + size > activationBytes)
       throw quotaExceeded(
-        `This agent keeps ${formatMb(used.bytes)} here; with this file it would be more than ${formatMb(activationBytes)}.`,
+        `This agent has stored ${formatMb(used.bytes)}; with this file it would exceed its ${formatMb(activationBytes)}.`,
       );
   }
-  // What the workspace has already takes no more of its room.
+  // The workspace stores known bytes once.
   if (of === "known bytes") return;
   const { fileContents: t } = tx.t;
   const [all] = await tx
@@ -45,7 +44,7 @@ export async function assertQuota(
     .from(t)
     .where(eq(t.workspaceId, workspaceId));
   if ((all?.bytes ?? 0) + size > workspaceBytes)
-    throw quotaExceeded(`The files of this workspace would take more than ${formatMb(workspaceBytes)}.`);
+    throw quotaExceeded(`With this file the workspace would exceed its ${formatMb(workspaceBytes)} of files.`);
 }
 
 function quotaExceeded(message: string): ApiError {
@@ -56,7 +55,7 @@ function formatMb(bytes: number): string {
   return `${Math.round(bytes / (1024 * 1024))} MB`;
 }
 
-/** What an activation keeps, and what it is about to: files and bytes. */
+/** Files and bytes of an activation, stored or being uploaded. */
 async function getUsage(tx: AgentTx, { workspaceId, activationId }: { workspaceId: string; activationId: string }) {
   const { assets, leadMagnets, fileContents: c } = tx.t;
   const used = { files: 0, bytes: 0 };

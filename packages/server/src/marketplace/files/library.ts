@@ -1,0 +1,68 @@
+import type { Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { Reader } from "../../db/db.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
+import { notFound } from "../../lib/api-error.ts";
+import type { AgentTables } from "../../schema.ts";
+import { releaseContent } from "./contents.ts";
+import { lockFiles } from "./quota.ts";
+
+/** The libraries of a workspace's files. */
+type Library = "assets" | "leadMagnets";
+
+export type FileRow<L extends Library> = AgentTables[L]["$inferSelect"];
+
+const NAMES: Readonly<Record<Library, string>> = { assets: "asset", leadMagnets: "lead magnet" };
+
+/** A file of this workspace. Throws ApiError not_found. */
+export async function findFile<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
+  const t: AgentTables[Library] = q.t[library];
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  if (!row) throw notFound(NAMES[library], id);
+  return row as FileRow<L>;
+}
+
+/** The files of a workspace, newest first. */
+export function listFiles<L extends Library, Item>(
+  read: Reader<AgentTables>,
+  library: L,
+  workspaceId: string,
+  input: PageInput,
+  show: (row: FileRow<L>) => Item,
+): Promise<Page<Item>> {
+  const t: AgentTables[Library] = read.t[library];
+  const where = eq(t.workspaceId, workspaceId);
+  return pageOf(
+    input,
+    async ({ before, limit, offset }) =>
+      (await read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset)) as FileRow<L>[],
+    () => read.$count(t, where),
+    show,
+  );
+}
+
+/** Deletes a file, and its contents unless another file has the same. Throws ApiError not_found. */
+export async function deleteFile<L extends Library>(
+  tx: AgentTx,
+  deps: Pick<AgentDeps, "queue">,
+  library: L,
+  workspaceId: string,
+  id: string,
+): Promise<FileRow<L>> {
+  await lockFiles(tx, workspaceId);
+  const row = await findFile(tx, library, workspaceId, id);
+  const t: AgentTables[Library] = tx.t[library];
+  await tx.delete(t).where(eq(t.id, id));
+  await releaseContent(tx, deps, workspaceId, row.sha256);
+  return row;
+}
