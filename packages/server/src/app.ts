@@ -35,7 +35,7 @@ import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
-import { SuppressedAddresses } from "./suppressions/suppressed.ts";
+import { SuppressionFilter } from "./suppressions/filter.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { makeDeliveries } from "./webhooks/dispatcher.ts";
 import type { DeliveryWorker } from "./webhooks/port.ts";
@@ -88,7 +88,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, overloaded: pressed }), deliveries);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
-  const suppressed = new SuppressedAddresses(queue.workers === null ? db.read : null, clock.real);
+  const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, controllable: isBendable(clock) });
@@ -103,7 +103,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       ids,
       keyCache,
       verified,
-      suppressed,
+      suppressionFilter,
       seal,
       payments,
       deliveries,
@@ -134,7 +134,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const forget = (): void => {
     keyCache.clear();
     verified.clear();
-    suppressed.clear();
+    suppressionFilter.clear();
     limiter.clear();
     runClock.reset();
   };

@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import type { Audience } from "./contacts/contacts.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -17,17 +18,8 @@ import type { NewJob, Queue } from "./queue/queue.ts";
 import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
-import type { SuppressedAddresses } from "./suppressions/suppressed.ts";
+import type { SuppressionFilter } from "./suppressions/filter.ts";
 import type { Deliveries } from "./webhooks/port.ts";
-
-/**
- * What follows in other features when contacts change, in the same transaction. They know contacts, so contacts cannot
- * know them: it is put together in `features.ts`.
- */
-export interface Audience {
-  /** Contacts were written, or what rules may ask of them has changed: segments follow. */
-  changed(tx: Tx, deps: Deps, workspaceId: string, contactSeqs: readonly number[]): Promise<void>;
-}
 
 /** Everything the product takes from outside. Made in one place (`app.ts`), passed down, never reached for. */
 export interface Deps {
@@ -43,7 +35,7 @@ export interface Deps {
   readonly log: Log;
   readonly keyCache: KeyCache;
   readonly verified: VerifiedSenders;
-  readonly suppressed: SuppressedAddresses;
+  readonly suppressionFilter: SuppressionFilter;
   readonly seal: Seal;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;

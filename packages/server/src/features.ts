@@ -1,9 +1,9 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
-import type { ContactLinks } from "./contacts/contacts.ts";
+import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
+import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
-import { FOLD_JOB, foldCounts } from "./contacts/jobs.ts";
 import { peopleHandlers } from "./data-subjects/handlers.ts";
-import type { Audience, Deps } from "./deps.ts";
+import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
 import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
@@ -20,7 +20,7 @@ import { keyHandlers } from "./keys/handlers.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
-import { CLEAR_JOB, forgetMember, listsOfContact } from "./lists/lists.ts";
+import { CLEAR_JOB, listListsOfContact, removeFromLists } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
@@ -39,7 +39,14 @@ import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, walkSegment } from "./segments/jobs.ts";
-import { CLEAR_SEGMENT_JOB, follow, forgetContact, segmentsOfContact, WALK_JOB } from "./segments/segments.ts";
+import {
+  CLEAR_SEGMENT_JOB,
+  listSegmentsOfContact,
+  recordEngagement,
+  removeFromSegments,
+  syncMembership,
+  WALK_JOB,
+} from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
@@ -52,15 +59,19 @@ type DevNoun = "inbox" | "clock" | "world" | "faults";
 
 type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G]> };
 
-/** What features keep of contacts, and drop with them. */
+/** What features store about contacts, and delete with them. */
 const contactLinks: readonly ContactLinks[] = [
-  { lists: (q, { seq }) => listsOfContact(q, seq), forget: (tx, { seq }) => forgetMember(tx, seq) },
-  { segments: segmentsOfContact, forget: forgetContact },
+  { lists: (q, { seq }) => listListsOfContact(q, seq), forget: (tx, { seq }) => removeFromLists(tx, seq) },
+  { segments: listSegmentsOfContact, forget: removeFromSegments },
   { forget: (tx, { id }) => forgetSignups(tx, id) },
 ];
 
-/** What follows when contacts change. */
-export const audience: Audience = { changed: follow };
+/** Who reacts to changes around contacts. */
+export const audience: Audience = {
+  contactsChanged: syncMembership,
+  addressesSuppressed: applySuppressions,
+  emailEngaged: recordEngagement,
+};
 
 /** When a listing ends, nothing more is paid for it, and its activations end. */
 export const listingHooks: ListingHooks = {

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { tagKeys } from "../src/contacts/counts.ts";
+import { tagKeys } from "../src/contacts/normalize.ts";
 import type { TestWorld } from "../src/testing.ts";
 
 /** Counts the contacts of a world by hand, and their entries in the index of tags, and compares that with what was kept. */

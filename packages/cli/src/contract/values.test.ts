@@ -47,6 +47,7 @@ test("fields are read off the contract", () => {
     "tag:map",
     "attachments:json",
     "scheduled-at:instant",
+    "bypass-unsubscribe:boolean",
   ]);
   expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean"]);
 });

@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { AddressError, addressKey, parseAddress } from "@mailsvc/sdk/contract";
+import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { listFaults } from "../contract/validate.ts";
 import type { ImportKind } from "./kind.ts";
 import type { JsonRecord } from "./ndjson.ts";
@@ -100,7 +100,7 @@ function getSourceText(source: readonly string[] | JsonRecord): string {
 
 function readAddress(email: unknown): { key: string } | { fault: string } {
   try {
-    return { key: addressKey(parseAddress(String(email)).address) };
+    return { key: parseAddress(String(email)).key };
   } catch (error) {
     if (error instanceof AddressError) return { fault: error.message };
     throw error;

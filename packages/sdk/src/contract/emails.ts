@@ -2,7 +2,18 @@ import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { Attachments, atLeastOne, Content, FailedRecipient, Headers, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
+import {
+  Attachments,
+  atLeastOne,
+  BypassUnsubscribe,
+  Content,
+  FailedRecipient,
+  Headers,
+  Recipients,
+  ScheduledAt,
+  Subject,
+  Tags,
+} from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 
 /** The direct send request (SPEC 2), with attachments and scheduling as users of peers expect. */
@@ -18,6 +29,7 @@ export const SendRequest = atLeastOne(
     tags: Tags.optional(),
     attachments: Attachments.optional(),
     scheduledAt: ScheduledAt.optional(),
+    bypassUnsubscribe: BypassUnsubscribe.optional(),
   }),
   ["html", "text"],
   "Give html, text or both.",

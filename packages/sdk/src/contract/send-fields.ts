@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addressKey, EmailAddress, parseAddress } from "./address.ts";
+import { EmailAddress, parseAddress } from "./address.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 
@@ -144,7 +144,7 @@ export const Recipients = z.union([
       list.forEach((text, i) => {
         let key = "";
         try {
-          key = addressKey(parseAddress(text).address);
+          key = parseAddress(text).key;
         } catch {
           return; // Named already by the element's own check.
         }
@@ -165,6 +165,11 @@ export const Attachments = z
   .meta({ description: "Files, up to 20 and 20 MiB in all" });
 
 export const ScheduledAt = Instant.meta({ description: "Send later, at this instant (ISO 8601)" });
+
+export const BypassUnsubscribe = z.boolean().meta({
+  description:
+    "Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block",
+});
 
 /** One recipient of a batch that was not queued, and why. */
 export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() });

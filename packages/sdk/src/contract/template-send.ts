@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { addressKey, MailboxText, parseAddress } from "./address.ts";
-import { Attachments, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
+import { MailboxText, parseAddress } from "./address.ts";
+import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
 
 /** Values for the placeholders of a template, by name. */
 export const Variables = z
@@ -27,6 +27,7 @@ const fields = {
   tags: Tags.optional(),
   attachments: Attachments.optional(),
   scheduledAt: ScheduledAt.optional(),
+  bypassUnsubscribe: BypassUnsubscribe.optional(),
 };
 
 /** The template send request (SPEC 2), with values for single recipients, files and scheduling as users of peers expect. */
@@ -89,7 +90,7 @@ function unstorable(value: unknown, path: (string | number)[]): (string | number
 /** An address in the form addresses are compared in; null for what is none. */
 function variableKey(text: string): string | null {
   try {
-    return addressKey(parseAddress(text).address);
+    return parseAddress(text).key;
   } catch {
     return null;
   }

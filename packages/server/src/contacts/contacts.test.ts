@@ -118,7 +118,7 @@ describe("Set A", () => {
       lastName: "Lovelace",
       phone: "+44 20",
       tags: ["VIP", "beta"],
-      customFields: { plan: "pro", seats: 5, active: true, note: null, born: "1815-12-10", deep: { a: [1, { b: "c" }] } },
+      customFields: { plan: "pro", seats: 5, active: true, born: "1815-12-10", deep: { a: [1, { b: "c" }] } },
       status: "SUBSCRIBED",
       createdAt: "2026-01-01T00:00:00.000Z",
       updatedAt: "2026-01-01T00:00:00.000Z",
@@ -187,7 +187,7 @@ describe("Set A", () => {
     expect(await change({ tags: ["y", "z"] })).toMatchObject({ firstName: "Ada", tags: ["y", "z"], customFields: { a: 1, b: 2 } });
     expect(await change({ customFields: { b: null, c: "3" } })).toMatchObject({
       tags: ["y", "z"],
-      customFields: { a: 1, b: null, c: "3" },
+      customFields: { a: 1, c: "3" },
     });
     expect(await change({ lastName: null, phone: "" })).toMatchObject({ firstName: "Ada", lastName: null, phone: null });
     const after = await change({ status: "UNSUBSCRIBED" });
@@ -213,6 +213,19 @@ describe("Set A", () => {
     const { error } = (await refused.json()) as { error: { details: { path: string; code: string }[] } };
     expect([refused.status, ...error.details.map((d) => `${d.path} ${d.code}`)]).toEqual([400, detail]);
     expect((await world.sdk.contacts.list()).data).toEqual([made]);
+  });
+
+  test("null removes a custom field for good, so that there is room for others", async () => {
+    await using world = await createWorld();
+    const full = Object.fromEntries(many(CONTACT_LIMITS.customKeys).map((name) => [name, 1]));
+    const { id } = await world.sdk.contacts.create({ email: "a@example.com", customFields: full });
+    await expect(world.sdk.contacts.update(id, { customFields: { more: 1 } })).rejects.toMatchObject({ code: "validation_error" });
+    const { customFields } = await world.sdk.contacts.update(id, { customFields: { "tag 0": null, more: { inner: null } } });
+    expect(customFields).not.toHaveProperty("tag 0");
+    expect(customFields).toMatchObject({ more: { inner: null }, "tag 1": 1 });
+    expect((await world.sdk.contacts.upsert({ email: "a@example.com", customFields: { more: null } })).customFields).not.toHaveProperty(
+      "more",
+    );
   });
 
   test("custom fields cannot outgrow their bounds change by change", async () => {

@@ -1,11 +1,19 @@
 import { ContactUpsert, type contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { createContact, deleteContact, findContact, showContact, updateContact, upsertContact } from "./contacts.ts";
+import {
+  type ContactLinks,
+  createContact,
+  deleteContact,
+  findContact,
+  listMemberships,
+  showContact,
+  updateContact,
+  upsertContact,
+} from "./contacts.ts";
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
-import { type ContactLinks, membershipsOf } from "./memberships.ts";
 
-/** The handlers of contacts; `links` is what other features keep of them. */
+/** The handlers of contacts; `links` lists the features that store something about them. */
 export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts> {
   return {
     list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
@@ -15,11 +23,11 @@ export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof
       return { status: created ? 201 : 200, body: showContact(contact) };
     },
     import: {
-      // Checked before the transaction begins: a thousand rows take some ms.
+      // Validated before the transaction begins: a thousand rows take some ms.
       prepare: ({ rows }, { check }): ImportRow[] =>
         rows.map((row) => {
           const checked = check(ContactUpsert, row);
-          return "details" in checked ? { faults: checked.details } : { contact: checked.value };
+          return "details" in checked ? { errors: checked.details } : { contact: checked.value };
         }),
       run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) =>
         importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
@@ -27,7 +35,7 @@ export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof
     export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
     get: async ({ id }, { read, deps, workspaceId }) => {
       const contact = await findContact(read, workspaceId, id);
-      return { ...showContact(contact), ...(await membershipsOf(read, contact, links, deps.clock.now())) };
+      return { ...showContact(contact), ...(await listMemberships(read, contact, links, deps.clock.now())) };
     },
     update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
     delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id, links)),

@@ -1,37 +1,31 @@
-import {
-  addressKey,
-  type ContactImport,
-  type ContactUpsert,
-  type ErrorDetail,
-  type ImportResult,
-  parseAddress,
-} from "@mailsvc/sdk/contract";
+import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { suppressionsOf } from "../suppressions/suppressions.ts";
-import { type Change, newRow, patchedRow, upsertedStatus, writeContacts } from "./contacts.ts";
-import { type ContactRow, findByKeys } from "./store.ts";
+import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
+import { resolveUpsertStatus } from "./contacts.ts";
+import { type ContactRow, findByEmailKeys } from "./store.ts";
+import { buildContact, type ContactChange, patchContact, saveContacts } from "./write.ts";
 
-/** A row of an import: a contact, or what is wrong with it. */
-export type ImportRow = { contact: ContactUpsert } | { faults: readonly ErrorDetail[] };
+/** A row of an import: a contact, or the errors that make it invalid. */
+export type ImportRow = { contact: ContactUpsert } | { errors: readonly ErrorDetail[] };
 
 export interface ImportOptions {
   mode: "upsert" | "skip";
   dryRun: boolean;
 }
 
-/** Where the contact of an address stands while the rows are gone through; two rows may be about one. */
-interface Standing {
-  /** Null for one that is made by this import. */
+/** The contact of an address while the rows are processed; several rows can be about one. */
+interface ImportState {
+  /** Null for a contact this import creates. */
   before: ContactRow | null;
   now: ContactRow;
 }
 
-// A row with more faults than these is not read any further.
-const FAULTS = 5;
+// Errors reported for one row.
+const MAX_ROW_ERRORS = 5;
 
-/** Creates and updates many contacts in one transaction, each by the rules of a single one. */
+/** Creates and updates many contacts in one transaction, each by the rules of `upsertContact`. With `dryRun` nothing is stored. */
 export async function importContacts(
   tx: Tx,
   deps: Deps,
@@ -39,45 +33,47 @@ export async function importContacts(
   rows: readonly ImportRow[],
   { mode, dryRun }: ImportOptions,
 ): Promise<ContactImport> {
-  const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [keyOf(row.contact)] : [])))];
-  const existing = await findByKeys(tx, workspaceId, keys);
-  const fresh = keys.filter((key) => !existing.has(key));
-  const suppressions = fresh.length > 0 ? await suppressionsOf(tx, workspaceId, fresh) : new Map();
-  const standing = new Map<string, Standing>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
+  const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [addressKey(row.contact.email)] : [])))];
+  const existing = await findByEmailKeys(tx, workspaceId, keys);
+  const newKeys = keys.filter((key) => !existing.has(key));
+  const suppressions =
+    newKeys.length > 0 ? await findSuppressions(tx, workspaceId, newKeys) : (new Map() as ReadonlyMap<string, SuppressionRow>);
+  const states = new Map<string, ImportState>([...existing].map(([key, row]) => [key, { before: row, now: row }]));
+  const unsubscribed = new Set<string>();
 
   const errors: ContactImport["errors"] = [];
-  const fail = (index: number, faults: readonly ErrorDetail[]): ImportResult => {
-    errors.push(...faults.slice(0, FAULTS).map((fault) => ({ index, ...fault })));
+  const fail = (index: number, details: readonly ErrorDetail[]): ImportResult => {
+    errors.push(...details.slice(0, MAX_ROW_ERRORS).map((detail) => ({ index, ...detail })));
     return "failed";
   };
+  const applyRow = ({ status: wanted, ...input }: ContactUpsert): ImportResult => {
+    const key = addressKey(input.email);
+    const state = states.get(key);
+    if (state && mode === "skip") return "skipped";
+    const status = resolveUpsertStatus(state?.now.status, wanted, suppressions.get(key));
+    const after = state ? patchContact(deps, state.now, input, status) : { ...buildContact(deps, workspaceId, input, status), seq: 0 };
+    if (wanted === "UNSUBSCRIBED") unsubscribed.add(key);
+    if (!state) states.set(key, { before: null, now: after });
+    else if (after === state.now) return "unchanged";
+    else state.now = after;
+    return state ? "updated" : "created";
+  };
   const results = rows.map((row, index): ImportResult => {
-    if ("faults" in row) return fail(index, row.faults);
-    const { status: wanted, ...input } = row.contact;
-    const key = keyOf(row.contact);
-    const known = standing.get(key);
-    if (!known) {
-      const status = upsertedStatus(undefined, wanted, suppressions.get(key)?.reason);
-      standing.set(key, { before: null, now: { ...newRow(deps, workspaceId, input, status), seq: 0 } });
-      return "created";
-    }
-    if (mode === "skip") return "skipped";
-    let after: ContactRow;
+    if ("errors" in row) return fail(index, row.errors);
     try {
-      after = patchedRow(deps, known.now, input, upsertedStatus(known.now.status, wanted, undefined));
+      return applyRow(row.contact);
     } catch (error) {
       if (error instanceof ApiError) return fail(index, error.details);
       throw error;
     }
-    if (after === known.now) return "unchanged";
-    known.now = after;
-    return "updated";
   });
 
   if (!dryRun) {
-    const all = [...standing.values()];
+    const all = [...states.values()];
     const created = all.flatMap(({ before, now: { seq: _, ...row } }) => (before === null ? [row] : []));
-    const changes = all.flatMap(({ before, now }): Change[] => (before === null || before === now ? [] : [{ before, after: now }]));
-    await writeContacts(tx, deps, created, changes, { source: "import" });
+    const changes = all.flatMap(({ before, now }): ContactChange[] => (before === null || before === now ? [] : [{ before, after: now }]));
+    await saveContacts(tx, deps, created, changes, { source: "import" });
+    await suppressUnsubscribed(tx, deps, workspaceId, [...unsubscribed], "import");
   }
   const count = (result: ImportResult): number => results.filter((r) => r === result).length;
   return {
@@ -91,8 +87,4 @@ export async function importContacts(
     results,
     errors,
   };
-}
-
-function keyOf({ email }: ContactUpsert): string {
-  return addressKey(parseAddress(email).address);
 }

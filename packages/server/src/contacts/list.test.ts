@@ -5,8 +5,7 @@ import { ask } from "../../test/scenario.ts";
 import { fold } from "../lib/fold.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { BLOCK, Tally } from "./counts.ts";
-import { FOLD_JOB } from "./jobs.ts";
+import { BLOCK, CountChanges, FOLD_JOB } from "./counters.ts";
 import { insertContacts } from "./store.ts";
 
 const FIRST = [
@@ -231,7 +230,7 @@ test("deep pages begin at the block they lie in, and hold what they would hold c
     await tx.delete(contacts);
     await tx.delete(contactTags);
     await tx.delete(contactCounts);
-    const tally = new Tally();
+    const tally = new CountChanges();
     const far = all.map((row, i) => ({ ...row, seq: row.seq + Math.floor(i / 500) * 3 * BLOCK }));
     await insertContacts(tx, far);
     for (const row of far) tally.add(row, 1);

@@ -1,66 +1,81 @@
 import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
-import type { Scope } from "./counted.ts";
-import { ALL } from "./counts.ts";
-import { byIndex, byReading, type Found, numberAt, type Slice } from "./rows.ts";
+import { ALL, type CountScope } from "./counters.ts";
+import { type ContactSlice, findSeqAt, type Matches, matchByIndex, matchByScan } from "./slices.ts";
 import type { ContactRow } from "./store.ts";
 
-// Contacts that are read one by one instead of asking the index: about a millisecond.
-const READ_INSTEAD = 2000;
-// Hits are counted to the last one among so many contacts; among more, counting stops early.
-const COUNTED_WHOLE = 20_000;
-const COUNTED = 200;
-// Hits beyond which reading some thousand contacts is cheaper than looking at each hit.
-const MANY = 500;
-// How deep into the hits of a large audience a page number may lead; a cursor goes on from there.
+// Up to this many contacts are scanned instead of asking the index: about a millisecond.
+const SCAN_LIMIT = 2000;
+// Among up to this many contacts all hits are counted; among more, counting stops early.
+const EXACT_COUNT_SIZE = 20_000;
+const COUNT_LIMIT = 200;
+// With this many hits, scanning some thousand contacts is cheaper than looking at each hit.
+const MANY_HITS = 500;
+// How deep a page number may lead into the hits of a large audience; a cursor goes further.
 const MAX_SKIP = 10_000;
 
+/** Larger than any `seq`. */
 export const TOP = Number.MAX_SAFE_INTEGER;
 
 export interface SearchResult {
   rows: ContactRow[];
   total: number;
-  /** False when there may be more than `total`. */
+  /** False if there can be more than `total`. */
   exact: boolean;
 }
 
 /**
- * Contacts in scope whose address or names hold a part (folded), newest first; `size` is how many are in scope. What is
- * common is found by reading the newest contacts, what is rare by the index, so both take a few ms among millions. Throws
- * ApiError validation_error for a page too deep.
+ * The contacts in scope whose address or names contain a text (folded), newest first; `size` is the number of contacts in scope.
+ * Common texts are found by scanning the newest contacts, rare ones by the index, so both take a few ms among millions. Throws
+ * ApiError validation_error for a page that is too deep.
  */
-export async function searchContacts(read: Reader, scope: Scope, part: string, slice: Slice, size: number): Promise<SearchResult> {
-  const whole = byReading(read, scope, part, 0);
-  if (size <= READ_INSTEAD) return { rows: await whole.rows(slice), total: await whole.count(READ_INSTEAD), exact: true };
-  const large = size > COUNTED_WHOLE;
+export async function searchContacts(
+  read: Reader,
+  scope: CountScope,
+  text: string,
+  slice: ContactSlice,
+  size: number,
+): Promise<SearchResult> {
+  const fullScan = matchByScan(read, scope, text, 0);
+  if (size <= SCAN_LIMIT) return { rows: await fullScan.rows(slice), total: await fullScan.count(SCAN_LIMIT), exact: true };
+  const large = size > EXACT_COUNT_SIZE;
   if (large && slice.skip > MAX_SKIP)
-    throw invalid("page", "too_deep", `Pages of a search lead to its first ${MAX_SKIP} hits. Go on with pagination.nextCursor.`);
+    throw invalid(
+      "page",
+      "too_deep",
+      `Page numbers of a search reach its first ${MAX_SKIP} hits. Use cursor with pagination.nextCursor beyond.`,
+    );
 
-  const nearest = read.searchIndex.scanFirst(part) || READ_INSTEAD;
-  const near = async (before: number): Promise<{ found: Found; all: boolean }> => {
-    const floor = await numberAt(read, scope, before, nearest);
-    return { found: byReading(read, scope, part, floor ?? 0), all: floor === null };
+  const scanned = read.searchIndex.scanFirst(text) || SCAN_LIMIT;
+  const scanNewest = async (before: number): Promise<{ matches: Matches; all: boolean }> => {
+    const floor = await findSeqAt(read, scope, before, scanned);
+    return { matches: matchByScan(read, scope, text, floor ?? 0), all: floor === null };
   };
-  // From the top, the hits of the page and those that are counted are read together.
+  // From the top, one query reads both the hits of the page and those that are counted.
   const fromTop = large && slice.before === TOP;
-  const wide = fromTop ? { ...slice, limit: Math.max(slice.limit, COUNTED + 1 - slice.skip) } : slice;
-  const result = async (rows: ContactRow[], found: Found, all: boolean): Promise<SearchResult> => {
+  const wide = fromTop ? { ...slice, limit: Math.max(slice.limit, COUNT_LIMIT + 1 - slice.skip) } : slice;
+  const toResult = async (rows: ContactRow[], matches: Matches, all: boolean): Promise<SearchResult> => {
     const page = rows.slice(0, slice.limit);
-    if (!large) return { rows: page, total: await found.count(COUNTED_WHOLE), exact: true };
-    const counted = fromTop && (rows.length > 0 || slice.skip === 0) ? slice.skip + rows.length : await found.count(COUNTED + 1);
-    return { rows: page, total: Math.max(Math.min(counted, COUNTED), slice.skip + page.length), exact: all && counted <= COUNTED };
+    if (!large) return { rows: page, total: await matches.count(EXACT_COUNT_SIZE), exact: true };
+    const counted = fromTop && (rows.length > 0 || slice.skip === 0) ? slice.skip + rows.length : await matches.count(COUNT_LIMIT + 1);
+    // A page with hits proves that there are as many; a page beyond the end proves nothing.
+    const seen = page.length > 0 ? slice.skip + page.length : 0;
+    return { rows: page, total: Math.max(Math.min(counted, COUNT_LIMIT), seen), exact: all && counted <= COUNT_LIMIT };
   };
-  if (read.searchIndex.scanFirst(part) > 0) {
-    const { found, all } = await near(slice.before);
-    const rows = await found.rows(wide);
+  if (read.searchIndex.scanFirst(text) > 0) {
+    const { matches, all } = await scanNewest(slice.before);
+    const rows = await matches.rows(wide);
     if (all || rows.length >= slice.limit)
-      return large ? result(rows, slice.before === TOP ? found : (await near(TOP)).found, false) : result(rows, whole, true);
+      return large
+        ? toResult(rows, slice.before === TOP ? matches : (await scanNewest(TOP)).matches, false)
+        : toResult(rows, fullScan, true);
   }
-  const hits = await read.searchIndex.hits(part);
-  // Few have the tag or status, and many hold the part: those few are read.
-  const few = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
-  const many = few && (await byIndex(read, { workspaceId: scope.workspaceId, tagKey: ALL }, part, hits).count(MANY)) === MANY;
-  const found = hits && !many ? byIndex(read, scope, part, hits) : whole;
-  const rows = await found.rows(wide);
-  return hits || !large ? result(rows, found, true) : result(rows, (await near(TOP)).found, false);
+  const hits = await read.searchIndex.hits(text);
+  // If few contacts have the tag or status and many match, scanning those few is cheaper.
+  const narrow = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
+  const many =
+    narrow && (await matchByIndex(read, { workspaceId: scope.workspaceId, tagKey: ALL }, text, hits).count(MANY_HITS)) === MANY_HITS;
+  const matches = hits && !many ? matchByIndex(read, scope, text, hits) : fullScan;
+  const rows = await matches.rows(wide);
+  return hits || !large ? toResult(rows, matches, true) : toResult(rows, (await scanNewest(TOP)).matches, false);
 }

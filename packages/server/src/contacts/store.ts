@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
-import { tagKeys } from "./counts.ts";
+import { tagKeys } from "./normalize.ts";
 
 export type ContactRow = Tables["contacts"]["$inferSelect"];
 
@@ -20,7 +20,7 @@ export async function findById(q: Tx | Reader, workspaceId: string, id: string):
   return row ?? null;
 }
 
-export async function findByKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
+export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
   const [row] = await q
     .prepared("find_contact_by_email", (build, { contacts: t }) =>
       build
@@ -33,8 +33,8 @@ export async function findByKey(q: Tx | Reader, workspaceId: string, emailKey: s
   return row ?? null;
 }
 
-/** The contacts of these addresses, in their compared form; a thousand at most. */
-export async function findByKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
+/** The contacts with these addresses (as from `addressKey`), by address; a thousand at most. */
+export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
   if (emailKeys.length === 0) return new Map();
   const { contacts: t } = q.t;
   const rows = await q
@@ -46,10 +46,10 @@ export async function findByKeys(q: Tx | Reader, workspaceId: string, emailKeys:
 
 export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {
   await tx.insertAll(tx.t.contacts, rows);
-  await tx.insertAll(tx.t.contactTags, tagRows(rows));
+  await tx.insertAll(tx.t.contactTags, buildTagRows(rows));
 }
 
-/** Writes a contact as `after`, and its entries in the index of tags as far as they differ. */
+/** Writes a contact as `after`, and those rows of the tag index that differ. */
 export async function updateContactRow(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   await tx
     .prepared("update_contact", (q, { contacts: t }) =>
@@ -71,33 +71,33 @@ export async function updateContactRow(tx: Tx, before: ContactRow, after: Contac
     )
     .execute({ ...after });
   const { contactTags: t } = tx.t;
-  const [had, has] = [tagKeys(before.tags), tagKeys(after.tags)];
-  const mine = and(eq(t.workspaceId, before.workspaceId), eq(t.contactSeq, before.seq));
-  const lost = had.filter((key) => !has.includes(key));
-  if (lost.length > 0) await tx.delete(t).where(and(mine, inArray(t.tagKey, lost)));
-  const kept = had.filter((key) => has.includes(key));
+  const [keysBefore, keysAfter] = [tagKeys(before.tags), tagKeys(after.tags)];
+  const ofContact = and(eq(t.workspaceId, before.workspaceId), eq(t.contactSeq, before.seq));
+  const removed = keysBefore.filter((key) => !keysAfter.includes(key));
+  if (removed.length > 0) await tx.delete(t).where(and(ofContact, inArray(t.tagKey, removed)));
+  const kept = keysBefore.filter((key) => keysAfter.includes(key));
   if (kept.length > 0 && before.status !== after.status)
     await tx
       .update(t)
       .set({ status: after.status })
-      .where(and(mine, inArray(t.tagKey, kept)));
-  const gained = has.filter((key) => !had.includes(key));
+      .where(and(ofContact, inArray(t.tagKey, kept)));
+  const added = keysAfter.filter((key) => !keysBefore.includes(key));
   const { workspaceId, seq, status } = after;
   await tx.insertAll(
     t,
-    gained.map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
+    added.map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
   );
 }
 
-/** Deletes a contact's row and its entries in the index of tags. */
+/** Deletes the row of a contact and its rows in the tag index. */
 export async function deleteContactRow(tx: Tx, { workspaceId, seq, tags }: ContactRow): Promise<void> {
   const { contacts, contactTags: t } = tx.t;
-  const gone = await tx.delete(contacts).where(eq(contacts.seq, seq)).returning({ seq: contacts.seq });
-  if (gone.length > 0 && tags.length > 0)
+  const deleted = await tx.delete(contacts).where(eq(contacts.seq, seq)).returning({ seq: contacts.seq });
+  if (deleted.length > 0 && tags.length > 0)
     await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), eq(t.contactSeq, seq), inArray(t.tagKey, tagKeys(tags))));
 }
 
-function tagRows(rows: readonly ContactRow[]) {
+function buildTagRows(rows: readonly ContactRow[]) {
   return rows.flatMap(({ workspaceId, seq, status, tags }) =>
     tagKeys(tags).map((tagKey) => ({ workspaceId, tagKey, contactSeq: seq, status })),
   );

@@ -1,12 +1,12 @@
-import { addressKey, type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
-import { type ContactLinks, deleteContact, findContactByEmail, membershipsOf, showContact } from "../contacts/contacts.ts";
+import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
+import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { getEmail } from "../emails/transactional.ts";
 import { eventId, eventsOfContact } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { eraseAddress, showSuppression, suppressionsOf } from "../suppressions/suppressions.ts";
+import { eraseAddress, findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
 import { deleteAnswers, deleteCaptured, deleteContactEvents, deleteTraces, emailIdsTo, type Trace, tracesOf } from "./store.ts";
 
 const PAGE = 50;
@@ -22,13 +22,13 @@ export async function getPerson(
   const key = keyOf(email);
   const contact = await findContactByEmail(read, workspaceId, key);
   const events = contact ? await eventsOfContact(read, contact.id) : [];
-  const suppression = (await suppressionsOf(read, workspaceId, [key])).get(key);
+  const suppression = (await findSuppressions(read, workspaceId, [key])).get(key);
   const ids = await emailIdsTo(read, workspaceId, key, { before: cursor === undefined ? null : decode(cursor), limit: PAGE + 1 });
   if (!contact && !suppression && ids.length === 0 && cursor === undefined) throw unknown(email);
   const shown = ids.slice(0, PAGE);
   return {
     email: contact?.email ?? key,
-    contact: contact && { ...showContact(contact), ...(await membershipsOf(read, contact, links, now)) },
+    contact: contact && { ...showContact(contact), ...(await listMemberships(read, contact, links, now)) },
     events: events.map((e) => ({ id: eventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
     suppression: suppression ? showSuppression(suppression) : null,
     emails: await Promise.all(shown.map((id) => getEmail(read, workspaceId, id))),
@@ -74,7 +74,7 @@ export async function erasePerson(
 /** An address as it came in a path, in its compared form. Throws ApiError validation_error. */
 function keyOf(email: string): string {
   try {
-    return addressKey(parseAddress(email).address);
+    return parseAddress(email).key;
   } catch (error) {
     throw invalid("email", "invalid_email", (error as Error).message);
   }

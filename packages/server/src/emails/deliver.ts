@@ -1,5 +1,4 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { noteSuppressed } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EventType, record } from "../events/events.ts";
@@ -7,8 +6,7 @@ import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { simulatedReactions } from "../mail/simulator.ts";
 import { blamesRecipient } from "../mail/smtp-reply.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
-import { noteEngagement } from "../segments/segments.ts";
-import { suppress, suppressedAmong } from "../suppressions/suppressions.ts";
+import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
 import { messageIdOf } from "./emails.ts";
 import { REACT_JOB } from "./jobs.ts";
 import { OPEN, transition } from "./states.ts";
@@ -34,7 +32,7 @@ export function deliverEmail(deps: Deps): JobHandler {
       record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
 
     // Checked when it was accepted, and again now: a bounce may have come in since.
-    if ((await suppressedAmong(db.read, deps, email.workspaceId, [email.toKey])).size > 0)
+    if ((await findSuppressed(db.read, deps, email.workspaceId, [email.toKey], full.contents)).size > 0)
       return {
         commit: async (tx) => {
           if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
@@ -76,8 +74,8 @@ export function reactToEmail(deps: Deps): JobHandler {
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
       const about = { workspaceId: email.workspaceId, email: email.toKey };
-      if (type === "email.opened") await noteEngagement(tx, deps, { ...about, openedAt: at });
-      if (type === "email.clicked") await noteEngagement(tx, deps, { ...about, clickedAt: at });
+      if (type === "email.opened") await deps.audience.emailEngaged(tx, deps, { ...about, openedAt: at });
+      if (type === "email.clicked") await deps.audience.emailEngaged(tx, deps, { ...about, clickedAt: at });
     },
   });
 }
@@ -120,7 +118,7 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
           await receipt.record?.(tx);
           await note(tx, "email.delivered");
         }
-        await noteEngagement(tx, deps, {
+        await deps.audience.emailEngaged(tx, deps, {
           workspaceId: email.workspaceId,
           email: email.toKey,
           sentAt: now,
@@ -167,9 +165,7 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
 
 /** No more mail to the recipient, and their contact says why. */
 async function blame(tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> {
-  const address = { email: toKey, reason, emailId: id };
-  await suppress(tx, deps, workspaceId, { ...address, scope: "all", source: reason });
-  await noteSuppressed(tx, deps, workspaceId, [address], "delivery");
+  await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id });
 }
 
 function bounce({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {

@@ -1,11 +1,11 @@
-import { addressKey, type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendResponse } from "@mailsvc/sdk/contract";
+import { type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendResponse } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { mediaTypeOf } from "../mail/media-type.ts";
 import { assertVerified } from "../senders/senders.ts";
-import { suppressedAmong } from "../suppressions/suppressions.ts";
+import { findSuppressed } from "../suppressions/suppressions.ts";
 import { deliveryOf } from "./jobs.ts";
 import { scheduleOf } from "./schedule.ts";
 import { noteQueued } from "./states.ts";
@@ -64,8 +64,8 @@ export async function send(
   if (verifying) await verifying;
   const batch = typeof request.to !== "string";
   const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
-  const keys = boxes.map((b) => addressKey(b.address));
-  const asked = suppressedAmong(tx, deps, workspaceId, keys);
+  const keys = boxes.map((b) => b.key);
+  const asked = findSuppressed(tx, deps, workspaceId, keys, request);
   const suppressed = asked instanceof Promise ? await asked : asked;
   const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
   if (failed.length === boxes.length) {
@@ -117,7 +117,7 @@ export async function send(
 /** What the answer says of recipients that were left out. */
 function refusals(boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) {
   return boxes
-    .filter((b) => suppressed.has(addressKey(b.address)))
+    .filter((b) => suppressed.has(b.key))
     .map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
 }
 
@@ -141,6 +141,7 @@ function contentsOf(
     attachments,
     filesOf: attachments === 0 ? null : first,
     template: template?.name ?? null,
+    bypassUnsubscribe: request.bypassUnsubscribe ?? false,
   };
 }
 

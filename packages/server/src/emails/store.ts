@@ -36,6 +36,7 @@ export function insertContents(tx: Tx, row: NewContents): number | Promise<numbe
           attachments: ph("attachments"),
           filesOf: ph("filesOf"),
           template: ph("template"),
+          bypassUnsubscribe: ph("bypassUnsubscribe"),
         })
         .returning({ id: contents.id })
         .prepare("insert_contents"),

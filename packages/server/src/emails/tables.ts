@@ -22,6 +22,8 @@ export function transactionalTables(c: ColumnTypes) {
       filesOf: c.reference("files_of"),
       /** The template it was made from, as `slug@version`. */
       template: c.text("template"),
+      /** True if it may go to people who unsubscribed. */
+      bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
     }),
     attachments: c.table(
       "attachments",

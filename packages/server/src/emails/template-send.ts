@@ -1,4 +1,4 @@
-import { addressKey, type contract, type HandlerInput, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
+import { type contract, type HandlerInput, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -60,9 +60,7 @@ function subjectOf(rendered: string | null): string {
 async function wordingsFor(request: Request, sendable: Sendable): Promise<Map<string, Wording>> {
   const subject = request.subject === undefined ? undefined : await ownSubject(request.subject);
   const common = request.variables ?? {};
-  const personal = new Map(
-    Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [addressKey(parseAddress(to).address), { to, values }]),
-  );
+  const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
   const seen = new Map<string, Wording>();
   const left = allowance();
   const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
@@ -82,7 +80,7 @@ async function wordingsFor(request: Request, sendable: Sendable): Promise<Map<st
   const wordings = new Map<string, Wording>();
   const missing: ApiError[] = [];
   for (const to of typeof request.to === "string" ? [request.to] : request.to) {
-    const key = addressKey(parseAddress(to).address);
+    const key = parseAddress(to).key;
     const own = personal.get(key);
     try {
       if (own) wordings.set(key, render({ ...common, ...own.values }, `recipientVariables.${own.to}`));

@@ -8,7 +8,7 @@ import { send } from "../emails/transactional.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { escapeHtml, simplePage } from "../lib/html.ts";
 import type { ListRow } from "./lists.ts";
-import { expiryOf, type MemberRow, noteMembers } from "./members.ts";
+import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 
 /** Whose link it is, and for which list. */
 export interface Invitation {
@@ -24,7 +24,7 @@ export interface Invitation {
 export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invitation): Promise<MemberRow> {
   const token = Buffer.from(deps.random.bytes(24)).toString("hex");
   const { listMembers: t } = tx.t;
-  const row: MemberRow = { ...member, tokenHash: hashOf(token), expiresAt: expiryOf(deps.clock.now()) };
+  const row: MemberRow = { ...member, tokenHash: hashOf(token), expiresAt: computeExpiry(deps.clock.now()) };
   await tx
     .update(t)
     .set({ tokenHash: row.tokenHash, expiresAt: row.expiresAt })
@@ -87,7 +87,7 @@ export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string
         { kind: "PENDING", seq, by: -1 },
         { kind: "MEMBER", seq, by: 1 },
       ]);
-      await noteMembers(tx, deps, list, "list.joined", [contact]);
+      await announceMembers(tx, deps, list, "list.joined", [contact]);
     }
   }
   return confirmedPage({ list, contact });

@@ -45,7 +45,7 @@ export function clearList(deps: Deps): JobHandler {
       commit: async (tx) => {
         if (seqs.length > 0) await tx.delete(t).where(and(eq(t.listSeq, seq), inArray(t.contactSeq, seqs)));
         if (seqs.length < CHUNK) await deleteCounters(tx, String(payload.listId));
-        await deps.audience.changed(tx, deps, String(payload.workspaceId), seqs);
+        await deps.audience.contactsChanged(tx, deps, String(payload.workspaceId), seqs);
       },
     };
   };

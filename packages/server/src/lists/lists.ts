@@ -34,7 +34,7 @@ export async function getList(q: Tx | Reader, workspaceId: string, id: string): 
 }
 
 /** The numbers of all lists of a workspace, by their ids. */
-export async function listSeqsOf(q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> {
+export async function loadListSeqs(q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> {
   const { lists: t } = q.t;
   const rows = await q
     .select({ id: t.id, seq: t.seq })
@@ -128,7 +128,7 @@ export async function listLists(
 }
 
 /** The lists a contact is a member of. */
-export async function listsOfContact(q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> {
+export async function listListsOfContact(q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> {
   const { lists: t, listMembers: m } = q.t;
   return q
     .select({ id: t.id, name: t.name })
@@ -139,7 +139,7 @@ export async function listsOfContact(q: Tx | Reader, contactSeq: number): Promis
 }
 
 /** Takes a contact that is deleted off its lists. */
-export async function forgetMember(tx: Tx, contactSeq: number): Promise<void> {
+export async function removeFromLists(tx: Tx, contactSeq: number): Promise<void> {
   const { lists: t, listMembers: m } = tx.t;
   const rows = await tx
     .select({ id: t.id, status: m.status })

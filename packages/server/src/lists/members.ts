@@ -1,5 +1,5 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
-import { addressKey, LIST_LIMITS, parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
+import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
@@ -12,7 +12,7 @@ import { iso } from "../lib/clock.ts";
 import { fold } from "../lib/fold.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
-import { suppressedAmong } from "../suppressions/suppressions.ts";
+import { findSuppressed } from "../suppressions/suppressions.ts";
 import { findList, type ListRow } from "./lists.ts";
 
 export type MemberRow = Tables["listMembers"]["$inferSelect"];
@@ -33,12 +33,12 @@ export function showMember(contact: ContactRow, row: MemberRow): ListMember {
 }
 
 /** Until when a link that is sent now works, ms. */
-export function expiryOf(now: number): number {
+export function computeExpiry(now: number): number {
   return now + LIST_LIMITS.confirmDays * DAY;
 }
 
 /** Tells of contacts that joined or left, and lets segments follow. */
-export async function noteMembers(
+export async function announceMembers(
   tx: Tx,
   deps: Deps,
   list: ListRow,
@@ -51,7 +51,7 @@ export async function noteMembers(
     ({ id }): ContactEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
   );
   await recordOfContacts(tx, events);
-  await deps.audience.changed(
+  await deps.audience.contactsChanged(
     tx,
     deps,
     list.workspaceId,
@@ -77,7 +77,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
   const members = await membersOf(tx, list, [...unique.keys()]);
   const suppressed =
     list.doubleOptIn && unique.size > 0
-      ? await suppressedAmong(
+      ? await findSuppressed(
           tx,
           deps,
           workspaceId,
@@ -116,7 +116,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
       addedAt: before?.addedAt ?? now,
       joinedAt: status === "MEMBER" ? now : null,
       tokenHash: null,
-      expiresAt: status === "MEMBER" ? null : expiryOf(now),
+      expiresAt: status === "MEMBER" ? null : computeExpiry(now),
     };
     rows.push(row);
     members.set(seq, row);
@@ -134,7 +134,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
   });
   await putMembers(tx, list, rows);
   await incrementCounters(tx, list.id, changes);
-  await noteMembers(tx, deps, list, "list.joined", joined);
+  await announceMembers(tx, deps, list, "list.joined", joined);
   for (let i = 0; i < invited.length; i += INVITES)
     await deps.queue.enqueue(tx, { kind: INVITE_JOB, payload: { workspaceId, listId, seqs: invited.slice(i, i + INVITES) } });
   return outcome;
@@ -225,18 +225,10 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
   );
 }
 
-function keyOf(text: string): string {
-  try {
-    return addressKey(parseAddress(text).address);
-  } catch {
-    return addressKey(text);
-  }
-}
-
 /** The contacts that ids and addresses name, each in its place; null where there is none. A thousand at most. */
 async function resolve(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
   const { contacts: t } = q.t;
-  const keys = refs.map((ref) => (ref.includes("@") ? keyOf(ref) : null));
+  const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
   const found = new Map<string, ContactRow>();
   const take = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
     if (values.length === 0) return;
@@ -307,7 +299,7 @@ async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly Con
     list.id,
     rows.map(({ status, contactSeq }) => ({ kind: status, seq: contactSeq, by: -1 })),
   );
-  await noteMembers(
+  await announceMembers(
     tx,
     deps,
     list,

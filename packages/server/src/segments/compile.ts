@@ -11,7 +11,7 @@ import {
 import { and, eq, exists, gt, gte, inArray, lt, lte, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { dateTextOf, POSITIVE } from "./evaluate.ts";
+import { formatDateText, POSITIVE } from "./evaluate.ts";
 
 /** What a rule is compiled for. */
 export interface RuleContext {
@@ -33,10 +33,10 @@ const COMPARE = { gt, gte, lt, lte } as const;
  * A rule as a condition on the rows of `contacts`: true where it is fulfilled, false or null elsewhere. All values
  * are bound. `evaluate.ts` says the same of one contact.
  */
-export function compile(context: RuleContext, rule: SegmentRule): SQL {
-  if ("all" in rule) return and(...rule.all.map((r) => compile(context, r))) as SQL;
-  if ("any" in rule) return or(...rule.any.map((r) => compile(context, r))) as SQL;
-  if ("not" in rule) return context.q.sqlDialect.notTrue(compile(context, rule.not));
+export function compileRule(context: RuleContext, rule: SegmentRule): SQL {
+  if ("all" in rule) return and(...rule.all.map((r) => compileRule(context, r))) as SQL;
+  if ("any" in rule) return or(...rule.any.map((r) => compileRule(context, r))) as SQL;
+  if ("not" in rule) return context.q.sqlDialect.notTrue(compileRule(context, rule.not));
   return ofCondition(context, rule);
 }
 
@@ -122,7 +122,7 @@ function ofCustom(context: RuleContext, name: string, operator: RuleOperator, va
     case "after":
     case "withinLast":
     case "withinNext":
-      return ofInstant(context, words.dateText(words.jsonText(fields, name)), operator, value, dateTextOf);
+      return ofInstant(context, words.dateText(words.jsonText(fields, name)), operator, value, formatDateText);
     case "equals":
       if (typeof value === "boolean")
         return value ? sql`(${words.jsonFlag(fields, name)}) is true` : sql`(${words.jsonFlag(fields, name)}) is false`;

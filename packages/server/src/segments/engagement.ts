@@ -1,24 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
+import type { Engagement } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { follow } from "./follow.ts";
-
-/** What happened to a mail, as far as it says something about who it went to. */
-export interface Engaged {
-  workspaceId: string;
-  /** The recipient in the form addresses are compared in. */
-  email: string;
-  sentAt?: number;
-  deliveredAt?: number;
-  openedAt?: number;
-  clickedAt?: number;
-}
+import { syncMembership } from "./membership.ts";
 
 const ph = sql.placeholder;
 
-/** Notes when a contact was last sent a mail, got, opened or clicked one. Addresses of no contact are passed over: one look at an index. */
-export async function noteEngagement(tx: Tx, deps: Deps, what: Engaged): Promise<void> {
-  const { workspaceId, email } = what;
+/** Records when a contact was last sent an email, received, opened or clicked one. An address without a contact costs one index lookup. */
+export async function recordEngagement(tx: Tx, deps: Deps, engagement: Engagement): Promise<void> {
+  const { workspaceId, email } = engagement;
   const [contact] = await tx
     .prepared("contact_seq_by_email", (q, { contacts: t }) =>
       q
@@ -30,7 +20,7 @@ export async function noteEngagement(tx: Tx, deps: Deps, what: Engaged): Promise
     .execute({ workspaceId, email });
   if (!contact) return;
   await tx
-    .prepared("note_engagement", (q, { engagement: t }) =>
+    .prepared("record_engagement", (q, { engagement: t }) =>
       q
         .insert(t)
         .values({
@@ -42,7 +32,7 @@ export async function noteEngagement(tx: Tx, deps: Deps, what: Engaged): Promise
         })
         .onConflictDoUpdate({
           target: t.contactSeq,
-          // A late report of something earlier changes nothing.
+          // Reports can arrive late: an earlier instant never replaces a later one.
           set: {
             lastSentAt: sql`case when excluded.last_sent_at > coalesce(${t.lastSentAt}, 0) then excluded.last_sent_at else ${t.lastSentAt} end`,
             lastDeliveredAt: sql`case when excluded.last_delivered_at > coalesce(${t.lastDeliveredAt}, 0) then excluded.last_delivered_at else ${t.lastDeliveredAt} end`,
@@ -50,14 +40,14 @@ export async function noteEngagement(tx: Tx, deps: Deps, what: Engaged): Promise
             lastClickedAt: sql`case when excluded.last_clicked_at > coalesce(${t.lastClickedAt}, 0) then excluded.last_clicked_at else ${t.lastClickedAt} end`,
           },
         })
-        .prepare("note_engagement"),
+        .prepare("record_engagement"),
     )
     .execute({
       seq: contact.seq,
-      sentAt: what.sentAt ?? null,
-      deliveredAt: what.deliveredAt ?? null,
-      openedAt: what.openedAt ?? null,
-      clickedAt: what.clickedAt ?? null,
+      sentAt: engagement.sentAt ?? null,
+      deliveredAt: engagement.deliveredAt ?? null,
+      openedAt: engagement.openedAt ?? null,
+      clickedAt: engagement.clickedAt ?? null,
     });
-  await follow(tx, deps, workspaceId, [contact.seq]);
+  await syncMembership(tx, deps, workspaceId, [contact.seq]);
 }

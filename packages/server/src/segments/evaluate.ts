@@ -12,7 +12,7 @@ import { tagKey } from "../contacts/contacts.ts";
 import { fold } from "../lib/fold.ts";
 
 /** What rules may ask of a contact. Instants are milliseconds since 1970. */
-export interface ContactFacts {
+export interface ContactView {
   /** In the form addresses are compared in. */
   email: string;
   firstName: string | null;
@@ -36,12 +36,12 @@ export interface ContactFacts {
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3})?Z)?$/;
 
 /** A custom date in one form, so that comparing texts compares times; null for what is no date. */
-export function dateText(text: string): string | null {
+export function toDateText(text: string): string | null {
   return !DATE.test(text) ? null : text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
 }
 
 /** The same form of an instant. */
-export function dateTextOf(ms: number): string {
+export function formatDateText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -59,30 +59,30 @@ export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
  * Whether a contact fulfils a rule at an instant. `compile.ts` says the same in SQL, for many contacts at once; a
  * property test holds the two together.
  */
-export function fulfils(facts: ContactFacts, rule: SegmentRule, now: number): boolean {
-  if ("all" in rule) return rule.all.every((r) => fulfils(facts, r, now));
-  if ("any" in rule) return rule.any.some((r) => fulfils(facts, r, now));
-  if ("not" in rule) return !fulfils(facts, rule.not, now);
+export function matches(facts: ContactView, rule: SegmentRule, now: number): boolean {
+  if ("all" in rule) return rule.all.every((r) => matches(facts, r, now));
+  if ("any" in rule) return rule.any.some((r) => matches(facts, r, now));
+  if ("not" in rule) return !matches(facts, rule.not, now);
   return ofCondition(facts, rule, now);
 }
 
 /** Every condition of a tree. */
-export function conditionsOf(rule: SegmentRule): SegmentCondition[] {
-  if ("all" in rule) return rule.all.flatMap(conditionsOf);
-  if ("any" in rule) return rule.any.flatMap(conditionsOf);
-  return "not" in rule ? conditionsOf(rule.not) : [rule];
+export function listConditions(rule: SegmentRule): SegmentCondition[] {
+  if ("all" in rule) return rule.all.flatMap(listConditions);
+  if ("any" in rule) return rule.any.flatMap(listConditions);
+  return "not" in rule ? listConditions(rule.not) : [rule];
 }
 
 const RELATIVE: ReadonlySet<RuleOperator> = new Set<RuleOperator>(["withinLast", "notWithinLast", "withinNext"]);
 
 /** True for rules whose outcome changes by the passing of time alone. */
 export function isTimed(rule: SegmentRule): boolean {
-  return conditionsOf(rule).some((c) => RELATIVE.has(c.operator));
+  return listConditions(rule).some((c) => RELATIVE.has(c.operator));
 }
 
 /** The lists a rule names. */
 export function listsIn(rule: SegmentRule): string[] {
-  return conditionsOf(rule).flatMap(({ field, value }) => (field === "lists" && value !== undefined ? [value].flat().map(String) : []));
+  return listConditions(rule).flatMap(({ field, value }) => (field === "lists" && value !== undefined ? [value].flat().map(String) : []));
 }
 
 function ofText(text: string | null, operator: RuleOperator, value: Value, form = fold): boolean {
@@ -167,15 +167,15 @@ function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: numb
     case "after":
     case "withinLast":
     case "withinNext": {
-      const text = typeof have === "string" ? dateText(have) : null;
+      const text = typeof have === "string" ? toDateText(have) : null;
       return (
         text !== null &&
         compare(
           text,
           operator,
-          (v) => dateTextOf(instantMs(String(v))),
+          (v) => formatDateText(instantMs(String(v))),
           value,
-          (ms) => dateTextOf(now - ms),
+          (ms) => formatDateText(now - ms),
         )
       );
     }
@@ -188,14 +188,14 @@ function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: numb
   }
 }
 
-function ofCondition(facts: ContactFacts, { field, operator, value }: SegmentCondition, now: number): boolean {
+function ofCondition(facts: ContactView, { field, operator, value }: SegmentCondition, now: number): boolean {
   const positive = POSITIVE[operator];
   if (positive) return !ofCondition(facts, { field, operator: positive, value }, now);
   if (operator === "exists" && value === false) return !ofCondition(facts, { field, operator }, now);
   const custom = customName(field);
   if (custom !== null)
     return ofCustom(Object.hasOwn(facts.customFields, custom) ? facts.customFields[custom] : undefined, operator, value, now);
-  const have = facts[field as keyof ContactFacts];
+  const have = facts[field as keyof ContactView];
   switch (field === "email" ? "email" : kindOfField(field)) {
     case "email":
       return ofText(facts.email, operator, value, addressKey);

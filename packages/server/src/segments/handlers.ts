@@ -1,6 +1,6 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { preview, segmentContacts } from "./read.ts";
+import { preview, segmentContacts } from "./query.ts";
 import { createSegment, deleteSegment, getSegment, listSegments, updateSegment } from "./segments.ts";
 
 export const segmentHandlers: Handlers<typeof contract.segments> = {

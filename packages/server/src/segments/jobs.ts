@@ -2,9 +2,9 @@ import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or } from "drizzle-o
 import { deleteCounters } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { compile } from "./compile.ts";
-import { compare, type SegmentRow } from "./follow.ts";
-import { contextOf, numberAfter } from "./read.ts";
+import { compileRule } from "./compile.ts";
+import { type SegmentRow, updateMembership } from "./membership.ts";
+import { buildRuleContext, numberAfter } from "./query.ts";
 import { SECOND_ROUND, WALK_JOB } from "./segments.ts";
 
 // Contacts looked at by one query: some ms of reading.
@@ -36,8 +36,8 @@ export function walkSegment(deps: Deps): JobHandler {
     const segment = await segmentOf(deps, walk);
     if (!segment) return {};
     const { contacts: c, segmentMembers: m } = read.t;
-    const context = await contextOf(read, deps, segment.workspaceId);
-    const fits = compile(context, segment.rules);
+    const context = await buildRuleContext(read, deps, segment.workspaceId);
+    const fits = compileRule(context, segment.rules);
     const end = await numberAfter(read, segment.workspaceId, walk.after, WINDOW);
     const differ = await read
       .select({ seq: c.seq })
@@ -65,7 +65,7 @@ export function walkSegment(deps: Deps): JobHandler {
             .from(tx.t.segments)
             .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, walk.version), isNull(tx.t.segments.deletedAt)));
           if (!now) return;
-          await compare(tx, deps, segment.workspaceId, [now], seqs, cause);
+          await updateMembership(tx, deps, segment.workspaceId, [now], seqs, cause);
         }
         if (after !== null) {
           await deps.queue.enqueue(tx, { kind: WALK_JOB, payload: { ...walk, after } });

@@ -11,10 +11,10 @@ import { and, asc, eq } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { compile } from "./compile.ts";
-import { fulfils } from "./evaluate.ts";
-import { factsOf } from "./facts.ts";
-import { contextOf } from "./read.ts";
+import { compileRule } from "./compile.ts";
+import { loadContactViews } from "./contact-view.ts";
+import { matches } from "./evaluate.ts";
+import { buildRuleContext } from "./query.ts";
 
 // Words that are hard for one of the two: other scripts and cases, what LIKE and GLOB take for signs, quotes, nothing.
 const WORDS = [
@@ -158,8 +158,8 @@ test("a rule in SQL finds those whom it holds for one by one", async () => {
   const { listIds, seqs } = await fill(world);
   const { deps } = world.app;
   const { read } = deps.db;
-  const context = await contextOf(read, deps, world.workspaceId);
-  const known = await factsOf(read, world.workspaceId, seqs);
+  const context = await buildRuleContext(read, deps, world.workspaceId);
+  const known = await loadContactViews(read, world.workspaceId, seqs);
   let matched = 0;
   await fc.assert(
     fc.asyncProperty(rule(listIds), async (tree) => {
@@ -168,9 +168,9 @@ test("a rule in SQL finds those whom it holds for one by one", async () => {
       const found = await read
         .select({ seq: c.seq })
         .from(c)
-        .where(and(eq(c.workspaceId, world.workspaceId), compile(context, tree)))
+        .where(and(eq(c.workspaceId, world.workspaceId), compileRule(context, tree)))
         .orderBy(asc(c.seq));
-      const wanted = seqs.filter((seq) => fulfils((known.get(seq) as NonNullable<ReturnType<typeof known.get>>).facts, tree, context.now));
+      const wanted = seqs.filter((seq) => matches((known.get(seq) as NonNullable<ReturnType<typeof known.get>>).facts, tree, context.now));
       expect(found.map((r) => r.seq)).toEqual(wanted);
       matched += wanted.length;
     }),

@@ -9,14 +9,14 @@ import { type PageInput, pageOf } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { listSeqsOf } from "../lists/lists.ts";
-import { fulfils, isTimed } from "./evaluate.ts";
-import { factsOf } from "./facts.ts";
-import { compare, type SegmentRow } from "./follow.ts";
+import { loadListSeqs } from "../lists/lists.ts";
+import { loadContactViews } from "./contact-view.ts";
+import { isTimed, matches } from "./evaluate.ts";
+import { type SegmentRow, updateMembership } from "./membership.ts";
 import { unknownLists } from "./unknown-lists.ts";
 
-export { noteEngagement } from "./engagement.ts";
-export { follow, type SegmentRow } from "./follow.ts";
+export { recordEngagement } from "./engagement.ts";
+export { type SegmentRow, syncMembership } from "./membership.ts";
 
 /** Compares all contacts with the rules of a segment; `jobs.ts` does it. */
 export const WALK_JOB = "segments.walk";
@@ -24,7 +24,7 @@ export const WALK_JOB = "segments.walk";
 export const CLEAR_SEGMENT_JOB = "segments.clear";
 
 /** Contacts known to be in a segment. */
-export async function countOf(q: Tx | Reader, id: string): Promise<number> {
+export async function countMembers(q: Tx | Reader, id: string): Promise<number> {
   return (await getCounters(q, [id])).get(id)?.get("MEMBER") ?? 0;
 }
 
@@ -45,7 +45,7 @@ export async function getSegment(q: Tx | Reader, workspaceId: string, id: string
 
 /** Refuses rules that name lists this workspace does not have. Throws ApiError validation_error. */
 export async function checkLists(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
-  const details = unknownLists(rules, await listSeqsOf(q, workspaceId));
+  const details = unknownLists(rules, await loadListSeqs(q, workspaceId));
   if (details.length > 0)
     throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
 }
@@ -154,7 +154,7 @@ export async function listSegments(
 }
 
 /** The segments whose rules a contact fulfils now. */
-export async function segmentsOfContact(q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> {
+export async function listSegmentsOfContact(q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> {
   const { segments: t } = q.t;
   const rows = await q
     .select()
@@ -162,13 +162,13 @@ export async function segmentsOfContact(q: Tx | Reader, { workspaceId, seq }: Co
     .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))
     .orderBy(desc(t.id));
   if (rows.length === 0) return [];
-  const known = (await factsOf(q, workspaceId, [seq])).get(seq);
+  const known = (await loadContactViews(q, workspaceId, [seq])).get(seq);
   if (!known) return [];
-  return rows.filter((row) => fulfils(known.facts, row.rules, now)).map(({ id, name }) => ({ id, name }));
+  return rows.filter((row) => matches(known.facts, row.rules, now)).map(({ id, name }) => ({ id, name }));
 }
 
 /** Forgets a contact that is deleted. */
-export async function forgetContact(tx: Tx, { seq }: ContactRow): Promise<void> {
+export async function removeFromSegments(tx: Tx, { seq }: ContactRow): Promise<void> {
   const { segments: t, segmentMembers: m, engagement: e } = tx.t;
   await tx.delete(e).where(eq(e.contactSeq, seq));
   const rows = await tx.select({ id: t.id }).from(m).innerJoin(t, eq(t.seq, m.segmentSeq)).where(eq(m.contactSeq, seq));
@@ -191,7 +191,7 @@ function showSegment(row: SegmentRow, memberCount: number): Segment {
 }
 
 async function shown(q: Tx | Reader, row: SegmentRow): Promise<Segment> {
-  return showSegment(row, await countOf(q, row.id));
+  return showSegment(row, await countMembers(q, row.id));
 }
 
 /** Compares all contacts with new rules: at once where they are few, otherwise by a job. Tells the state that leaves. */
@@ -204,7 +204,7 @@ async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState>
     .limit(SMALL + 1);
   const small = few.length <= SMALL;
   if (small)
-    await compare(
+    await updateMembership(
       tx,
       deps,
       row.workspaceId,

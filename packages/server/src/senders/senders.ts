@@ -1,4 +1,4 @@
-import { addressKey, type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
+import { type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
@@ -44,7 +44,7 @@ export async function addSender(
   wanted: { email?: string | undefined; domain?: string | undefined },
 ): Promise<Sender> {
   const kind = wanted.email === undefined ? "domain" : "address";
-  const value = wanted.email === undefined ? toDomain(wanted.domain as string) : addressKey(parseAddress(wanted.email).address);
+  const value = wanted.email === undefined ? toDomain(wanted.domain as string) : parseAddress(wanted.email).key;
   const now = deps.clock.now();
   const row: SenderRow = {
     id: deps.ids("snd"),
@@ -129,7 +129,7 @@ const ph = sql.placeholder;
  */
 export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
-  const address = addressKey(from.address);
+  const address = from.key;
   if (!deps.verified.has(workspaceId, address)) return lookUp(tx, deps, workspaceId, from, address, path);
 }
 

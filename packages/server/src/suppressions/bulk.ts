@@ -1,95 +1,91 @@
 import { AddressError, addressKey, parseAddress, type SuppressionImport } from "@mailsvc/sdk/contract";
-import { and, eq, inArray } from "drizzle-orm";
-import { noteSuppressed } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { keyOf, merged, type NewSuppression, noteLifted, putSuppressions, type SuppressionEntry, suppressionsOf } from "./suppressions.ts";
+import {
+  deleteSuppressions,
+  findSuppressions,
+  mergeSuppression,
+  type NewSuppression,
+  type SuppressionRow,
+  saveSuppressions,
+} from "./suppressions.ts";
 
-interface Row extends Omit<NewSuppression, "source" | "emailId"> {}
+type ImportEntry = Omit<NewSuppression, "source" | "emailId">;
 
-// SQLite takes 32,766 values a statement, a row has ten.
+// SQLite takes 32,766 values per statement; a row has ten.
 const CHUNK = 500;
 
 /**
- * Suppresses many addresses at once. Rows of the same address come to what they would come to one after the other.
- * With `dryRun` nothing is stored.
+ * Suppresses many addresses at once. Several entries for one address have the same result as one request after the other. With
+ * `dryRun` nothing is stored.
  */
 export async function importSuppressions(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
-  { entries, dryRun }: { entries: readonly Row[]; dryRun: boolean },
+  { entries, dryRun }: { entries: readonly ImportEntry[]; dryRun: boolean },
 ): Promise<SuppressionImport> {
   const outcome: SuppressionImport = { created: 0, widened: 0, unchanged: 0, failed: [], dryRun };
-  const rows: (Row & { email: string })[] = [];
+  const valid: ImportEntry[] = [];
   entries.forEach((entry, index) => {
-    const read = addressOf(entry.email);
-    if ("email" in read) rows.push({ ...entry, email: read.email });
-    else outcome.failed.push({ index, email: entry.email.slice(0, 254), code: "invalid_email", message: read.fault });
+    const parsed = parseEntryAddress(entry.email);
+    if ("email" in parsed) valid.push({ ...entry, email: parsed.email });
+    else outcome.failed.push({ index, email: entry.email.slice(0, 254), code: "invalid_email", message: parsed.error });
   });
-  const known = new Map<string, SuppressionEntry>();
-  for (const chunk of chunks(rows))
-    for (const [email, entry] of await suppressionsOf(tx, workspaceId, [...new Set(chunk.map((r) => r.email))])) known.set(email, entry);
+  const known = new Map<string, SuppressionRow>();
+  for (const chunk of splitIntoChunks(valid))
+    for (const [email, row] of await findSuppressions(tx, workspaceId, [...new Set(chunk.map((e) => e.email))])) known.set(email, row);
 
   const now = deps.clock.now();
-  const changed = new Map<string, SuppressionEntry>();
-  for (const row of rows) {
-    const before = known.get(row.email);
-    const after = merged(before, { ...row, source: "import" }, () => deps.ids("sup"), workspaceId, now);
+  const changed = new Map<string, SuppressionRow>();
+  for (const entry of valid) {
+    const before = known.get(entry.email);
+    const after = mergeSuppression(before, { ...entry, source: "import" }, () => deps.ids("sup"), workspaceId, now);
     if (!after) outcome.unchanged += 1;
     else {
       if (before) outcome.widened += 1;
       else outcome.created += 1;
-      known.set(row.email, after);
-      changed.set(row.email, after);
+      known.set(entry.email, after);
+      changed.set(entry.email, after);
     }
   }
   if (dryRun) return outcome;
-  for (const chunk of chunks([...changed.values()])) await putSuppressions(tx, deps, chunk);
-  for (const chunk of chunks(rows)) await noteSuppressed(tx, deps, workspaceId, chunk, "import");
+  for (const chunk of splitIntoChunks([...changed.values()])) await saveSuppressions(tx, deps, chunk);
+  for (const chunk of splitIntoChunks(valid)) await deps.audience.addressesSuppressed(tx, deps, workspaceId, chunk, "import");
   return outcome;
 }
 
-/** Lifts many suppressions at once, each named by its id or its address. */
+/** Removes many suppressions at once, each named by its id or its address. */
 export async function removeSuppressions(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
   entries: readonly string[],
 ): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> {
-  const { suppressions: t } = tx.t;
-  const keys = entries.map(keyOf);
+  const keys = entries.map(addressKey);
   const ids = new Map<string, string>();
-  for (const chunk of chunks([...new Set(keys)]))
-    for (const [email, { id }] of await suppressionsOf(tx, workspaceId, chunk)) ids.set(email, id);
-  const gone = new Set<string>();
-  for (const chunk of chunks([...new Set([...entries, ...ids.values()])])) {
-    const rows = await tx
-      .delete(t)
-      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, chunk)))
-      .returning();
-    await noteLifted(tx, deps, rows);
-    for (const { id } of rows) gone.add(id);
-  }
-  const removed = gone.size;
+  for (const chunk of splitIntoChunks([...new Set(keys)]))
+    for (const [email, { id }] of await findSuppressions(tx, workspaceId, chunk)) ids.set(email, id);
+  const removed = new Set<string>();
+  for (const chunk of splitIntoChunks([...new Set([...entries, ...ids.values()])]))
+    for (const { id } of await deleteSuppressions(tx, deps, workspaceId, chunk)) removed.add(id);
   const failed = entries.flatMap((entry, index) =>
-    gone.has(entry) || gone.has(ids.get(keys[index] as string) ?? "")
+    removed.has(entry) || removed.has(ids.get(keys[index] as string) ?? "")
       ? []
-      : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "There is no such suppression in this workspace." }],
+      : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "Suppression not found." }],
   );
-  return { removed, failed };
+  return { removed: removed.size, failed };
 }
 
-function chunks<T>(items: readonly T[]): T[][] {
+function splitIntoChunks<T>(items: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
 }
 
-/** The address of a row in its compared form, or what is wrong with it. */
-function addressOf(text: string): { email: string } | { fault: string } {
+function parseEntryAddress(text: string): { email: string } | { error: string } {
   try {
-    return { email: addressKey(parseAddress(text).address) };
+    return { email: parseAddress(text).key };
   } catch (error) {
-    if (error instanceof AddressError) return { fault: error.message };
+    if (error instanceof AddressError) return { error: error.message };
     throw error;
   }
 }

@@ -20,10 +20,10 @@ test("a suppressed address gets no mail, in whatever case it is written", async 
   expect(await world.inbox.all()).toEqual([]);
 });
 
-test("scope marketing lets transactional mail through, and is widened when asked", async () => {
+test("scope marketing lets a send with bypassUnsubscribe through, and is widened when asked", async () => {
   await using world = await createWorld();
   const first = await world.sdk.suppressions.create({ email: "ada@example.com", scope: "marketing" });
-  await world.sdk.emails.send({ ...hello, to: "ada@example.com" });
+  await world.sdk.emails.send({ ...hello, to: "ada@example.com", bypassUnsubscribe: true });
   expect(await world.inbox.all()).toHaveLength(1);
   const wider = await world.sdk.suppressions.create({ email: "ada@example.com" });
   expect(wider).toMatchObject({ id: first.id, scope: "all", createdAt: first.createdAt });

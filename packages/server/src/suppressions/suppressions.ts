@@ -1,5 +1,5 @@
 import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
-import { addressKey, parseAddress } from "@mailsvc/sdk/contract";
+import { addressKey } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -8,13 +8,25 @@ import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
-import { hashesOf, SOME_ERASED, someErased } from "./erased.ts";
+import { ERASED_MARKER, hasErasedAddresses, hashAddresses } from "./erasure.ts";
 
-export { eraseAddress } from "./erased.ts";
+export { eraseAddress } from "./erasure.ts";
 
-export type SuppressionEntry = Tables["suppressions"]["$inferSelect"];
+export type SuppressionRow = Tables["suppressions"]["$inferSelect"];
 
-export function showSuppression(row: SuppressionEntry): Suppression {
+type Scope = Suppression["scope"];
+
+export interface NewSuppression {
+  email: string;
+  reason: Suppression["reason"];
+  /** `marketing` for reason `unsubscribe` and `all` for every other reason, unless given. */
+  scope?: Scope | undefined;
+  source: Suppression["source"];
+  emailId?: string | null | undefined;
+  note?: string | null | undefined;
+}
+
+export function showSuppression(row: SuppressionRow): Suppression {
   return {
     id: row.id,
     email: row.email,
@@ -28,44 +40,79 @@ export function showSuppression(row: SuppressionEntry): Suppression {
   };
 }
 
-export interface NewSuppression {
-  email: string;
-  reason: Suppression["reason"];
-  scope: Suppression["scope"];
-  source: Suppression["source"];
-  emailId?: string | null;
-  note?: string | null | undefined;
+/**
+ * Suppresses an address, and moves its contact to the status that fits the reason. An existing suppression is kept; only
+ * `marketing` is widened to `all`, with the new reason:
+ *
+ * | stored      | `marketing` requested | `all` requested |
+ * | ----------- | --------------------- | --------------- |
+ * | none        | `marketing`           | `all`           |
+ * | `marketing` | unchanged             | `all`           |
+ * | `all`       | unchanged             | unchanged       |
+ */
+export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
+  const email = addressKey(wanted.email);
+  const before = (await findSuppressions(tx, workspaceId, [email])).get(email);
+  const row = mergeSuppression(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
+  if (row) await saveSuppressions(tx, deps, [row]);
+  const { reason, emailId, source } = wanted;
+  await deps.audience.addressesSuppressed(tx, deps, workspaceId, [{ email, reason, emailId }], source);
+  return showSuppression(row ?? (before as SuppressionRow));
 }
 
-/** What a wish makes of the entry there is: the entry as it will stand, or null when nothing changes. */
-export function merged(
-  before: SuppressionEntry | undefined,
+/**
+ * Suppresses the addresses (as from `addressKey`) of contacts that were set to UNSUBSCRIBED, in scope `marketing`. Does not tell
+ * contacts, since they made the change.
+ */
+export async function suppressUnsubscribed(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  emails: readonly string[],
+  source: Suppression["source"],
+): Promise<void> {
+  if (emails.length === 0) return;
+  const existing = await findSuppressions(tx, workspaceId, emails);
+  const now = deps.clock.now();
+  const rows = emails.map((email) =>
+    mergeSuppression(existing.get(email), { email, reason: "unsubscribe", source }, () => deps.ids("sup"), workspaceId, now),
+  );
+  await saveSuppressions(
+    tx,
+    deps,
+    rows.filter((row) => row !== null),
+  );
+}
+
+/** The suppression as a request leaves it; null if nothing changes. */
+export function mergeSuppression(
+  before: SuppressionRow | undefined,
   wanted: NewSuppression,
   id: () => string,
   workspaceId: string,
   now: number,
-): SuppressionEntry | null {
-  return before && (before.scope === "all" || wanted.scope === "marketing")
-    ? null
-    : {
-        id: before?.id ?? id(),
-        workspaceId,
-        // An address that was erased stays a hash.
-        email: before?.email ?? addressKey(wanted.email),
-        reason: wanted.reason,
-        scope: wanted.scope,
-        source: wanted.source,
-        emailId: wanted.emailId ?? null,
-        note: wanted.note ?? before?.note ?? null,
-        createdAt: before?.createdAt ?? now,
-        updatedAt: now,
-      };
+): SuppressionRow | null {
+  const scope = wanted.scope ?? (wanted.reason === "unsubscribe" ? "marketing" : "all");
+  if (before && (before.scope === "all" || scope === "marketing")) return null;
+  return {
+    id: before?.id ?? id(),
+    workspaceId,
+    // An erased address stays a hash.
+    email: before?.email ?? addressKey(wanted.email),
+    reason: wanted.reason,
+    scope,
+    source: wanted.source,
+    emailId: wanted.emailId ?? null,
+    note: wanted.note ?? before?.note ?? null,
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  };
 }
 
-/** Writes entries, over those of the same addresses. */
-export async function putSuppressions(tx: Tx, deps: Pick<Deps, "suppressed">, rows: readonly SuppressionEntry[]): Promise<void> {
+/** Inserts suppressions, or updates those of the same addresses, and records `suppression.added`. */
+export async function saveSuppressions(tx: Tx, deps: Pick<Deps, "suppressionFilter">, rows: readonly SuppressionRow[]): Promise<void> {
   if (rows.length === 0) return;
-  for (const { workspaceId, email } of rows) deps.suppressed.add(workspaceId, email);
+  for (const { workspaceId, email } of rows) deps.suppressionFilter.add(workspaceId, email);
   const { suppressions: t } = tx.t;
   await tx
     .insert(t)
@@ -81,28 +128,39 @@ export async function putSuppressions(tx: Tx, deps: Pick<Deps, "suppressed">, ro
         updatedAt: sql`excluded.updated_at`,
       },
     });
-  await note(tx, "suppression.added", rows);
+  await recordEvents(tx, "suppression.added", rows);
 }
 
-/** Tells of entries that were lifted. */
-export function noteLifted(tx: Tx, deps: Pick<Deps, "clock">, rows: readonly SuppressionEntry[]): Promise<void> {
-  return note(tx, "suppression.removed", rows, deps.clock.now());
+/** Deletes suppressions by their ids, and records `suppression.removed`. Returns those that existed. */
+export async function deleteSuppressions(
+  tx: Tx,
+  deps: Pick<Deps, "clock">,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<SuppressionRow[]> {
+  const { suppressions: t } = tx.t;
+  const rows = await tx
+    .delete(t)
+    .where(and(eq(t.workspaceId, workspaceId), ne(t.email, ERASED_MARKER), inArray(t.id, [...ids])))
+    .returning();
+  await recordEvents(tx, "suppression.removed", rows, deps.clock.now());
+  return rows;
 }
 
-/** The entries of these addresses, in their compared form. */
-export async function suppressionsOf(
+/** The suppressions of these addresses (as from `addressKey`), in every scope, also of erased addresses. */
+export async function findSuppressions(
   q: Tx | Reader,
   workspaceId: string,
   emails: readonly string[],
-): Promise<Map<string, SuppressionEntry>> {
+): Promise<Map<string, SuppressionRow>> {
   const { suppressions: t } = q.t;
   const rows = await q
     .select()
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED])));
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, ERASED_MARKER])));
   const found = new Map(rows.map((row) => [row.email, row]));
-  if (!found.delete(SOME_ERASED)) return found;
-  const hashes = await hashesOf(q, workspaceId, emails);
+  if (!found.delete(ERASED_MARKER)) return found;
+  const hashes = await hashAddresses(q, workspaceId, emails);
   const hashed = await q
     .select()
     .from(t)
@@ -111,76 +169,52 @@ export async function suppressionsOf(
   return found;
 }
 
-/** Suppresses an address. An entry that exists is kept; a wider scope widens it, with the reason that came with it. */
-export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
-  const email = addressKey(wanted.email);
-  const before = (await suppressionsOf(tx, workspaceId, [email])).get(email);
-  const row = merged(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
-  if (row) await putSuppressions(tx, deps, [row]);
-  return showSuppression(row ?? (before as SuppressionEntry));
-}
+const NONE: ReadonlySet<string> = new Set();
 
-const ph = sql.placeholder;
-
-const NOBODY: ReadonlySet<string> = new Set();
-
-/** Of these addresses (in their compared form), those no transactional mail may go to. No promise where memory knows. */
-export function suppressedAmong(
+/**
+ * The addresses (as from `addressKey`) no email may go to. With `bypassUnsubscribe` only those suppressed in scope `all` count:
+ * a transactional email may then reach people who unsubscribed. Returns no promise where the filter in memory knows the answer.
+ */
+export function findSuppressed(
   q: Tx | Reader,
-  deps: Pick<Deps, "suppressed">,
+  deps: Pick<Deps, "suppressionFilter">,
   workspaceId: string,
   emails: readonly string[],
+  { bypassUnsubscribe = false }: { bypassUnsubscribe?: boolean | undefined } = {},
 ): ReadonlySet<string> | Promise<ReadonlySet<string>> {
-  return deps.suppressed.mayHold(workspaceId, emails) ? stored(q, workspaceId, emails) : NOBODY;
-}
-
-/** The compared form of what may be an address. */
-export function keyOf(text: string): string {
-  try {
-    return addressKey(parseAddress(text).address);
-  } catch {
-    return addressKey(text);
-  }
+  const scopes: readonly Scope[] = bypassUnsubscribe ? ["all"] : ["all", "marketing"];
+  return deps.suppressionFilter.mayContain(workspaceId, emails) ? querySuppressed(q, workspaceId, emails, scopes) : NONE;
 }
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
 export async function getSuppression(read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> {
-  const [row] = await read
-    .select()
-    .from(read.t.suppressions)
-    .where(await named(read, workspaceId, idOrEmail));
-  if (!row) throw notFound("suppression", idOrEmail);
-  return showSuppression(row);
+  return showSuppression(await findSuppression(read, workspaceId, idOrEmail));
 }
 
-/** Lifts a suppression by its id or its address. Throws ApiError not_found. */
-export async function unsuppress(tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
-  const [gone] = await tx
-    .delete(tx.t.suppressions)
-    .where(await named(tx, workspaceId, idOrEmail))
-    .returning();
-  if (!gone) throw notFound("suppression", idOrEmail);
-  await noteLifted(tx, deps, [gone]);
-  return showSuppression(gone);
+/** Removes a suppression by its id or its address; the contact keeps its status. Throws ApiError not_found. */
+export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
+  const row = await findSuppression(tx, workspaceId, idOrEmail);
+  const [removed] = await deleteSuppressions(tx, deps, workspaceId, [row.id]);
+  if (!removed) throw notFound("suppression", idOrEmail);
+  return showSuppression(removed);
 }
 
-export interface SuppressionFilter extends PageInput {
+export interface SuppressionQuery extends PageInput {
   email?: string | undefined;
   search?: string | undefined;
   reason?: Suppression["reason"] | undefined;
-  scope?: Suppression["scope"] | undefined;
+  scope?: Scope | undefined;
   source?: Suppression["source"] | undefined;
   since?: string | undefined;
 }
 
-export async function listSuppressions(read: Reader, workspaceId: string, input: SuppressionFilter): Promise<Page<Suppression>> {
+/** A page of suppressions, newest first. */
+export async function listSuppressions(read: Reader, workspaceId: string, input: SuppressionQuery): Promise<Page<Suppression>> {
   const { suppressions: t } = read.t;
   const where = and(
     eq(t.workspaceId, workspaceId),
-    ne(t.email, SOME_ERASED),
-    input.email === undefined
-      ? undefined
-      : inArray(t.email, await formsOf(read, workspaceId, addressKey(parseAddress(input.email).address))),
+    ne(t.email, ERASED_MARKER),
+    input.email === undefined ? undefined : inArray(t.email, await listStoredForms(read, workspaceId, addressKey(input.email))),
     input.search === undefined ? undefined : contains(read.sqlDialect, t.email, input.search),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),
@@ -202,8 +236,8 @@ export async function listSuppressions(read: Reader, workspaceId: string, input:
   );
 }
 
-// Without the address: the log outlives the person.
-function note(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionEntry[], at?: number): Promise<void> {
+// Events never contain the address: the log is kept when the person is erased.
+function recordEvents(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionRow[], at?: number): Promise<void> {
   return tx.insertAll(
     tx.t.events,
     rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
@@ -217,42 +251,50 @@ function note(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionEntr
   );
 }
 
-async function stored(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<Set<string>> {
-  if (emails.length === 1) {
-    const found = await q
-      .prepared("is_suppressed", (build, { suppressions: t }) =>
-        build
-          .select({ email: t.email })
+const ph = sql.placeholder;
+
+async function querySuppressed(
+  q: Tx | Reader,
+  workspaceId: string,
+  emails: readonly string[],
+  scopes: readonly Scope[],
+): Promise<ReadonlySet<string>> {
+  const { suppressions: t } = q.t;
+  const rows =
+    emails.length === 1
+      ? await q
+          .prepared("find_suppression_scope", (build, { suppressions }) =>
+            build
+              .select({ email: suppressions.email, scope: suppressions.scope })
+              .from(suppressions)
+              .where(and(eq(suppressions.workspaceId, ph("workspaceId")), inArray(suppressions.email, [ph("email"), ERASED_MARKER])))
+              .prepare("find_suppression_scope"),
+          )
+          .execute({ workspaceId, email: emails[0] })
+      : await q
+          .select({ email: t.email, scope: t.scope })
           .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.email, [ph("email"), SOME_ERASED]), eq(t.scope, "all")))
-          .prepare("is_suppressed"),
-      )
-      .execute({ workspaceId, email: emails[0] });
-    return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
-  }
+          .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, ERASED_MARKER])));
+  // Rare: some addresses of this workspace are hashes, so these have to be looked up by their hashes too.
+  const found = rows.some((row) => row.email === ERASED_MARKER)
+    ? [...(await findSuppressions(q, workspaceId, emails))].map(([email, { scope }]) => ({ email, scope }))
+    : rows;
+  return new Set(found.filter(({ scope }) => scopes.includes(scope)).map(({ email }) => email));
+}
+
+/** How an address can be stored: as it is, or as its hash. Never the marker of hashes. */
+async function listStoredForms(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
+  const hashes = (await hasErasedAddresses(q, workspaceId)) ? [...(await hashAddresses(q, workspaceId, [email])).keys()] : [];
+  return [email || "-", ...hashes];
+}
+
+async function findSuppression(q: Tx | Reader, workspaceId: string, idOrEmail: string): Promise<SuppressionRow> {
   const { suppressions: t } = q.t;
-  const found = await q
-    .select({ email: t.email })
+  const emails = await listStoredForms(q, workspaceId, addressKey(idOrEmail));
+  const [row] = await q
+    .select()
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, SOME_ERASED]), eq(t.scope, "all")));
-  return withErased(q, workspaceId, emails, new Set(found.map((r) => r.email)));
-}
-
-/** Adds those of which only a hash is kept. */
-async function withErased(q: Tx | Reader, workspaceId: string, emails: readonly string[], found: Set<string>): Promise<Set<string>> {
-  if (!found.delete(SOME_ERASED)) return found;
-  for (const [email, { scope }] of await suppressionsOf(q, workspaceId, emails)) if (scope === "all") found.add(email);
-  return found;
-}
-
-/** An address as it may stand: itself, or its hash. Never the mark of hashes. */
-async function formsOf(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
-  const hashed = (await someErased(q, workspaceId)) ? [...(await hashesOf(q, workspaceId, [email])).keys()] : [];
-  return [email || "-", ...hashed];
-}
-
-async function named(q: Tx | Reader, workspaceId: string, idOrEmail: string) {
-  const { suppressions: t } = q.t;
-  const emails = await formsOf(q, workspaceId, keyOf(idOrEmail));
-  return and(eq(t.workspaceId, workspaceId), ne(t.email, SOME_ERASED), or(eq(t.id, idOrEmail), inArray(t.email, emails)));
+    .where(and(eq(t.workspaceId, workspaceId), ne(t.email, ERASED_MARKER), or(eq(t.id, idOrEmail), inArray(t.email, emails))));
+  if (!row) throw notFound("suppression", idOrEmail);
+  return row;
 }

@@ -8,7 +8,7 @@ export function suppressionTables(c: ColumnTypes) {
       {
         id: c.text("id").primaryKey(),
         workspaceId: c.text("workspace_id").notNull(),
-        /** The address in the form addresses are compared in: lower case. */
+        /** The address as `addressKey` returns it, or its hash once the person was erased. */
         email: c.text("email").notNull(),
         reason: c.text("reason").$type<Suppression["reason"]>().notNull(),
         scope: c.text("scope").$type<Suppression["scope"]>().notNull(),

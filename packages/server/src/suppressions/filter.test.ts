@@ -4,8 +4,8 @@ import { ask } from "../../test/scenario.ts";
 import { realTime } from "../lib/clock.ts";
 import { Fingerprints } from "../lib/fingerprints.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { SuppressedAddresses } from "./suppressed.ts";
-import type { SuppressionEntry } from "./suppressions.ts";
+import { SuppressionFilter } from "./filter.ts";
+import type { SuppressionRow } from "./suppressions.ts";
 
 const hello = { from: "a@acme.test", subject: "Hello", text: "x" };
 const statusOf = async (world: TestWorld, to: string): Promise<number> =>
@@ -18,8 +18,8 @@ const warm = async (): Promise<TestWorld> => {
   return world;
 };
 
-describe("an entry counts from the moment it is made", () => {
-  test("by hand, and no more once it is lifted", async () => {
+describe("a suppression counts from the moment it is made", () => {
+  test("through the API, and no longer once it is removed", async () => {
     await using world = await warm();
     expect(await statusOf(world, "ada@example.com")).toBe(200);
     await world.sdk.suppressions.create({ email: "Ada@example.com" });
@@ -58,7 +58,7 @@ describe("an entry counts from the moment it is made", () => {
   });
 });
 
-const entry = (email: string): SuppressionEntry => ({
+const entry = (email: string): SuppressionRow => ({
   id: `sup_${email}`,
   workspaceId: "ws_1",
   email,
@@ -70,46 +70,46 @@ const entry = (email: string): SuppressionEntry => ({
   createdAt: 1,
   updatedAt: 1,
 });
-const known = (addresses: SuppressedAddresses): Promise<void> =>
-  vi.waitFor(() => expect(addresses.mayHold("ws_none", ["nobody@example.com"])).toBe(false));
+const known = (filter: SuppressionFilter): Promise<void> =>
+  vi.waitFor(() => expect(filter.mayContain("ws_none", ["nobody@example.com"])).toBe(false));
 
-describeDb("what is in memory", (t) => {
-  test("every address of a long list is found, no other workspace's, and hardly any other", async () => {
+describeDb("the filter", (t) => {
+  test("finds every address of a long list, and hardly any other, in its workspace only", async () => {
     const rows = Array.from({ length: 5000 }, (_, i) => entry(`r${i}@example.com`));
     await t.db.tx((tx) => tx.insertAll(tx.t.suppressions, rows));
-    const addresses = new SuppressedAddresses(t.db.read, realTime);
-    expect(addresses.mayHold("ws_1", ["stranger@example.com"])).toBe(true);
-    await known(addresses);
-    expect(rows.filter(({ email }) => !addresses.mayHold("ws_1", [email]))).toEqual([]);
-    expect(rows.filter(({ email }) => addresses.mayHold("ws_2", [email])).length).toBeLessThan(5);
-    expect(addresses.mayHold("ws_1", ["stranger@example.com", "r17@example.com"])).toBe(true);
+    const filter = new SuppressionFilter(t.db.read, realTime);
+    expect(filter.mayContain("ws_1", ["stranger@example.com"])).toBe(true);
+    await known(filter);
+    expect(rows.filter(({ email }) => !filter.mayContain("ws_1", [email]))).toEqual([]);
+    expect(rows.filter(({ email }) => filter.mayContain("ws_2", [email])).length).toBeLessThan(5);
+    expect(filter.mayContain("ws_1", ["stranger@example.com", "r17@example.com"])).toBe(true);
   });
 
-  test("who asks first may do so in a transaction", async () => {
+  test("the first lookup may happen inside a transaction", async () => {
     await t.db.tx((tx) => tx.insertAll(tx.t.suppressions, [entry("r@example.com")]));
-    const addresses = new SuppressedAddresses(t.db.read, realTime);
-    await t.db.tx(async () => expect(addresses.mayHold("ws_1", ["a@example.com"])).toBe(true));
-    await known(addresses);
-    expect(["r", "a"].map((name) => addresses.mayHold("ws_1", [`${name}@example.com`]))).toEqual([true, false]);
+    const filter = new SuppressionFilter(t.db.read, realTime);
+    await t.db.tx(async () => expect(filter.mayContain("ws_1", ["a@example.com"])).toBe(true));
+    await known(filter);
+    expect(["r", "a"].map((name) => filter.mayContain("ws_1", [`${name}@example.com`]))).toEqual([true, false]);
   });
 
-  test("what is written while the list is read is found as well", async () => {
+  test("an address added while the filter loads is found", async () => {
     await t.db.tx((tx) =>
       tx.insertAll(
         tx.t.suppressions,
         Array.from({ length: 4500 }, (_, i) => entry(`r${i}@example.com`)),
       ),
     );
-    const addresses = new SuppressedAddresses(t.db.read, realTime);
-    addresses.mayHold("ws_1", ["a@example.com"]);
-    addresses.add("ws_1", "late@example.com");
-    await known(addresses);
-    expect(addresses.mayHold("ws_1", ["late@example.com"])).toBe(true);
+    const filter = new SuppressionFilter(t.db.read, realTime);
+    filter.mayContain("ws_1", ["a@example.com"]);
+    filter.add("ws_1", "late@example.com");
+    await known(filter);
+    expect(filter.mayContain("ws_1", ["late@example.com"])).toBe(true);
   });
 
-  test("where others write as well, every address has to be asked for", () => {
-    const addresses = new SuppressedAddresses(null, realTime);
-    expect([addresses.mayHold("ws_1", ["a@example.com"]), addresses.mayHold("ws_1", ["a@example.com"])]).toEqual([true, true]);
+  test("where other processes write too, every address has to be looked up", () => {
+    const filter = new SuppressionFilter(null, realTime);
+    expect([filter.mayContain("ws_1", ["a@example.com"]), filter.mayContain("ws_1", ["a@example.com"])]).toEqual([true, true]);
   });
 });
 

@@ -4,8 +4,8 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
 import type { Tables } from "../schema.ts";
-import { fulfils } from "./evaluate.ts";
-import { factsOf } from "./facts.ts";
+import { loadContactViews } from "./contact-view.ts";
+import { matches } from "./evaluate.ts";
 
 export type SegmentRow = Tables["segments"]["$inferSelect"];
 
@@ -15,7 +15,7 @@ export type Cause = "contact" | "rules" | "time";
 const ph = sql.placeholder;
 
 /** The segments of a workspace. */
-export function segmentsOf(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
+export function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
   return tx
     .prepared("segments_of", (q, { segments: t }) =>
       q
@@ -31,7 +31,7 @@ export function segmentsOf(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
  * Brings the membership of some contacts up to date, and tells of those that entered and left: exactly once for each
  * change, since the row that says who is in changes in the same transaction. A thousand contacts at most.
  */
-export async function compare(
+export async function updateMembership(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
@@ -47,7 +47,7 @@ export async function compare(
     .update(c)
     .set({ workspaceId })
     .where(and(eq(c.workspaceId, workspaceId), inArray(c.seq, [...seqs])));
-  const known = await factsOf(tx, workspaceId, seqs);
+  const known = await loadContactViews(tx, workspaceId, seqs);
   const before = await tx
     .select({ segment: m.segmentSeq, contact: m.contactSeq })
     .from(m)
@@ -68,7 +68,7 @@ export async function compare(
     const left: number[] = [];
     for (const [seq, { contact, facts }] of known) {
       const was = members.has(`${segment.seq} ${seq}`);
-      const is = fulfils(facts, segment.rules, now);
+      const is = matches(facts, segment.rules, now);
       if (was === is) continue;
       (is ? entered : left).push(seq);
       events.push({
@@ -97,9 +97,9 @@ export async function compare(
 const CHUNK = 500;
 
 /** Lets the segments of a workspace follow contacts that have changed. Costs one look where there are no segments. */
-export async function follow(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
+export async function syncMembership(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return;
-  const segments = await segmentsOf(tx, workspaceId);
+  const segments = await listActiveSegments(tx, workspaceId);
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
-    await compare(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
+    await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
 }

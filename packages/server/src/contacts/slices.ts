@@ -1,13 +1,12 @@
 import { and, desc, eq, exists, getTableColumns, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { SearchHits } from "../db/search-index.ts";
-import type { Scope } from "./counted.ts";
-import { ALL } from "./counts.ts";
+import { ALL, type CountScope } from "./counters.ts";
 import type { ContactRow } from "./store.ts";
 
-/** Which contacts of a list are wanted, newest first. */
-export interface Slice {
-  /** Those with a smaller number. */
+/** A range of a list of contacts, newest first. */
+export interface ContactSlice {
+  /** Only contacts with a smaller `seq`. */
   before: number;
   skip: number;
   limit: number;
@@ -15,17 +14,17 @@ export interface Slice {
 
 const ph = sql.placeholder;
 
-/** A slice of the contacts in scope. What is skipped is skipped in the index; only the contacts that are wanted are read. */
-export function sliceOf(read: Reader, scope: Scope, slice: Slice): Promise<ContactRow[]> {
-  const shape = shapeOf(scope);
-  const name = nameOf("list_contacts", shape);
+/** A slice of the contacts in scope. Skipped contacts are skipped in the index and never read. */
+export function readSlice(read: Reader, scope: CountScope, slice: ContactSlice): Promise<ContactRow[]> {
+  const shape = toShape(scope);
+  const name = toStatementName("list_contacts", shape);
   return Promise.resolve(
     read
       .prepared(name, (build, t) =>
         build
           .select()
           .from(t.contacts)
-          .where(inArray(t.contacts.seq, numbers({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus)))
+          .where(inArray(t.contacts.seq, selectSeqs({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus)))
           .orderBy(desc(t.contacts.seq))
           .prepare(name),
       )
@@ -33,26 +32,27 @@ export function sliceOf(read: Reader, scope: Scope, slice: Slice): Promise<Conta
   );
 }
 
-/** The number of the contact that stands `skip` places below `before`; null when there are fewer. */
-export async function numberAt(read: Reader, scope: Scope, before: number, skip: number): Promise<number | null> {
-  const shape = shapeOf(scope);
-  const name = nameOf("contact_at", shape);
+/** The `seq` of the contact `skip` places below `before`; null if there are fewer. */
+export async function findSeqAt(read: Reader, scope: CountScope, before: number, skip: number): Promise<number | null> {
+  const shape = toShape(scope);
+  const name = toStatementName("contact_at", shape);
   const [row] = await read
-    .prepared(name, (build, t) => numbers({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus).prepare(name))
+    .prepared(name, (build, t) => selectSeqs({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus).prepare(name))
     .execute({ ...scope, before, skip, limit: 1 });
   return row?.seq ?? null;
 }
 
-/** Contacts that hold a part of a text, found in one of two ways. */
-export interface Found {
-  rows(slice: Slice): Promise<ContactRow[]>;
-  /** How many there are; counting stops at `limit`. */
+/** The contacts that match a search. */
+export interface Matches {
+  rows(slice: ContactSlice): Promise<ContactRow[]>;
+  /** The number of matches; counting stops at `limit`. */
   count(limit: number): Promise<number>;
 }
-const counted = sql<number>`count(*)`.mapWith(Number);
 
-/** Finds by reading contacts from the newest down to the number `floor`. */
-export function byReading(read: Reader, scope: Scope, part: string, floor: number): Found {
+const rowCount = sql<number>`count(*)`.mapWith(Number);
+
+/** Finds matches by reading contacts, from the newest down to the `seq` `floor`. */
+export function matchByScan(read: Reader, scope: CountScope, part: string, floor: number): Matches {
   const { contacts: c, contactTags: t } = read.t;
   const { workspaceId, tagKey, status } = scope;
   const holds = read.sqlDialect.holds(c.searchText, part);
@@ -73,8 +73,8 @@ export function byReading(read: Reader, scope: Scope, part: string, floor: numbe
     rows: async ({ before, skip, limit }) =>
       (await from(getTableColumns(c), before).orderBy(newest).limit(limit).offset(skip)) as ContactRow[],
     count: (limit) =>
-      total(
-        read.select({ n: counted }).from(
+      readTotal(
+        read.select({ n: rowCount }).from(
           from({ one: sql`1`.as("one") }, Number.MAX_SAFE_INTEGER)
             .limit(limit)
             .as("found"),
@@ -83,10 +83,10 @@ export function byReading(read: Reader, scope: Scope, part: string, floor: numbe
   };
 }
 
-/** Finds by the index of parts, newest first. */
-export function byIndex(read: Reader, scope: Scope, part: string, hits: SearchHits): Found {
+/** Finds matches by the trigram index, newest first. */
+export function matchByIndex(read: Reader, scope: CountScope, part: string, hits: SearchHits): Matches {
   const { contacts: c } = read.t;
-  const where = and(hits.where, sql`${c.seq} = hits.rowid`, inScope(read, scope), read.sqlDialect.holds(c.searchText, part));
+  const where = and(hits.where, sql`${c.seq} = hits.rowid`, isInScope(read, scope), read.sqlDialect.holds(c.searchText, part));
   return {
     rows: async ({ before, skip, limit }) =>
       (await read
@@ -98,8 +98,8 @@ export function byIndex(read: Reader, scope: Scope, part: string, hits: SearchHi
         .limit(limit)
         .offset(skip)) as ContactRow[],
     count: (limit) =>
-      total(
-        read.select({ n: counted }).from(
+      readTotal(
+        read.select({ n: rowCount }).from(
           read
             .select({ one: sql`1`.as("one") })
             .from(hits.from)
@@ -112,8 +112,8 @@ export function byIndex(read: Reader, scope: Scope, part: string, hits: SearchHi
   };
 }
 
-/** Numbers of contacts, newest first, from an index that has them in that order. */
-function numbers(read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: boolean) {
+/** The `seq`s of contacts, newest first, from an index in that order. */
+function selectSeqs(read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: boolean) {
   const { contacts: c, contactTags: t } = read.t;
   return tagged
     ? read
@@ -139,15 +139,15 @@ function numbers(read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: 
         .offset(ph("skip"));
 }
 
-function shapeOf({ tagKey, status }: Scope) {
+function toShape({ tagKey, status }: CountScope) {
   return { tagged: tagKey !== ALL, byStatus: status !== undefined };
 }
 
-function nameOf(name: string, { tagged, byStatus }: ReturnType<typeof shapeOf>): string {
+function toStatementName(name: string, { tagged, byStatus }: ReturnType<typeof toShape>): string {
   return `${name}${tagged ? "_by_tag" : ""}${byStatus ? "_by_status" : ""}`;
 }
 
-function inScope(read: Reader, { workspaceId, tagKey, status }: Scope): SQL | undefined {
+function isInScope(read: Reader, { workspaceId, tagKey, status }: CountScope): SQL | undefined {
   const { contacts: c, contactTags: t } = read.t;
   return and(
     eq(c.workspaceId, workspaceId),
@@ -163,6 +163,6 @@ function inScope(read: Reader, { workspaceId, tagKey, status }: Scope): SQL | un
   );
 }
 
-async function total(rows: PromiseLike<{ n: number }[]>): Promise<number> {
+async function readTotal(rows: PromiseLike<{ n: number }[]>): Promise<number> {
   return (await rows)[0]?.n ?? 0;
 }

@@ -4,17 +4,17 @@ import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, pageBySeq, type SeqSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { listSeqsOf } from "../lists/lists.ts";
-import { compile, type RuleContext } from "./compile.ts";
-import { checkLists, countOf, findSegment } from "./segments.ts";
+import { loadListSeqs } from "../lists/lists.ts";
+import { compileRule, type RuleContext } from "./compile.ts";
+import { checkLists, countMembers, findSegment } from "./segments.ts";
 
 /** What rules of a workspace are compiled for. */
-export async function contextOf(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
+export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
   return {
     q: read,
     workspaceId,
     now: clock.now(),
-    listSeqs: await listSeqsOf(read, workspaceId),
+    listSeqs: await loadListSeqs(read, workspaceId),
   };
 }
 
@@ -54,7 +54,7 @@ export async function preview(
   { rules, limit }: { rules: SegmentRule; limit: number },
 ): Promise<SegmentPreview> {
   await checkLists(read, workspaceId, rules);
-  const context = await contextOf(read, deps, workspaceId);
+  const context = await buildRuleContext(read, deps, workspaceId);
   const source = sourceOf(rules, context);
   const seqs = limit === 0 ? [] : await numbersOf(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
   return {
@@ -84,10 +84,10 @@ export async function segmentContacts(read: Reader, deps: Deps, workspaceId: str
           .offset(offset);
         return rows.map((row) => row.contact);
       },
-      () => countOf(read, id),
+      () => countMembers(read, id),
       showContact,
     );
-  const context = await contextOf(read, deps, workspaceId);
+  const context = await buildRuleContext(read, deps, workspaceId);
   const source = sourceOf(segment.rules, context);
   return pageBySeq(
     input,
@@ -112,7 +112,7 @@ function sourceOf(rule: SegmentRule, context: RuleContext): Source {
         (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
       );
   const found = rules[at];
-  const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compile(context, r)));
+  const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compileRule(context, r)));
   if (found === undefined || !("field" in found))
     return {
       from: sql`${c}`,

@@ -1,16 +1,16 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { ContactFacts } from "./evaluate.ts";
+import type { ContactView } from "./evaluate.ts";
 
 /** A contact, and what rules may ask of it. */
-export interface KnownContact {
+export interface LoadedContact {
   contact: ContactRow;
-  facts: ContactFacts;
+  facts: ContactView;
 }
 
 /** What is known of contacts, by their numbers; a thousand at most. Those of another workspace are left out. */
-export async function factsOf(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, KnownContact>> {
+export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, LoadedContact>> {
   if (seqs.length === 0) return new Map();
   const { contacts: c, engagement: e, listMembers: m, lists: l } = q.t;
   const rows = await q

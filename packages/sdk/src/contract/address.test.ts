@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { AddressError, addressKey, parseAddress, toDomain, toUnicodeDomain } from "./address.ts";
+
+describe("one mailbox has one spelling", () => {
+  // The quoted cases of the isemail suite that are addresses, and what RFC 5321 4.1.2 makes of them.
+  test.each([
+    ['"test"@iana.org', "test@iana.org"],
+    ['"\\a"@iana.org', "a@iana.org"],
+    ['"t\\est"@iana.org', "test@iana.org"],
+    ['"first.last"@iana.org', "first.last@iana.org"],
+    ['"test\\ test"@iana.org', '"test test"@iana.org'],
+    ['"test test"@iana.org', '"test test"@iana.org'],
+    ['""@iana.org', '""@iana.org'],
+    ['"\\""@iana.org', '"\\""@iana.org'],
+    ['"\\\\"@iana.org', '"\\\\"@iana.org'],
+    ['"a@b"@iana.org', '"a@b"@iana.org'],
+    ['".a"@iana.org', '".a"@iana.org'],
+    ['"josé"@iana.org', "josé@iana.org"],
+    ["jose\u0301@iana.org", "josé@iana.org"],
+    ["ada@BÜCHER.example", "ada@xn--bcher-kva.example"],
+    ["ada@bu\u0308cher.example", "ada@xn--bcher-kva.example"],
+  ])("%s is %s", (written, address) => {
+    expect(parseAddress(written)).toMatchObject({ address, key: address });
+    expect(parseAddress(address).address).toBe(address);
+  });
+
+  test.each([
+    '"""@iana.org',
+    '"\\"@iana.org',
+    'test"@iana.org',
+    '"test@iana.org',
+    '"test"test@iana.org',
+    'test"text"@iana.org',
+    '"test""test"@iana.org',
+    '"test"."test"@iana.org',
+    '"test".test@iana.org',
+    '"\u007f"@iana.org',
+    // Becomes a semicolon in form C.
+    "a\u037eb@iana.org",
+    `"${"a".repeat(40)} ${"b".repeat(40)}"@iana.org`,
+  ])("%s is not an address", (text) => {
+    expect(() => parseAddress(text)).toThrow(AddressError);
+  });
+
+  const content = fc.string({ unit: fc.constantFrom(..."abzAZ09.-_+ @\\\"'<>,;:é\u0301ıİßK小👩"), minLength: 1, maxLength: 12 });
+  const quote = (text: string, escapeAll: boolean): string =>
+    `"${text.replace(escapeAll ? /[^\p{M}]/gu : /["\\]/g, (character) => `\\${character}`)}"@example.com`;
+
+  test("however it is quoted, escaped, composed or capitalized, its key is the same", () => {
+    fc.assert(
+      fc.property(content, (text) => {
+        const { address, key } = parseAddress(quote(text, false));
+        expect(parseAddress(quote(text, true)).address).toBe(address);
+        expect(parseAddress(quote(text.normalize("NFD"), false)).address).toBe(address);
+        expect(addressKey(address)).toBe(key);
+        expect(addressKey(key)).toBe(key);
+        expect(key).toBe(key.normalize("NFC"));
+        expect(addressKey(address.toLowerCase())).toBe(key);
+      }),
+    );
+  });
+
+  test("different mailboxes have different keys", () => {
+    fc.assert(
+      fc.property(content, content, (a, b) => {
+        const same = a.normalize("NFC").toLowerCase().normalize("NFC") === b.normalize("NFC").toLowerCase().normalize("NFC");
+        expect(parseAddress(quote(a, false)).key === parseAddress(quote(b, false)).key).toBe(same);
+      }),
+    );
+  });
+});
+
+describe("international domains", () => {
+  test.each(["xn--0.tld", "xn--a.tld", "xn--u-ccb.com", "a.xn--99999999", "xn--a-ecp.ru", "XN--0.tld"])("%s is not a domain", (domain) => {
+    expect(() => toDomain(domain)).toThrow("not valid Punycode");
+  });
+
+  test.each([
+    ["xn--bcher-kva.example", "bücher.example"],
+    ["xn--zca.de", "ß.de"],
+    ["xn--fiqs8s.cn", "中国.cn"],
+    ["xn--e1afmkfd.xn--p1ai", "пример.рф"],
+    ["mail.example.com", "mail.example.com"],
+  ])("%s is %s", (ascii, unicode) => {
+    expect(toDomain(ascii)).toBe(ascii);
+    expect(toUnicodeDomain(ascii)).toBe(unicode);
+    expect(toDomain(unicode)).toBe(ascii);
+  });
+
+  test("what IDNA encodes is decoded again, and text that is not Punycode never hangs", () => {
+    const label = fc.string({ unit: fc.constantFrom(..."abcüößéñ中国приметلا"), minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(label, (text) => {
+        let ascii: string;
+        try {
+          ascii = new URL(`http://${text}.example`).hostname;
+        } catch {
+          return;
+        }
+        expect(toDomain(toUnicodeDomain(toDomain(ascii)))).toBe(ascii);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z0-9-]{0,40}$/), (text) => {
+        try {
+          toDomain(`xn--${text}.example`);
+        } catch (error) {
+          expect(error).toBeInstanceOf(AddressError);
+        }
+      }),
+    );
+  });
+});

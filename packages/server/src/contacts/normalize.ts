@@ -1,0 +1,52 @@
+import { CONTACT_LIMITS, type CustomValue, parseAddress, toUnicodeDomain } from "@mailsvc/sdk/contract";
+import { invalid } from "../lib/api-error.ts";
+import { fold } from "../lib/fold.ts";
+
+/** The form in which tags are compared and indexed: `VIP` and `vip` are one tag. */
+export function tagKey(tag: string): string {
+  return fold(tag.trim());
+}
+
+export function tagKeys(tags: readonly string[]): string[] {
+  return [...new Set(tags.map(tagKey))];
+}
+
+/** Tags without duplicates, in the spelling that came first. */
+export function uniqueTags(tags: readonly string[]): string[] {
+  const byKey = new Map<string, string>();
+  for (const tag of tags) if (!byKey.has(tagKey(tag))) byKey.set(tagKey(tag), tag);
+  return [...byKey.values()];
+}
+
+/** An empty name or phone number is stored as none. */
+export function emptyToNull(text: string | null | undefined): string | null {
+  return text || null;
+}
+
+/**
+ * The text contact search looks in: address, first and last name, and the address with its international domain in Unicode.
+ * Each is on a line of its own, so that no hit spans two of them, and at least two characters follow every character, because
+ * the index is one of trigrams.
+ */
+export function toSearchText({ email, firstName, lastName }: { email: string; firstName: string | null; lastName: string | null }): string {
+  const { local, domain } = parseAddress(email);
+  const unicode = toUnicodeDomain(domain);
+  const lines = [email, firstName ?? "", lastName ?? "", ...(unicode === domain ? [] : [`${local}@${unicode}`])];
+  return `${lines.map(fold).join("\n")}\n\n`;
+}
+
+/** Sets custom fields one by one; null removes a field. Throws ApiError validation_error if they become too many or too large. */
+export function mergeCustomFields(
+  before: Readonly<Record<string, CustomValue>>,
+  patch: Readonly<Record<string, CustomValue>>,
+): Record<string, CustomValue> {
+  const fields = Object.fromEntries(Object.entries({ ...before, ...patch }).filter(([name]) => patch[name] !== null));
+  const { customKeys, customBytes } = CONTACT_LIMITS;
+  if (Object.keys(fields).length > customKeys || Buffer.byteLength(JSON.stringify(fields)) > customBytes)
+    throw invalid(
+      "customFields",
+      "too_big",
+      `Together with the fields already stored, this contact would have more than ${customKeys} custom fields or ${customBytes / 1024} KiB. Send null to remove a field.`,
+    );
+  return fields;
+}

@@ -1,0 +1,153 @@
+import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
+import { parseAddress } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import { CountChanges, scheduleFold } from "./counters.ts";
+import { emptyToNull, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
+import { type ContactRow, insertContacts, updateContactRow } from "./store.ts";
+
+/** Where a contact or a change came from, as events tell it. */
+export type ContactSource = "api" | "import" | "form" | "automation" | "delivery" | "unsubscribe";
+
+/** Why contacts are written. */
+export interface Cause {
+  source: ContactSource;
+  /** The email that caused it. */
+  emailId?: string | null | undefined;
+}
+
+/** A change of one contact. `patchContact` returns `before` itself if nothing differs. */
+export interface ContactChange {
+  before: ContactRow;
+  after: ContactRow;
+}
+
+const PATCHABLE = ["firstName", "lastName", "phone", "tags", "customFields"] as const;
+
+const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
+  SUBSCRIBED: "contact.subscribed",
+  UNSUBSCRIBED: "contact.unsubscribed",
+  BOUNCED: "contact.bounced",
+  COMPLAINED: "contact.complained",
+};
+
+/** The row of a new contact, without its `seq`. */
+export function buildContact(deps: Deps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> {
+  const now = deps.clock.now();
+  const { address, key } = parseAddress(input.email);
+  const [firstName, lastName, phone] = [emptyToNull(input.firstName), emptyToNull(input.lastName), emptyToNull(input.phone)];
+  return {
+    id: deps.ids("con"),
+    workspaceId,
+    email: address,
+    emailKey: key,
+    firstName,
+    lastName,
+    phone,
+    status,
+    tags: uniqueTags(input.tags ?? []),
+    customFields: mergeCustomFields({}, input.customFields ?? {}),
+    searchText: toSearchText({ email: address, firstName, lastName }),
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** A contact with a patch and a status applied; the same object if nothing differs. */
+export function patchContact(deps: Deps, before: ContactRow, patch: Omit<ContactPatch, "status">, status: ContactStatus): ContactRow {
+  const after: ContactRow = {
+    ...before,
+    ...(patch.firstName !== undefined && { firstName: emptyToNull(patch.firstName) }),
+    ...(patch.lastName !== undefined && { lastName: emptyToNull(patch.lastName) }),
+    ...(patch.phone !== undefined && { phone: emptyToNull(patch.phone) }),
+    ...(patch.tags !== undefined && { tags: uniqueTags(patch.tags) }),
+    ...(patch.customFields !== undefined && { customFields: mergeCustomFields(before.customFields, patch.customFields) }),
+    status,
+  };
+  if (listChangedFields(before, after).length === 0 && before.status === after.status) return before;
+  return { ...after, searchText: toSearchText(after), updatedAt: deps.clock.now() };
+}
+
+/**
+ * Writes new and changed contacts with their tags, counters and events, and tells segments. This is the only way contacts are
+ * written. Changes whose `after` is their `before` are skipped. All contacts must be of one workspace. Returns the new rows.
+ */
+export async function saveContacts(
+  tx: Tx,
+  deps: Deps,
+  created: readonly Omit<ContactRow, "seq">[],
+  changes: readonly ContactChange[],
+  cause: Cause,
+): Promise<ContactRow[]> {
+  const counts = new CountChanges();
+  const events: ContactEvent[] = [];
+  const seqs = created.length > 0 ? await tx.nextNumbers(tx.t.contacts, created.length) : [];
+  const rows = created.map((row, i): ContactRow => ({ ...row, seq: seqs[i] as number }));
+  await insertContacts(tx, rows);
+  for (const row of rows) {
+    counts.add(row, 1);
+    events.push(buildCreatedEvent(row, cause.source));
+  }
+  const effective = changes.filter(({ before, after }) => before !== after);
+  // In parallel: where the database is a network away, this costs one round trip instead of one per contact.
+  await Promise.all(effective.map(({ before, after }) => updateContactRow(tx, before, after)));
+  for (const { before, after } of effective) {
+    counts.add(before, -1);
+    counts.add(after, 1);
+    events.push(...buildChangeEvents(before, after, cause));
+  }
+  await recordOfContacts(tx, events);
+  await scheduleFold(tx, deps, await counts.write(tx));
+  const written = [...rows, ...effective.map(({ after }) => after)];
+  const [first] = written;
+  if (first)
+    await deps.audience.contactsChanged(
+      tx,
+      deps,
+      first.workspaceId,
+      written.map((row) => row.seq),
+    );
+  return rows;
+}
+
+/** Counts a deleted contact out and records `contact.deleted`. */
+export async function recordDeletion(tx: Tx, deps: Deps, row: ContactRow): Promise<void> {
+  const counts = new CountChanges();
+  counts.add(row, -1);
+  await recordOfContacts(tx, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
+  await scheduleFold(tx, deps, await counts.write(tx));
+}
+
+function listChangedFields(before: ContactRow, after: ContactRow): string[] {
+  return PATCHABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+}
+
+/** Events name fields and tags, never the value of a field: the log may outlive the person. */
+function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null }: Cause): ContactEvent[] {
+  const common = { workspaceId: after.workspaceId, contactId: after.id, at: after.updatedAt, emailId };
+  const changed = listChangedFields(before, after);
+  const [keysBefore, keysAfter] = [new Set(before.tags.map(tagKey)), new Set(after.tags.map(tagKey))];
+  const tagsAdded = after.tags.filter((tag) => !keysBefore.has(tagKey(tag)));
+  const tagsRemoved = before.tags.filter((tag) => !keysAfter.has(tagKey(tag)));
+  const events: ContactEvent[] = [];
+  if (changed.length > 0)
+    events.push({
+      ...common,
+      type: "contact.updated",
+      data: { source, changed, ...(tagsAdded.length > 0 && { tagsAdded }), ...(tagsRemoved.length > 0 && { tagsRemoved }) },
+    });
+  if (before.status !== after.status)
+    events.push({ ...common, type: STATUS_EVENTS[after.status], data: { source, before: before.status } });
+  return events;
+}
+
+function buildCreatedEvent(row: ContactRow, source: ContactSource): ContactEvent {
+  return {
+    workspaceId: row.workspaceId,
+    contactId: row.id,
+    at: row.createdAt,
+    type: "contact.created",
+    data: { source, ...(row.tags.length > 0 && { tagsAdded: row.tags }) },
+  };
+}
