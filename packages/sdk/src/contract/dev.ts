@@ -20,7 +20,7 @@ export const ClockState = z
   .object({
     now: Instant,
     mode: z.enum(["running", "frozen"]),
-    /** What fires next, and when; null when nothing waits. */
+    /** The next timer and its time; null when there is none. */
     next: z.object({ at: Instant, name: z.string() }).nullable(),
     timers: z.int(),
     /** The timers the last call fired, in order. */
@@ -51,7 +51,7 @@ export const clock = {
     method: "POST",
     path: "/__dev/clock/advance",
     access: "dev",
-    summary: "Move time forward, running everything that falls due on the way, in order",
+    summary: "Advance the clock, running everything that falls due on the way, in order",
     body: z
       .strictObject({
         by: Duration.optional().meta({ description: "How far, e.g. 15m" }),
@@ -73,7 +73,7 @@ export const clock = {
     method: "POST",
     path: "/__dev/clock/thaw",
     access: "dev",
-    summary: "Let time run on from where it stands",
+    summary: "Let the clock run again from its current time",
     output: ClockState,
     examples: [{ summary: "Thaw" }],
   }),
@@ -92,7 +92,7 @@ export const world = {
     method: "POST",
     path: "/__dev/reset",
     access: "dev",
-    summary: "Start over with a fresh world: the seeded workspace and its key stay, everything else goes",
+    summary: "Delete everything but the seeded workspaces and their keys",
     output: z.object({ reset: z.literal(true) }),
     examples: [{ summary: "Reset" }],
   }),
@@ -108,7 +108,7 @@ export const world = {
     method: "POST",
     path: "/__dev/snapshot",
     access: "dev",
-    summary: "Save the whole state under a name",
+    summary: "Save the state of the server as a snapshot",
     body: z.strictObject({ name: SnapshotName }),
     output: Snapshot,
     examples: [{ summary: "Save", body: { name: "before" } }],
@@ -117,7 +117,7 @@ export const world = {
     method: "POST",
     path: "/__dev/restore",
     access: "dev",
-    summary: "Go back to a snapshot",
+    summary: "Restore a snapshot",
     body: z.strictObject({ name: SnapshotName }),
     output: Snapshot,
     errors: ["not_found"],
@@ -127,16 +127,16 @@ export const world = {
 
 export const FaultRule = z.strictObject({
   method: z.enum(["GET", "POST", "PATCH", "DELETE"]).optional().meta({ description: "Only this method" }),
-  path: z.string().startsWith("/").max(200).default("/*").meta({ description: "Path; * stands for anything, e.g. /api/v1/emails/*" }),
+  path: z.string().startsWith("/").max(200).default("/*").meta({ description: "Path; * matches anything, e.g. /api/v1/emails/*" }),
   code: z.enum(ERROR_CODES).optional().meta({ description: "Answer with this error" }),
-  drop: z.boolean().default(false).meta({ description: "Cut the connection instead of answering" }),
-  /** With `after`, the request does its work first and only the answer is lost: what idempotency keys are for. */
+  drop: z.boolean().default(false).meta({ description: "Close the connection instead of responding" }),
+  /** With `after`, the request takes effect and only its response is lost, the case idempotency keys are made for. */
   when: z.enum(["before", "after"]).default("before").meta({ description: "Fail before the work, or after it is done" }),
   delayMs: z.int().min(0).max(120_000).default(0).meta({ description: "Wait this long (real time) first" }),
   skip: z.int().min(0).default(0).meta({ description: "Let this many matching requests through first" }),
-  count: z.int().min(1).optional().meta({ description: "Hit this many requests, then rest" }),
-  rate: z.number().gt(0).max(1).default(1).meta({ description: "Share of matching requests to hit, 0 to 1" }),
-  seed: z.int().default(1).meta({ description: "Seed of the dice behind rate" }),
+  count: z.int().min(1).optional().meta({ description: "Apply to this many requests, then stop" }),
+  rate: z.number().gt(0).max(1).default(1).meta({ description: "Share of matching requests to apply to, 0 to 1" }),
+  seed: z.int().default(1).meta({ description: "Seed of the random numbers behind rate" }),
 });
 
 export const Fault = FaultRule.extend({ id: z.string(), matched: z.int(), hits: z.int() }).meta({ id: "Fault" });
@@ -147,7 +147,7 @@ export const faults = {
     method: "GET",
     path: "/__dev/faults",
     access: "dev",
-    summary: "List fault rules and how often each has hit",
+    summary: "List fault rules and how often each has been applied",
     output: z.object({ data: z.array(Fault) }),
     examples: [{ summary: "List" }],
   }),
@@ -155,8 +155,8 @@ export const faults = {
     method: "POST",
     path: "/__dev/faults",
     access: "dev",
-    summary: "Make requests fail: any documented error, a delay or a cut connection",
-    description: "A hit says so in the header X-Mailsvc-Fault, with the id of the rule.",
+    summary: "Inject faults: any documented error, a delay or a closed connection",
+    description: "The response header X-Mailsvc-Fault has the id of the rule that was applied.",
     body: FaultRule.refine((r) => r.code !== undefined || r.drop || r.delayMs > 0, {
       message: "Give code, drop or delayMs.",
       path: ["code"],

@@ -16,15 +16,15 @@ import {
 } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 
-/** The direct send request (SPEC 2), with attachments and scheduling as users of peers expect. */
+/** The direct send request (SPEC 2), extended by attachments and scheduling. */
 export const SendRequest = atLeastOne(
   z.strictObject({
-    to: Recipients.meta({ description: "One address, or up to 50 in an array; each gets a message of its own" }),
+    to: Recipients.meta({ description: "One address, or an array of up to 50; each recipient gets a separate message" }),
     from: MailboxText,
     subject: Subject,
     html: Content.optional().meta({ description: "HTML body" }),
     text: Content.optional().meta({ description: "Plain-text body" }),
-    replyTo: MailboxText.optional().meta({ description: "Where answers go" }),
+    replyTo: MailboxText.optional().meta({ description: "Reply-To address" }),
     headers: Headers.optional(),
     tags: Tags.optional(),
     attachments: Attachments.optional(),
@@ -36,7 +36,7 @@ export const SendRequest = atLeastOne(
 ).meta({ id: "SendRequest" });
 export type SendRequest = z.input<typeof SendRequest>;
 
-/** Send answers (SPEC 2): one recipient, or a batch. */
+/** The response of a send (SPEC 2): for one recipient, or for a batch. */
 export const SendResponse = z.union([
   z.object({ id: z.string(), status: z.literal("queued") }),
   z.object({
@@ -77,7 +77,7 @@ export const EMAIL_EVENT_TYPES = [
   "email.rescheduled",
 ] as const;
 
-/** Why a delivery attempt did not succeed, as the other side put it. */
+/** Why a delivery attempt failed, in the words of the receiving server. */
 export const DeliveryError = z.object({
   message: z.string(),
   smtpCode: z.int().nullable(),
@@ -92,12 +92,12 @@ export const Email = z
     from: z.string(),
     subject: z.string(),
     tags: z.record(z.string(), z.string()),
-    /** The template it was made from, and which version of it; null for a direct send. */
+    /** The template and version it was rendered from; null for a direct send. */
     template: z.object({ slug: z.string(), version: z.int() }).nullable(),
     /** The Message-ID header; the same on every attempt. */
     messageId: z.string(),
     attempts: z.int(),
-    /** The server was killed between handing the message over and noting the answer, so it was sent again with the same Message-ID. */
+    /** True when a crash happened between handing the message to the mail server and recording its reply. It was then sent again with the same Message-ID, so it may arrive twice. */
     inDoubt: z.boolean(),
     lastError: DeliveryError.nullable(),
     createdAt: Instant,
@@ -134,7 +134,7 @@ export const emails = {
     bucket: "send",
     summary: "Send an email to one recipient, or to up to 50",
     description:
-      "Answered only once the message is durable. An array in `to` is a batch: each address gets a message of its own, and those that could not be queued stand in `failed`. Only a batch in which nobody could be queued is an error.",
+      "The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and `failed` lists recipients that could not be queued. A batch is an error only if no recipient could be queued.",
     body: SendRequest,
     output: SendResponse,
     errors: ["sender_not_verified", "recipient_suppressed", "queue_failed"],
@@ -157,7 +157,7 @@ export const emails = {
     path: "/api/v1/v1/emails/send-template",
     access: { permission: "transactional:send" },
     summary: "Send a published template by slug and variables",
-    description: "As templates.send, with the slug in the body.",
+    description: "Like templates.send, with the slug in the body.",
     body: SlugSendRequest,
     output: TemplateSendResponse,
     bucket: "send",
@@ -173,10 +173,10 @@ export const emails = {
       ...pageQuery,
       status: z.enum(EMAIL_STATUSES).optional().meta({ description: "Only emails in this state" }),
       to: EmailAddress.optional().meta({ description: "Only emails to this address" }),
-      inDoubt: z.stringbool().optional().meta({ description: "Only emails whose delivery a crash left in doubt" }),
+      inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
     }),
     output: pageSchema(Email),
-    examples: [{ summary: "What bounced", query: { status: "bounced" } }],
+    examples: [{ summary: "Bounced emails", query: { status: "bounced" } }],
   }),
   get: endpoint({
     method: "GET",
@@ -191,8 +191,8 @@ export const emails = {
     method: "POST",
     path: "/api/v1/emails/:id/cancel",
     access: { permission: "transactional:send" },
-    summary: "Cancel an email that has not been handed over yet",
-    description: "Works while the email is queued or deferred. Cancelling twice is harmless.",
+    summary: "Cancel an email that has not been sent yet",
+    description: "Possible while the email is queued or deferred. Cancelling it again changes nothing.",
     output: Email,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Cancel", params: id }],

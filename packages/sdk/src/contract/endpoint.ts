@@ -6,7 +6,7 @@ import type { AgentScope, Permission } from "./scopes.ts";
  * Who may call an endpoint.
  * `public`: anyone. `key`: any live developer key. `operator`: the key that manages the workspaces of the server.
  * `dev`: no key, but only in dev mode and only from this machine.
- * `agent`: the key of the activation named in the path; `scope`: the same, if its brand agreed to that.
+ * `agent`: the key of the activation named in the path; `scope`: the same, if the brand granted the scope.
  */
 export type Access = "public" | "key" | "operator" | "dev" | "agent" | { readonly permission: Permission } | { readonly scope: AgentScope };
 
@@ -15,22 +15,22 @@ export function isForAgents(access: Access): boolean {
   return access === "agent" || (typeof access === "object" && "scope" in access);
 }
 
-/** What a key must carry for an endpoint: a permission, or a scope of an agent's key; null when any key does, or none. */
+/** The permission, or agent scope, an endpoint requires; null when it requires none. */
 export function requiredGrant(access: Access): Permission | AgentScope | null {
   return typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
 }
 
 export type SuccessStatus = 200 | 201;
 
-/** The statuses a success may have. */
+/** The possible status codes of a success. */
 export function listStatuses({ status = 200 }: Pick<Endpoint, "status">): readonly SuccessStatus[] {
   return typeof status === "number" ? [status] : status;
 }
 
-/** What a file may be. */
+/** Limits of an uploaded file. */
 export interface FileRules {
   readonly maxBytes: number;
-  /** Media types that are taken. */
+  /** Accepted media types. */
   readonly types: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface Endpoint {
   readonly access: Access;
   /** One line, imperative: OpenAPI summary, CLI help and SDK docs. */
   readonly summary: string;
-  /** What a caller should know beyond the summary. */
+  /** Details beyond the summary. */
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
@@ -65,20 +65,20 @@ export interface Endpoint {
   readonly form?: true;
   /** What the file of an upload may be; wherever `form` is. Commands and methods take a file where the body has base64. */
   readonly file?: FileRules;
-  /** A read that carries an ETag and answers 304 to whoever has it. */
+  /** The response has an ETag, and If-None-Match is answered with 304. */
   readonly etag?: true;
-  /** The answer holds a secret, shown this once: what is kept of it for an Idempotency-Key is encrypted. */
+  /** The response contains a secret that is shown once; the copy stored for its Idempotency-Key is encrypted. */
   readonly confidential?: true;
-  /** It cannot be taken back: the command asks first. A DELETE is so without saying it. */
+  /** Cannot be undone, so the command asks for confirmation. Always true of a DELETE. */
   readonly irreversible?: true;
-  /** The success status; 200 when absent. Of several, the handler says which one it is. */
+  /** The status of a success; 200 when absent. If there are several, the handler chooses. */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus];
   readonly output: z.ZodType;
-  /** Media type of the success answer when it is not JSON; `output` is then a string. */
+  /** Media type of a successful response that is not JSON; `output` is then a string. */
   readonly produces?: "text/html" | "text/plain" | "message/rfc822" | "application/octet-stream";
-  /** Codes it may answer beyond those every endpoint may: see COMMON_ERRORS. */
+  /** Error codes beyond those of every endpoint, COMMON_ERRORS. */
   readonly errors?: readonly ErrorCode[];
-  /** Which rate bucket of the key it draws from; by default `read` for GET and `write` for the rest. */
+  /** The rate limit bucket of the key that it draws from; by default `read` for GET and `write` for the rest. */
   readonly bucket?: "send" | "write" | "read";
   /** Of an agent's endpoint: a further bucket, `message` for each activation, `log` for each run of it. */
   readonly agentBucket?: "message" | "log";
@@ -93,7 +93,7 @@ export function endpoint<const E extends Endpoint>(e: E): E {
 /** Groups of endpoints: `contract.emails.send`. */
 export type Contract = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
-/** Codes any endpoint may answer. */
+/** Error codes of every endpoint. */
 export const COMMON_ERRORS: readonly ErrorCode[] = ["validation_error", "rate_limited", "internal_error", "storage_unavailable"];
 
 type Names<P extends string> = P extends `${string}:${infer N}/${infer Rest}`
@@ -110,16 +110,16 @@ export type Params<P extends string> = { [N in Names<P>[number]]: string };
 
 type Shape<S, Side extends "input" | "output"> = S extends z.ZodType ? (Side extends "input" ? z.input<S> : z.output<S>) : unknown;
 
-/** What a caller passes beside the path parameters: the query of a GET, the body otherwise. */
+/** The input of a call besides its path parameters: the query of a GET, otherwise the body. */
 export type CallInput<E extends Endpoint> = Shape<E["query"], "input"> & Shape<E["body"], "input">;
 
-/** What a handler receives: path parameters, query and body in one flat object, parsed. */
+/** The input of a handler: parsed path parameters, query and body in one flat object. */
 export type HandlerInput<E extends Endpoint> = Params<E["path"]> & Shape<E["query"], "output"> & Shape<E["body"], "output">;
 
-/** What an endpoint answers. */
+/** The response data of an endpoint. */
 export type Output<E extends Endpoint> = z.output<E["output"]>;
 
-/** What a handler returns: the answer before it is serialised; with its status where an endpoint has several. */
+/** The return value of a handler: the data before serialisation; with the status where an endpoint has several. */
 export type HandlerOutput<E extends Endpoint> = E["status"] extends readonly SuccessStatus[]
   ? { readonly status: SuccessStatus; readonly body: z.input<E["output"]> }
   : z.input<E["output"]>;

@@ -5,7 +5,7 @@ import { Instant, pageQuery, pageSchema } from "./page.ts";
 export const CapturedMail = z
   .object({
     id: z.string(),
-    /** The email this is the delivery of; null for a mail of the service itself, such as a confirmation. */
+    /** The email that was delivered; null for a mail of the service itself, such as a confirmation. */
     emailId: z.string().nullable(),
     workspaceId: z.string().nullable(),
     to: z.string(),
@@ -41,15 +41,15 @@ export const inbox = {
     summary: "List captured mail, newest first",
     query: z.object({ ...pageQuery, ...match }),
     output: pageSchema(CapturedMail),
-    examples: [{ summary: "What Ada got", query: { to: "ada@example.com" } }],
+    examples: [{ summary: "Mail to Ada", query: { to: "ada@example.com" } }],
   }),
   wait: endpoint({
     method: "GET",
     path: "/__dev/inbox/wait",
     access: "dev",
-    summary: "Wait until a matching mail is there and answer with it",
+    summary: "Wait for a matching mail and return it",
     description:
-      "Mail that is already there counts, oldest first; with `after`, only mail captured after that one. Answers 404 when the time is over.",
+      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.",
     query: z.object({
       ...match,
       after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),

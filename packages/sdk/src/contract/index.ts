@@ -40,7 +40,7 @@ export const contract = {
 } as const satisfies Contract;
 export type MailsvcContract = typeof contract;
 
-/** The same with what agents and callbacks use: all that a server answers. */
+/** All endpoints a server has: the contract plus those for agents and for callbacks. */
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks };
 
 export * from "./address.ts";

@@ -10,9 +10,9 @@ export const Key = z
     id: z.string(),
     name: z.string(),
     permissions: z.array(z.enum(PERMISSIONS)),
-    /** The owner key carries every permission, those to come included. */
+    /** The owner key has every permission, including future ones. */
     owner: z.boolean(),
-    /** The visible ends of the key, to tell keys apart: `ms_live_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
+    /** The start and end of the key, to tell keys apart: `ms_live_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
     preview: z.string(),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
@@ -31,7 +31,7 @@ export const me = {
     method: "GET",
     path: "/api/v1/me",
     access: "key",
-    summary: "Show the workspace, key and server you are talking to",
+    summary: "Show the current workspace, key and server",
     output: Me,
     examples: [{ summary: "Who am I" }],
   }),
@@ -52,14 +52,13 @@ export const keys = {
     path: "/api/v1/keys",
     access: { permission: "keys:write" },
     summary: "Create an API key",
-    description:
-      "The key itself is in this answer and nowhere else: only its SHA-256 is stored. A key can pass on only permissions it has.",
+    description: "The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself.",
     body: z.strictObject({
       name: nameSchema("What the key is for"),
-      permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "What the key may do" }),
+      permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "Permissions of the key" }),
     }),
     status: 201,
-    output: Key.extend({ key: z.string().meta({ description: "The key, shown this once" }) }),
+    output: Key.extend({ key: z.string().meta({ description: "The API key, shown only once" }) }),
     errors: ["forbidden"],
     confidential: true,
     examples: [{ summary: "A key for one service", body: { name: "shop", permissions: ["transactional:send"] } }],
@@ -68,8 +67,8 @@ export const keys = {
     method: "DELETE",
     path: "/api/v1/keys/:id",
     access: { permission: "keys:write" },
-    summary: "Revoke an API key for good",
-    description: "Revoking twice is harmless. The last live owner key of a workspace cannot be revoked.",
+    summary: "Revoke an API key permanently",
+    description: "Revoking it again changes nothing. The last live owner key of a workspace cannot be revoked.",
     output: Key,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Revoke", params: { id: "key_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],

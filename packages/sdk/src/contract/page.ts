@@ -15,7 +15,7 @@ export const Pagination = z
     page: z.int(),
     limit: z.int(),
     total: z.int(),
-    /** Present when counting was not worth its time: there are at least `total`. */
+    /** Present when counting all would take too long: there are at least `total` items. */
     totalIsMinimum: z.literal(true).optional(),
     totalPages: z.int(),
     hasMore: z.boolean(),
@@ -24,7 +24,7 @@ export const Pagination = z
   .meta({ id: "Pagination" });
 export type Pagination = z.infer<typeof Pagination>;
 
-/** The body of a list answer. */
+/** The response body of a list. */
 export function pageSchema<T extends z.ZodType>(item: T) {
   return z.object({ data: z.array(item), pagination: Pagination });
 }

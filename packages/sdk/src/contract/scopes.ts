@@ -1,4 +1,4 @@
-/** What a developer key may do (SPEC 5.1). SPEC names the first seven; the rest cover the endpoints it leaves open. */
+/** Permissions of developer keys (SPEC 5.1). SPEC lists eight of them; the others cover endpoints beyond SPEC. */
 export const PERMISSIONS = [
   "contacts:read",
   "contacts:write",
@@ -36,8 +36,8 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number];
 
 /**
- * What an agent key may do, and what the brand agrees to when it turns the agent on (SPEC 5). An agent key opens nothing
- * else, whatever it asks for: no scope reaches contacts, sends or campaigns.
+ * Scopes of agent keys, which the brand grants when it activates the agent (SPEC 5). An agent key has access to nothing
+ * else: no scope covers contacts, sends or campaigns.
  */
 export const AGENT_SCOPES = [
   "landing_pages:write",
@@ -56,7 +56,7 @@ export const AGENT_SCOPES = [
 
 export type AgentScope = (typeof AGENT_SCOPES)[number];
 
-/** What each scope grants, as a brand reads it before it agrees. */
+/** A description of each scope, shown to a brand before it grants it. */
 export const AGENT_SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "landing_pages:write": "Create and update landing pages",
   "landing_pages:read": "Read the statistics of landing pages",
@@ -69,5 +69,5 @@ export const AGENT_SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "agent:read_messages": "Read the messages of its inbox",
   "agent:read_runs": "Read the history of its runs",
   "agent:write_runs": "Start, log and complete runs",
-  "agent:wakeups": "Ask to be woken later",
+  "agent:wakeups": "Schedule wakeups",
 };

@@ -3,7 +3,7 @@ import { EmailAddress, parseAddress } from "./address.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 
-/** Limits of a send (SPEC 8, and what peers allow where SPEC is silent). Sizes in bytes. */
+/** Limits of a send (SPEC 8; where SPEC is silent, those of comparable services). Sizes in bytes. */
 export const SEND_LIMITS = {
   recipients: 50,
   subject: 998,
@@ -18,11 +18,11 @@ export const SEND_LIMITS = {
   scheduleDays: 365,
 } as const;
 
-/** Headers the service writes itself, or that would change what the message is (SPEC 2: custom headers). */
+/** Headers that the service sets itself or that would change the structure of the message (SPEC 2: custom headers). */
 const RESERVED =
   /^(?:from|to|cc|bcc|subject|date|sender|reply-to|message-id|return-path|received|mime-version|content-.*|resent-.*|dkim-.*|arc-.*|authentication-results|domainkey-.*|delivered-to|x-mailsvc-.*)$/i;
 
-/** Adds a fault to a field's schema. */
+/** Reports an invalid field from a schema's refinement. */
 export function issue(ctx: z.RefinementCtx, path: (string | number)[], code: string, message: string): void {
   ctx.addIssue({ code: "custom", path, message, params: { code } });
 }
@@ -124,7 +124,7 @@ export const Content = z
     message: "The text is not valid Unicode (a lone surrogate).",
     params: { code: "invalid_characters" },
   })
-  // No mail may carry it (RFC 5322), and no Postgres text can hold it.
+  // Neither a mail (RFC 5322) nor a Postgres text can contain it.
   .refine((s) => !s.includes("\0"), { message: "The text holds a U+0000 character.", params: { code: "invalid_characters" } })
   // A character is up to three bytes; only long texts are worth counting exactly.
   .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
@@ -174,12 +174,12 @@ export const BypassUnsubscribe = z.boolean().meta({
 /** One recipient of a batch that was not queued, and why. */
 export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() });
 
-/** True when a text holds what must never reach a mail header: line breaks, NUL, other controls, lone surrogates. */
+/** Whether a text contains characters that are not allowed in a mail header: line breaks, NUL, other controls, lone surrogates. */
 function unsafe(text: string): boolean {
   return /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
 }
 
-/** Bytes behind a base64 text. */
+/** The number of bytes that a base64 text encodes. */
 function decodedSize(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }

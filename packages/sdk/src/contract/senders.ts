@@ -27,7 +27,7 @@ export const Sender = z
     status: z.enum(SENDER_STATUSES),
     /** For a pending domain: the TXT record to publish. */
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
-    /** What the last check found, when it did not verify. */
+    /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
     createdAt: Instant,
     verifiedAt: Instant.nullable(),
@@ -53,11 +53,11 @@ export const senders = {
     access: { permission: "senders:write" },
     summary: "Add a sender address or domain and start its verification",
     description:
-      "An address is verified by a confirmation mail, a domain by a DNS TXT record. In dev mode both are verified at once. Adding one that exists answers 409 conflict.",
+      "An address is verified by a confirmation mail, a domain by a DNS TXT record. In dev mode both are verified at once. Adding an existing one is a 409 conflict.",
     body: z
       .strictObject({
         email: EmailAddress.optional().meta({ description: "Address to send from" }),
-        domain: DomainName.optional().meta({ description: "Domain to send from, every address of it" }),
+        domain: DomainName.optional().meta({ description: "Domain to send from, with all its addresses" }),
       })
       .refine((b) => (b.email === undefined) !== (b.domain === undefined), { message: "Give either email or domain.", path: ["email"] }),
     status: 201,
@@ -90,7 +90,7 @@ export const senders = {
     method: "DELETE",
     path: "/api/v1/senders/:id",
     access: { permission: "senders:write" },
-    summary: "Remove a sender; sends from it are refused from then on",
+    summary: "Remove a sender; later sends from it are refused",
     output: Sender,
     errors: ["not_found"],
     examples: [{ summary: "Remove", params: id }],

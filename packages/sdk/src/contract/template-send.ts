@@ -14,15 +14,15 @@ export const Variables = z
 const recipientVariables = z
   .record(z.string(), Variables)
   .optional()
-  .meta({ description: "Values for single recipients, by address; they override variables" });
+  .meta({ description: "Values per recipient, by address; they override variables" });
 
 const fields = {
-  to: Recipients.meta({ description: "One address, or up to 50 in an array; each gets a message of its own" }),
+  to: Recipients.meta({ description: "One address, or an array of up to 50; each recipient gets a separate message" }),
   variables: Variables.optional(),
   recipientVariables,
-  from: MailboxText.optional().meta({ description: "In place of the template's sender" }),
-  subject: Subject.optional().meta({ description: "In place of the template's subject; may hold {{ variables }}" }),
-  replyTo: MailboxText.optional().meta({ description: "In place of the template's reply-to" }),
+  from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
+  subject: Subject.optional().meta({ description: "Overrides the template's subject; may contain {{ variables }}" }),
+  replyTo: MailboxText.optional().meta({ description: "Overrides the template's Reply-To address" }),
   headers: Headers.optional(),
   tags: Tags.optional(),
   attachments: Attachments.optional(),
@@ -30,15 +30,15 @@ const fields = {
   bypassUnsubscribe: BypassUnsubscribe.optional(),
 };
 
-/** The template send request (SPEC 2), with values for single recipients, files and scheduling as users of peers expect. */
+/** The template send request (SPEC 2), extended by values per recipient, attachments and scheduling. */
 export const TemplateSendRequest = z.strictObject(fields).superRefine(checkRecipients).meta({ id: "TemplateSendRequest" });
 export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
 
-/** The same, with the template named in the body (SPEC 4, Set B). */
+/** The template send request with the slug in the body (SPEC 4, Set B). */
 export const SlugSendRequest = z
   .strictObject({
     slug: z.string().min(1).max(100).optional().meta({ description: "Slug of the template" }),
-    template: z.string().min(1).max(100).optional().meta({ description: "The same as slug, as answers call it" }),
+    template: z.string().min(1).max(100).optional().meta({ description: "Alias of slug, as responses name it" }),
     ...fields,
   })
   .superRefine((body, ctx) => {
@@ -50,7 +50,7 @@ export const SlugSendRequest = z
   .meta({ id: "SlugSendRequest" });
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
 
-/** Answers of a template send (SPEC 2): as those of a direct send, with the slug. */
+/** The response of a template send (SPEC 2): that of a direct send plus the slug. */
 export const TemplateSendResponse = z.union([
   z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),
   z.object({
@@ -67,14 +67,14 @@ function storable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** Where a value holds a text that no mail and no database may; undefined when nowhere. */
+/** The path of the first text that neither a mail nor a database can hold; undefined when there is none. */
 function unstorable(value: unknown, path: (string | number)[]): (string | number)[] | undefined {
   if (typeof value === "string") return storable(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i += 1) {
       const found = unstorable(value[i], path);
-      // The way is written down only where something is found: lists may be long.
+      // Paths are built only when something is found, because lists may be long.
       if (found) return [...path, i, ...found.slice(path.length)];
     }
     return undefined;
@@ -87,7 +87,7 @@ function unstorable(value: unknown, path: (string | number)[]): (string | number
   return undefined;
 }
 
-/** An address in the form addresses are compared in; null for what is none. */
+/** The normalised form in which addresses are compared; null for an invalid address. */
 function variableKey(text: string): string | null {
   try {
     return parseAddress(text).key;
@@ -96,7 +96,7 @@ function variableKey(text: string): string | null {
   }
 }
 
-/** Values for single recipients must be for recipients of this send. */
+/** Checks that values per recipient name recipients of this send. */
 function checkRecipients(
   body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined },
   ctx: z.RefinementCtx,

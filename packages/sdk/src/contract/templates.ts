@@ -15,32 +15,32 @@ export const TEMPLATE_LIMITS = {
   source: 1024 * 1024,
   variables: 200,
   blocks: 1000,
-  /** Versions kept; publishing a further one forgets the oldest. */
+  /** Number of versions kept; publishing one more deletes the oldest. */
   versions: 100,
-  /** Recipients of one test. */
+  /** Maximum recipients of one test send. */
   testRecipients: 5,
 } as const;
 
-/** What a template is for. A layout is put around others, a partial into them; neither is sent itself. */
+/** The type of a template. A layout wraps other templates, a partial is included in them; neither is sent itself. */
 export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;
-/** How its content is written: as HTML, or as blocks of an editor, which cannot be rendered for sending (SPEC 2). */
+/** The kind of its content: HTML, or the blocks of an editor, which cannot be rendered for sending (SPEC 2). */
 export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
 const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
 
-/** Names a template in paths: lower-case letters, digits, and dashes or underscores between them. */
+/** Identifies a template in paths: lower-case letters and digits, with dashes or underscores between them. */
 export const Slug = z
   .string()
   .max(TEMPLATE_LIMITS.slug)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
-  .meta({ description: "Names it in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
+  .meta({ description: "Identifier used in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
 
 const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);
 
 const VARIABLE_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*(?:(?:\[\])?\.[\p{L}_$][\p{L}\p{N}_$-]*)*$/u;
 
-/** A variable as its author declares it. What is not declared is inferred from the template. */
+/** A variable as the author declares it. Undeclared variables are inferred from the template. */
 export const VariableDeclaration = z
   .strictObject({
     name: z
@@ -48,7 +48,7 @@ export const VariableDeclaration = z
       .max(100)
       .regex(VARIABLE_NAME, "A name such as firstName, user.name or items[].price is needed.")
       .refine((name) => !name.split(/\[?\]?\./).some((part) => /^(?:prototype|constructor|__.*__)$/.test(part)), {
-        message: "No variable can have this name.",
+        message: "This name is reserved and cannot be a variable.",
         params: { code: "prototype" },
       }),
     type: z.enum(VARIABLE_TYPES).optional(),
@@ -63,15 +63,15 @@ export const TemplateVariable = z
   .object({
     name: z.string(),
     type: z.enum(VARIABLE_TYPES),
-    /** A send without it answers missing_variables. */
+    /** A send without it fails with missing_variables. */
     required: z.boolean(),
-    /** Taken when it is not supplied; null without one. */
+    /** Used when the send has no value; null when there is none. */
     default: z.unknown(),
     description: z.string().nullable(),
   })
   .meta({ id: "TemplateVariable" });
 
-/** What a list shows of a template: everything but its content (SPEC 2). */
+/** A template in a list: everything but its content (SPEC 2). */
 export const Template = z
   .object({
     id: z.string(),
@@ -81,13 +81,13 @@ export const Template = z
     category: z.string().nullable(),
     type: z.enum(TEMPLATE_TYPES),
     kind: z.enum(TEMPLATE_KINDS),
-    /** An inactive one is kept, but not sent. */
+    /** An inactive template is kept but cannot be sent. */
     status: z.enum(TEMPLATE_STATUSES),
-    /** The published version, which sends use; null before the first. */
+    /** The published version, which sends use; null if never published. */
     version: z.int().nullable(),
     /** Whether the draft differs from the published version. */
     hasUnpublishedChanges: z.boolean(),
-    /** Counts changes; give it with a change to refuse that of somebody who was faster. */
+    /** Increases with every change. Send it with a change, and the change is refused if the template was changed in the meantime. */
     revision: z.int(),
     createdAt: Instant,
     updatedAt: Instant,
@@ -96,14 +96,14 @@ export const Template = z
   .meta({ id: "Template" });
 export type Template = z.infer<typeof Template>;
 
-/** A template with its content: rendered, and as it is written. */
+/** A template with its content, rendered and as source. */
 export const TemplateDetail = Template.extend({
-  /** Which version this shows; null for the draft. */
+  /** The version shown; null for the draft. */
   shownVersion: z.int().nullable(),
   from: z.string().nullable(),
   replyTo: z.string().nullable(),
   layout: z.string().nullable(),
-  /** Rendered with the defaults; a variable without one stands as it is written. */
+  /** Rendered with the defaults; a variable without a default keeps its placeholder. */
   subject: z.string().nullable(),
   html: z.string().nullable(),
   text: z.string().nullable(),
@@ -127,14 +127,14 @@ export const TemplateVersion = z
     /** Sends use this one. */
     current: z.boolean(),
     subject: z.string().nullable(),
-    /** The version a rollback took it from. */
+    /** The version that a rollback restored. */
     restoredFrom: z.int().nullable(),
     createdAt: Instant,
   })
   .meta({ id: "TemplateVersion" });
 export type TemplateVersion = z.infer<typeof TemplateVersion>;
 
-/** What a caller by slug sees: the published version and what it needs (SPEC 4, Set B). */
+/** A template by slug: the published version and the variables it needs (SPEC 4, Set B). */
 export const TemplateBySlug = z
   .object({
     id: z.string(),
@@ -145,7 +145,7 @@ export const TemplateBySlug = z
     type: z.enum(TEMPLATE_TYPES),
     kind: z.enum(TEMPLATE_KINDS),
     version: z.int(),
-    /** As it is written, with its placeholders. */
+    /** The source, with its placeholders. */
     subject: z.string().nullable(),
     from: z.string().nullable(),
     variables: z.array(TemplateVariable),
@@ -155,16 +155,16 @@ export const TemplateBySlug = z
 export type TemplateBySlug = z.infer<typeof TemplateBySlug>;
 
 const fields = {
-  name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Name, for people" }),
+  name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Display name" }),
   slug: Slug,
-  description: Line(TEMPLATE_LIMITS.description).nullable().meta({ description: "What it is for" }),
+  description: Line(TEMPLATE_LIMITS.description).nullable().meta({ description: "Description" }),
   category: Line(TEMPLATE_LIMITS.category).min(1).nullable().meta({ description: "Category to sort it under" }),
-  type: z.enum(TEMPLATE_TYPES).meta({ description: "What it is for" }),
-  subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may hold {{ variables }}" }),
-  from: MailboxText.nullable().meta({ description: "Sender, unless a send names another" }),
-  replyTo: MailboxText.nullable().meta({ description: "Where answers go" }),
-  html: Source.nullable().meta({ description: "HTML, in Handlebars" }),
-  text: Source.nullable().meta({ description: "Plain text, in Handlebars; made from the HTML when absent" }),
+  type: z.enum(TEMPLATE_TYPES).meta({ description: "Purpose of the template: transactional, marketing, layout or partial" }),
+  subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may contain {{ variables }}" }),
+  from: MailboxText.nullable().meta({ description: "Default sender; a send may override it" }),
+  replyTo: MailboxText.nullable().meta({ description: "Reply-To address" }),
+  html: Source.nullable().meta({ description: "HTML with Handlebars" }),
+  text: Source.nullable().meta({ description: "Plain text with Handlebars; generated from the HTML when absent" }),
   blocks: z
     .array(z.record(z.string(), z.unknown()))
     .max(TEMPLATE_LIMITS.blocks)
@@ -185,7 +185,7 @@ const fields = {
         else issue(ctx, [i, "name"], "duplicate", `Repeats variables[${first}].`);
       });
     })
-    .meta({ description: "What is declared about variables: type, required, default, description" }),
+    .meta({ description: "Declared variables: type, required, default, description" }),
   publish: z.boolean().meta({ description: "Publish it at once" }),
 };
 
@@ -222,7 +222,7 @@ export const templates = {
     access: { permission: "templates:write" },
     summary: "Create a template",
     description:
-      "It begins as a draft, which is checked but not sent; publish it, or create it with publish. Without a slug one is made from the name.",
+      "A new template is a draft, which is validated but not used by sends. Publish it later, or create it with `publish`. Without a slug, one is generated from the name.",
     body: z
       .strictObject({
         name: fields.name,
@@ -254,7 +254,7 @@ export const templates = {
     method: "GET",
     path: "/api/v1/templates/:id",
     access: { permission: "templates:read" },
-    summary: "Get a template with its content, rendered and as it is written",
+    summary: "Get a template with its content, rendered and as source",
     query: z.object({
       version: z.coerce.number().int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
     }),
@@ -266,7 +266,7 @@ export const templates = {
     method: "PATCH",
     path: "/api/v1/templates/:id",
     access: { permission: "templates:write" },
-    summary: "Change a template's draft; what is not given stays",
+    summary: "Update the draft of a template; omitted fields stay unchanged",
     body: z.strictObject({
       name: fields.name.optional(),
       slug: fields.slug.optional(),
@@ -293,7 +293,8 @@ export const templates = {
     path: "/api/v1/templates/:id",
     access: { permission: "templates:write" },
     summary: "Delete a template with all its versions",
-    description: "A layout or partial that others use is kept: 409 conflict. Emails that are queued go out as they were accepted.",
+    description:
+      "A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted.",
     output: Template,
     errors: ["not_found", "conflict"],
     examples: [{ summary: "Delete", params: id }],
@@ -302,8 +303,8 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/publish",
     access: { permission: "templates:write" },
-    summary: "Publish the draft: sends use it from then on",
-    description: "Publishing what is published already changes nothing.",
+    summary: "Publish the draft, so that sends use it",
+    description: "Publishing an unchanged draft changes nothing.",
     body: z.strictObject({ revision }),
     output: Template,
     errors: ["not_found", "conflict"],
@@ -323,8 +324,8 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/rollback",
     access: { permission: "templates:write" },
-    summary: "Publish an earlier version again, as a new one",
-    description: "The draft follows, unless it has changes of its own.",
+    summary: "Publish an earlier version again, as a new version",
+    description: "The draft is reset to it as well, unless it has unpublished changes.",
     body: z.strictObject({ version: z.int().min(1).meta({ description: "The version to go back to" }), revision }),
     output: Template,
     errors: ["not_found", "conflict"],
@@ -334,8 +335,8 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/archive",
     access: { permission: "templates:write" },
-    summary: "Make a template inactive: it is kept, but not sent",
-    description: "A layout or partial that others use stays active: 409 conflict.",
+    summary: "Deactivate a template: it is kept but cannot be sent",
+    description: "A layout or partial that other templates use cannot be deactivated: 409 conflict.",
     output: Template,
     errors: ["not_found", "conflict"],
     examples: [{ summary: "Archive", params: id }],
@@ -344,7 +345,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/unarchive",
     access: { permission: "templates:write" },
-    summary: "Make a template active again",
+    summary: "Activate a template again",
     output: Template,
     errors: ["not_found"],
     examples: [{ summary: "Unarchive", params: id }],
@@ -354,7 +355,7 @@ export const templates = {
     path: "/api/v1/templates/:id/preview",
     access: { permission: "templates:read" },
     summary: "Render a template exactly as a send would, without sending",
-    description: "What is missing is listed, and stands in the result as it is written.",
+    description: "Missing variables are listed, and keep their placeholders in the result.",
     body: z.strictObject({
       variables: Variables.optional(),
       version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
@@ -374,22 +375,22 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/render",
     access: { permission: "templates:read" },
-    summary: "Check and render sources that are not stored, such as files at hand",
+    summary: "Validate and render sources that are not stored, such as local files",
     description:
-      "Layout and partials are those of the workspace, unless given here by slug. A fault answers template_error with its line and column.",
+      "Layouts and partials come from the workspace unless they are given here by slug. An error is a template_error with its line and column.",
     body: z.strictObject({
       type: fields.type.default("transactional"),
       subject: fields.subject.optional(),
       html: fields.html.optional(),
       text: fields.text.optional(),
       layout: fields.layout.optional(),
-      declare: fields.variables.optional().meta({ description: "What is declared about variables" }),
+      declare: fields.variables.optional().meta({ description: "Declared variables" }),
       variables: Variables.optional(),
       parts: z
         .record(Slug, z.strictObject({ html: fields.html.optional(), text: fields.text.optional(), declare: fields.variables.optional() }))
         .refine((parts) => Object.keys(parts).length <= 100, { message: "At most 100 parts.", params: { code: "too_big" } })
         .optional()
-        .meta({ description: "Layouts and partials by slug, in place of those of the workspace" }),
+        .meta({ description: "Layouts and partials by slug, overriding those of the workspace" }),
     }),
     output: z
       .object({
@@ -407,13 +408,13 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/test",
     access: { permission: "transactional:send" },
-    summary: "Send a template, its draft too, to a few addresses to look at it",
+    summary: "Send a test of a template, or of its draft, to a few addresses",
     body: z.strictObject({
       to: z
         .union([EmailAddress, z.array(EmailAddress).min(1).max(TEMPLATE_LIMITS.testRecipients)])
         .meta({ description: "One address, or up to 5" }),
       variables: Variables.optional(),
-      from: MailboxText.optional().meta({ description: "In place of the template's sender" }),
+      from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
       version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
     }),
     output: TemplateSendResponse,
@@ -438,7 +439,7 @@ export const templates = {
     method: "GET",
     path: "/api/v1/v1/templates/:slug",
     access: { permission: "templates:read" },
-    summary: "Get what can be sent under a slug, with the variables it takes",
+    summary: "Get a template by slug, with its variables",
     output: TemplateBySlug,
     errors: ["template_not_found"],
     examples: [{ summary: "Its variables", params: { slug: "order-shipped" } }],
@@ -449,7 +450,7 @@ export const templates = {
     access: { permission: "transactional:send" },
     summary: "Send a published template to one recipient or a batch",
     description:
-      "The version that is published when the send is accepted is what goes out. recipientVariables overrides variables for single recipients.",
+      "Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.",
     body: TemplateSendRequest,
     output: TemplateSendResponse,
     bucket: "send",
@@ -479,7 +480,7 @@ function Line(max: number) {
     });
 }
 
-// Every text within must be storable, whatever it is nested in.
+// Every text must be storable, at any depth.
 function storableJson(value: unknown): boolean {
   return typeof value === "string"
     ? storable(value)
