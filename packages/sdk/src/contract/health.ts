@@ -14,7 +14,7 @@ export const health = {
     method: "GET",
     path: "/readyz",
     access: "public",
-    summary: "Check that the server can take requests (readiness): the database works and the server is not shutting down",
+    summary: "Check that the server is ready: the database works and no shutdown is in progress",
     output: z.object({ status: z.literal("ready"), version: z.string() }),
     examples: [{ summary: "Ready" }],
   }),
