@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ELEMENTS, VOID } from "./allowed.ts";
+import { ELEMENTS, VOID_ELEMENTS } from "./policy.ts";
 import { FORM_MARK, sanitize, sanitizeInTurns } from "./sanitize.ts";
 
 const ORIGINS = ["https://mail.example"];
@@ -31,7 +31,7 @@ const read = (html: string): { tag: string; attributes: Record<string, string> }
         tag: tag[1],
         attributes: Object.fromEntries([...(tag[2] ?? "").matchAll(/ ([a-z-]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])),
       });
-      if (!VOID.has(tag[1])) open.push(tag[1]);
+      if (!VOID_ELEMENTS.has(tag[1])) open.push(tag[1]);
     } else if (close && open.pop() !== close[1]) throw new Error(`</${close[1]}> closes what is not open`);
   }
   if (open.length > 0) throw new Error(`still open: ${open.join(", ")}`);

@@ -1,6 +1,6 @@
 const SIDES = "(?:-(?:top|right|bottom|left|block|inline|block-start|block-end|inline-start|inline-end))?";
 
-/** What may be styled: letters, colors, boxes and their spacing. Nothing that moves, covers or hides. */
+/** Allowed properties: text, colors, boxes and their spacing. None that moves, covers or hides something. */
 const PROPERTIES = new RegExp(
   `^(?:${[
     "color",
@@ -54,10 +54,10 @@ const FUNCTIONS = new Set([
   "linear-gradient",
   "radial-gradient",
 ]);
-const DISPLAYS = new Set(["block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "list-item"]);
+const DISPLAY_VALUES = new Set(["block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "list-item"]);
 
-/** The declarations of a style attribute that may stand, and how many may not. */
-export function safeStyle(style: string): { style: string; removed: string[] } {
+/** The allowed declarations of a style attribute, and the names of the removed ones. */
+export function sanitizeStyle(style: string): { style: string; removed: string[] } {
   const kept: string[] = [];
   const removed: string[] = [];
   for (const declaration of style.split(";")) {
@@ -65,13 +65,13 @@ export function safeStyle(style: string): { style: string; removed: string[] } {
     const colon = declaration.indexOf(":");
     const property = declaration.slice(0, Math.max(0, colon)).trim().toLowerCase();
     const value = declaration.slice(colon + 1).trim();
-    if (colon > 0 && PROPERTIES.test(property) && isSafe(property, value)) kept.push(`${property}: ${value}`);
+    if (colon > 0 && PROPERTIES.test(property) && isSafeDeclaration(property, value)) kept.push(`${property}: ${value}`);
     else removed.push(/^[a-z-]{1,40}$/.test(property) ? property : "declaration");
   }
   return { style: kept.join("; "), removed };
 }
 
-function balanced(value: string): boolean {
+function isBalanced(value: string): boolean {
   let depth = 0;
   for (const c of value) {
     if (c === "(") depth += 1;
@@ -81,17 +81,17 @@ function balanced(value: string): boolean {
   return depth === 0 && value.split('"').length % 2 === 1 && value.split("'").length % 2 === 1;
 }
 
-function isSafe(property: string, value: string): boolean {
+function isSafeDeclaration(property: string, value: string): boolean {
   return (
     value !== "" &&
     value.length <= 300 &&
-    // No escapes, comments, "!important", addresses or at-rules can be written with these.
+    // These characters allow no escapes, comments, "!important", URLs or at-rules.
     /^[-\w\s#%.,()+*/'"]*$/.test(value) &&
     !/\/\s*\*|\*\s*\//.test(value) &&
-    balanced(value) &&
+    isBalanced(value) &&
     [...value.matchAll(/([-\w]*)\s*\(/g)].every(([, name = ""]) => name === "" || FUNCTIONS.has(name.toLowerCase())) &&
-    // Boxes with negative margins or shadows of any size cover what is not theirs.
+    // Negative margins and shadows of any size would cover other content.
     (!/^(?:margin|text-indent|letter-spacing|word-spacing)/.test(property) || !/-\s*[\d.]|calc|var/i.test(value)) &&
-    (property !== "display" || DISPLAYS.has(value.toLowerCase()))
+    (property !== "display" || DISPLAY_VALUES.has(value.toLowerCase()))
   );
 }

@@ -1,5 +1,6 @@
+import { decodeAttribute, escapeHtml } from "../../html/escape.ts";
+import { isSafeUrl } from "../../html/urls.ts";
 import { HELPERS, HelperError, isTrue, textOf } from "./builtins.ts";
-import { escapeHtml, isSafeUrl } from "./escape.ts";
 import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
 
 /** What one rendering may use up, so that no template and no variables can keep the server busy. */
@@ -193,20 +194,29 @@ function compilePut(node: PutNode, role: Role): Op {
   const path = node.value.kind === "path" ? node.value : null;
   const read = path ? readPath(path) : compileExpression(node.value, false);
   const asItIs = role !== "html" || node.raw;
-  const checked = node.opensUrl === true;
+  const { address } = node;
   return (scope, run) => {
     let value = read(scope, run);
     if (value === undefined && path) value = noteMissing(path, scope, run);
     const text = typeof value === "string" ? value : shown(value, node);
-    if (checked && !isSafeUrl(text))
-      throw new RenderError(
-        "unsafe_url",
-        `${path?.text ?? "This"} is no address a mail may link to; https, mailto, tel, sms and cid are.`,
-        node.at,
-      );
     run.out += asItIs ? text : escapeHtml(text);
+    if (address !== undefined) checkUrl(run, address, text, path?.text ?? "This", node.at);
     if (run.out.length > BUDGET.output) tooLong();
   };
+}
+
+/** Throws RenderError when the address that the output ends with may not be linked to; `text` was written last. */
+function checkUrl(run: Run, address: NonNullable<PutNode["address"]>, text: string, name: string, at: Place): void {
+  // Searching a text that has just been put together copies it.
+  if (address === "continues") run.steps -= run.out.length >> 10;
+  if (isSafeUrl(address === "begins" ? text : decodeAttribute(lastValue(run.out)))) return;
+  throw new RenderError("unsafe_url", `${name} is no address a mail may link to; https, mailto, tel, sms and cid are.`, at);
+}
+
+/** The attribute value that HTML ends with. Quotes and equals signs within values are escaped. */
+function lastValue(html: string): string {
+  const starts = ['"', "'"].map((quote) => html.lastIndexOf(quote)).filter((at) => /=\s*$/.test(html.slice(Math.max(0, at - 20), at)));
+  return html.slice(Math.max(...starts, -1) + 1);
 }
 
 function compileEach(node: ScopeNode, role: Role, parts: Parts): Op {

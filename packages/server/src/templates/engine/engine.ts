@@ -1,7 +1,7 @@
+import { toPlainText } from "../../html/plain-text.ts";
 import { BUDGET, compileNodes, type Op, RenderError, type Run, runAll, type Scope } from "./compile.ts";
-import { markupFaults } from "./markup.ts";
+import { findMarkupFaults } from "./markup.ts";
 import type { Parse } from "./parser.ts";
-import { plainText } from "./plain-text.ts";
 import { readSource } from "./read.ts";
 import { type Fault, type Role, SourceFaults, type Tree } from "./tree.ts";
 import { absent, type Values, withDefaults } from "./values.ts";
@@ -168,7 +168,7 @@ export function compileBundle(parse: Parse, bundle: Bundle): Compiled {
   const inHtml = (slug: string): Tree | undefined => assembly.partial(slug, "html");
   const page = htmlFrame ?? html;
   if (page) {
-    const found = markupFaults(page, htmlFrame ? (layout?.slug ?? null) : null, inHtml, htmlFrame ? (html ?? undefined) : undefined);
+    const found = findMarkupFaults(page, htmlFrame ? (layout?.slug ?? null) : null, inHtml, htmlFrame ? (html ?? undefined) : undefined);
     for (const { part, ...fault } of found) assembly.add(part, "html", [fault]);
   }
   refuse();
@@ -252,7 +252,7 @@ export function render(compiled: Compiled, given: Values, { lenient = false, sub
   const line = write(subject ?? compiled.subject);
   const names = [...missing].filter((name, _i, all) => !all.some((other) => other.startsWith(`${name}.`)));
   if (names.length > 0 && !lenient) throw new MissingVariables(names);
-  return { subject: line, html, text: written ?? (html === null ? null : plainText(html) || null), missing: names };
+  return { subject: line, html, text: written ?? (html === null ? null : toPlainText(html) || null), missing: names };
 }
 
 function placeOfPartial(tree: Tree, slug: string): { line: number; column: number } {

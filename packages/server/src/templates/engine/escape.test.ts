@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isSafeUrl } from "../../html/urls.ts";
 import { compileBundle, render } from "./engine.ts";
-import { isSafeUrl } from "./escape.ts";
 import { loadParser } from "./parser.ts";
 
 const parse = await loadParser();

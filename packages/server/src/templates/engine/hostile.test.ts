@@ -149,6 +149,37 @@ describe("values stay where they are put", () => {
     expect(codes(source, more)).toContain("unsafe_place");
   });
 
+  test.each([
+    ["a script", '<a href="javascript:{{a}}">'],
+    ["a script by reference", '<a href="&#106;avascript:{{a}}">'],
+    ["a script with a line break by reference", '<a href="java&#x0A;script:{{a}}">'],
+    ["a script with a colon by name", '<a href="javascript&colon;{{a}}">'],
+    ["a script with a tab in it", '<a href="java\tscript:{{a}}">'],
+    ["a script after spaces", `<a href="${" ".repeat(500)}javascript:{{a}}">`],
+    ["a script in single quotes and capitals", "<a HREF='JavaScript:{{a}}'>"],
+    ["a script in a frame", '<iframe src="javascript:{{a}}"></iframe>'],
+    ["a script a form is sent to", '<form action="vbscript:{{a}}">'],
+    ["a document of data", '<a href="data:text/html,{{a}}">'],
+    ["an image of data of unknown type", '<img src="data:{{a}};base64,{{b}}">'],
+    ["a scheme that is a value", '<a href="{{a}}:alert(1)">'],
+    ["a scheme that ends in a value", '<a href="{{#if a}}java{{else}}x{{/if}}script:{{b}}">'],
+    ["a scheme in a partial", '<a href="{{> js}}{{a}}">'],
+    ["a partial in a script", '<a href="javascript:{{> value}}">'],
+    ["a character reference that a value completes", '<a href="javascript&col{{a}}on;alert(1)">'],
+    ["a script in a conditional comment", '<!--[if mso]><a href="javascript:{{a}}"></a><![endif]-->'],
+    ["a refresh", '<meta http-equiv="refresh" content="0;url={{a}}">'],
+    ["a refresh whose address comes first", '<meta content="0;url={{a}}" HTTP-EQUIV=Refresh>'],
+    ["a refresh by reference", '<meta http-equiv="&#114;efresh" content="{{a}}">'],
+    ["a refresh that is a value", '<meta http-equiv="{{a}}" content="0;url=https://a.test">'],
+    ["a refresh in one branch", '<meta {{#if a}}http-equiv="refresh"{{else}}name="x"{{/if}} content="{{b}}">'],
+    ["an attribute that an animation sets", '<svg><a><set attributeName="href" to="{{a}}"/></a></svg>'],
+    ["the end of a comment", "<!-- --{{a}}>"],
+    ["the end tag of a style", "<style>p{}</sty{{a}}>"],
+  ])("%s is no place for one", (_where, source) => {
+    const partials = new Map([part("js", "javascript:"), part("value", "{{a}}")]);
+    expect(codes(source, { partials })).toContain("unsafe_place");
+  });
+
   test("a fault is named in the part it is in", () => {
     const partials = new Map([part("button", "<a href={{url}}>")]);
     const layout: Part = { slug: "frame", html: "<body class={{c}}>{{{body}}}</body>", text: null, variables: [] };
@@ -166,6 +197,14 @@ describe("values stay where they are put", () => {
     '<p {{#if a}}class="b"{{/if}} {{#each l}}data-x="{{this}}"{{/each}}>x</p>',
     '<td width="{{#if a}}1{{else}}{{b}}{{/if}}">',
     "<title>{{a}}</title><textarea>{{b}}</textarea>",
+    '<a href="https:{{a}}">',
+    '<a href="{{a}}?at=12:30&next=https://x.test/{{b}}">',
+    '<a href="{{a}}&amp;at=12:30">',
+    '<a href="mailto:{{a}}?subject={{b}}">',
+    '<img src="data:image/png;base64,{{a}}">',
+    '<a href="{{a}}{{b}}/{{c}}">',
+    '<meta name="description" content="{{a}}"><meta http-equiv="Content-Type" content="text/html">',
+    '<p title="javascript:{{a}}">',
     "<!DOCTYPE html><html><body>{{a}}</body></html>",
   ])("%s is fine", (source) => expect(faultsOf(source, { variables: [{ name: "h", type: "html" }] })).toEqual([]));
 
@@ -186,6 +225,20 @@ describe("values stay where they are put", () => {
     expect(failure('<a href="{{url}}">x</a>', { url })).toBe("unsafe_url");
     expect(failure("<img src='{{#if on}}{{url}}{{/if}}'>", { url, on: true })).toBe("unsafe_url");
     expect(failure('<a href="{{> p}}">x</a>', { url }, { partials: new Map([part("p", "{{url}}")]) })).toBe("unsafe_url");
+    for (const at of [1, 4, 11]) {
+      const [a, b] = [url.slice(0, at), url.slice(at)];
+      expect(failure('<a href="{{a}}{{b}}">x</a>', { a, b })).toBe("unsafe_url");
+      expect(failure("<a title=\"'\" href='{{#each l}}{{this}}{{/each}}'>x</a>", { l: [a, b] })).toBe("unsafe_url");
+    }
+    expect(failure(`<a href="${url.trim().slice(0, 3)}{{rest}}">x</a>`, { rest: url.trim().slice(3) })).toBe("unsafe_url");
+  });
+
+  test("an address of two values is put together before it is judged", () => {
+    const partials = new Map([part("p", "{{a}}{{b}}")]);
+    const values = { a: "https://acme.test", b: "/x:y" };
+    expect(out("<a href=\"{{> p}}\">x</a><a href='{{> p}}'>y</a>", values, { partials })).toBe(
+      "<a href=\"https://acme.test/x:y\">x</a><a href='https://acme.test/x:y'>y</a>",
+    );
   });
 
   test.each([

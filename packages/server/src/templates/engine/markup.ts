@@ -1,131 +1,143 @@
+import { decodeAttribute } from "../../html/escape.ts";
+import { type Dialect, readOn, startOfHtml, type Token, type TokenizerState } from "../../html/tokenizer.ts";
+import { UNKNOWN, URL_ATTRIBUTES, urlPrefixSafety } from "../../html/urls.ts";
 import type { Fault, Node, Place, PutNode, Tree } from "./tree.ts";
 
-/** Where in HTML one stands, as a parser of HTML would see it. */
-interface State {
-  mode:
-    | "text"
-    | "open"
-    | "bang"
-    | "dashes"
-    | "comment"
-    | "conditional"
-    | "declaration"
-    | "name"
-    | "tag"
-    | "attribute"
-    | "after-attribute"
-    | "before-value"
-    | "quoted"
-    | "unquoted"
-    | "raw";
-  tag: string;
-  closing: boolean;
-  attribute: string;
-  quote: string;
-  /** Nothing of the attribute's value has been seen yet. */
-  fresh: boolean;
-  /** What was last seen in a comment, a raw element or a condition, as far as it may end there. */
-  tail: string;
-}
+/** How a template is read: Outlook reads conditional comments, and text areas and titles show escaped values as they are. */
+const MAIL: Dialect = {
+  raw: new Set(["script", "style", "xmp", "iframe", "noembed", "noframes"]),
+  conditionalComments: true,
+};
 
-const START: State = { mode: "text", tag: "", closing: false, attribute: "", quote: "", fresh: false, tail: "" };
+/** Elements of SVG that set an attribute of another element. */
+const ANIMATIONS: ReadonlySet<string> = new Set(["set", "animate", "animatetransform", "animatemotion"]);
 
-const SPACE = /[\t\n\f\r ]/;
-const LETTER = /[A-Za-z]/;
-// Elements whose content is no HTML.
-const RAW: ReadonlySet<string> = new Set(["script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext"]);
-const URLS: ReadonlySet<string> = new Set(["href", "src", "action", "formaction", "background", "poster", "cite", "xlink:href", "data"]);
+const MAX_FAULTS = 20;
 
 /** A fault with the slug of the part it is in; null for the template itself. */
 type PartFault = Fault & { readonly part: string | null };
 
 /**
- * Walks a page with everything it is put together from, and refuses values where escaping could not keep them in their
- * place: outside of quotes, in scripts, in tag names. Notes which values begin the address of a link.
+ * Reads the HTML of a template with everything it includes, and refuses values where escaping could not contain them:
+ * outside of quotes, in scripts, in tag names, after the scheme of a script URL. Marks the values that can give an address
+ * its scheme: those are checked while rendering.
  */
 class Walker {
   readonly faults: PartFault[] = [];
-  readonly #partial: (slug: string) => Tree | undefined;
+  readonly #findPartial: (slug: string) => Tree | undefined;
   readonly #body: Tree | undefined;
-  // A partial that is entered in the same place again ends in the same place again.
-  readonly #ends = new Map<string, State>();
+  // A partial that is entered in the same state again ends in the same state again.
+  readonly #ends = new Map<string, TokenizerState>();
 
-  // Whose source is walked: a part's, or, for null, the template's own.
+  // The part whose source is read; null for the template's own.
   #part: string | null;
+  // The last value in an attribute, which is to blame for what follows from it.
+  #lastPut: Place = { line: 1, column: 1 };
 
-  constructor(partial: (slug: string) => Tree | undefined, body: Tree | undefined, part: string | null) {
-    this.#partial = partial;
+  constructor(findPartial: (slug: string) => Tree | undefined, body: Tree | undefined, part: string | null) {
+    this.#findPartial = findPartial;
     this.#body = body;
     this.#part = part;
   }
 
-  #fault(at: Place, code: string, message: string): void {
-    if (this.faults.length < 20) this.faults.push({ line: at.line, column: at.column, code, message, part: this.#part });
+  #fault(at: Place, message: string): void {
+    const fault = { line: at.line, column: at.column, code: "unsafe_place", message, part: this.#part };
+    // The body of a loop may be read twice.
+    const known = this.faults.some((one) => one.line === fault.line && one.column === fault.column && one.message === message);
+    if (!known && this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
 
-  walk(nodes: readonly Node[], s: State): State {
+  walk(nodes: readonly Node[], s: TokenizerState): TokenizerState {
     for (const node of nodes) s = this.#node(node, s);
     return s;
   }
 
-  #node(node: Node, s: State): State {
+  #node(node: Node, s: TokenizerState): TokenizerState {
     switch (node.kind) {
       case "text":
-        feed(s, node.text);
+        for (const token of readOn(s, node.text, MAIL)) this.#checkTag(token);
         return s;
-      case "put": {
-        const why = refusal(s, node);
-        if (why) this.#fault(node.at, "unsafe_place", `{{${textOf(node)}}} ${why}`);
-        if (s.mode === "quoted" && s.fresh && URLS.has(s.attribute)) node.opensUrl = true;
-        s.fresh = false;
-        s.tail = "";
+      case "put":
+        this.#put(node, s);
         return s;
-      }
       case "if": {
-        const then = this.walk(node.body, { ...s });
-        return this.#same(
-          node.at,
-          then,
-          this.walk(node.otherwise, { ...s }),
-          "Both ways through {{#if}} must end in the same place of the HTML",
-        );
+        const then = this.walk(node.body, fork(s));
+        const otherwise = this.walk(node.otherwise, fork(s));
+        return this.#join(node.at, then, otherwise, "Both branches of {{#if}} must end in the same place of the HTML");
       }
       case "each":
       case "with": {
-        const after = this.walk(node.body, { ...s });
-        this.#same(node.at, after, s, `{{#${node.kind}}} must end where it began in the HTML`);
-        return this.#same(
-          node.at,
-          after,
-          this.walk(node.otherwise, { ...s }),
-          `{{#${node.kind}}} and its {{else}} must end in the same place`,
-        );
+        let after = this.walk(node.body, fork(s));
+        // From the second round on, an address has begun.
+        if (after.mode === "quoted" && after.value.includes(UNKNOWN) && !s.value.includes(UNKNOWN))
+          after = this.walk(node.body, fork({ ...after, value: UNKNOWN }));
+        const looped = this.#join(node.at, after, s, `{{#${node.kind}}} must end where it began in the HTML`);
+        const otherwise = this.walk(node.otherwise, fork(s));
+        return this.#join(node.at, looped, otherwise, `{{#${node.kind}}} and its {{else}} must end in the same place`);
       }
       case "partial":
-        return this.#enter(`${node.slug} ${keyOf(s)} ${s.fresh}`, this.#partial(node.slug), node.slug, s);
+        return this.#enter(node.slug, this.#findPartial(node.slug), node.slug, s);
       case "body":
-        if (s.mode !== "text") this.#fault(node.at, "unsafe_place", "{{{body}}} stands inside a tag.");
+        if (s.mode !== "text") this.#fault(node.at, "{{{body}}} stands inside a tag.");
         return this.#enter(" body", this.#body, null, s);
     }
   }
 
-  #enter(key: string, tree: Tree | undefined, part: string | null, s: State): State {
+  #put(node: PutNode, s: TokenizerState): void {
+    const written = `{{${describe(node)}}}`;
+    const reason = findRefusal(s, node);
+    if (reason) this.#fault(node.at, `${written} ${reason}`);
+    if (s.mode !== "quoted") {
+      s.tail = "";
+      return;
+    }
+    if (URL_ATTRIBUTES.has(s.attribute)) {
+      const safety = urlPrefixSafety(s.value);
+      if (safety === "unsafe") this.#fault(node.at, `${written} stands in an address that runs code or that a value gives its scheme.`);
+      if (safety === "open" && /&[#\w]*$/.test(s.value)) this.#fault(node.at, `${written} stands in a character reference.`);
+      // A partial can be used in several places.
+      if (safety === "open") node.address = s.value === "" && node.address !== "continues" ? "begins" : "continues";
+    }
+    this.#lastPut = node.at;
+    s.value = normalizeValue(s, s.value + UNKNOWN);
+  }
+
+  /** What can be told only once a tag is complete: attributes may follow the one a value is in. */
+  #checkTag(token: Token): void {
+    if (token.kind !== "open") return;
+    const { name, attributes } = token;
+    for (const [attribute, value] of attributes)
+      if (value.includes(UNKNOWN) && URL_ATTRIBUTES.has(attribute) && urlPrefixSafety(value) === "unsafe")
+        this.#fault(this.#lastPut, `A value gives the address in ${attribute} its scheme; write the scheme, as in https://{{host}}.`);
+    if (name !== "meta") return;
+    const refreshes = attributes.some(([attribute, value]) => attribute === "http-equiv" && /refresh/i.test(decodeAttribute(value)));
+    if (refreshes && attributes.some(([attribute, value]) => attribute === "content" && value.includes(UNKNOWN)))
+      this.#fault(this.#lastPut, "A value stands in <meta http-equiv=refresh>, where it decides which page is opened.");
+  }
+
+  #enter(slug: string, tree: Tree | undefined, part: string | null, s: TokenizerState): TokenizerState {
+    s.value = normalizeValue(s, s.value);
+    const key = `${slug} ${keyOf(s)} ${s.mode === "quoted" ? s.value : ""} ${s.tag === "meta" ? JSON.stringify(s.attributes) : ""}`;
     const known = this.#ends.get(key);
-    if (known) return { ...known };
-    // Until it is known; a cycle is refused elsewhere, and must not go round here.
-    this.#ends.set(key, { ...s });
+    if (known) return fork(known);
     const outside = this.#part;
     this.#part = part;
-    const end = tree ? this.walk(tree.nodes, { ...s }) : s;
+    const end = tree ? this.walk(tree.nodes, fork(s)) : s;
     this.#part = outside;
-    this.#ends.set(key, { ...end });
+    this.#ends.set(key, fork(end));
     return end;
   }
 
-  #same(at: Place, a: State, b: State, rule: string): State {
-    if (keyOf(a) !== keyOf(b)) this.#fault(at, "unsafe_place", `${rule}: one is in ${a.mode}, the other in ${b.mode}.`);
-    // Where a value may be the first of its attribute, it is taken for the first.
-    return { ...a, fresh: a.fresh || b.fresh };
+  /** The state after either of two ways. */
+  #join(at: Place, a: TokenizerState, b: TokenizerState, rule: string): TokenizerState {
+    if (keyOf(a) !== keyOf(b)) this.#fault(at, `${rule}: one is in ${a.mode}, the other in ${b.mode}.`);
+    if (a.mode === "quoted" && a.value !== b.value) this.#lastPut = at;
+    return {
+      ...a,
+      // Which of two values an attribute begins with is known only while rendering.
+      value: a.value === b.value ? a.value : normalizeValue(a, UNKNOWN),
+      attributes: [...a.attributes, ...b.attributes.filter(([name]) => !a.attributes.some(([known]) => known === name))],
+    };
   }
 }
 
@@ -133,144 +145,67 @@ class Walker {
  * The faults of an HTML source, together with its partials and, for a layout, its content. `part` is the slug of the
  * layout, or null.
  */
-export function markupFaults(
+export function findMarkupFaults(
   tree: Tree,
   part: string | null,
-  partial: (slug: string) => Tree | undefined,
+  findPartial: (slug: string) => Tree | undefined,
   body?: Tree,
 ): readonly PartFault[] {
-  const walker = new Walker(partial, body, part);
-  walker.walk(tree.nodes, { ...START });
+  const walker = new Walker(findPartial, body, part);
+  walker.walk(tree.nodes, startOfHtml());
   return walker.faults;
 }
 
-function endTag(s: State): void {
-  s.mode = !s.closing && RAW.has(s.tag) ? "raw" : "text";
-  s.tail = "";
+function fork(s: TokenizerState): TokenizerState {
+  return { ...s, attributes: [...s.attributes] };
 }
 
-/** Moves on by one character; true when it must be looked at again in the new mode. */
-function step(s: State, c: string): boolean {
-  switch (s.mode) {
-    case "text":
-      if (c === "<") Object.assign(s, { mode: "open", closing: false });
-      return false;
-    case "open":
-      if (c === "/" && !s.closing) s.closing = true;
-      else if (LETTER.test(c)) Object.assign(s, { mode: "name", tag: c.toLowerCase() });
-      else if (c === "!" && !s.closing) Object.assign(s, { mode: "bang", tail: "" });
-      else if (c === "?" || s.closing) s.mode = c === ">" ? "text" : "declaration";
-      else {
-        s.mode = "text";
-        return true;
-      }
-      return false;
-    case "bang":
-      s.tail += c;
-      if (s.tail === "--") Object.assign(s, { mode: "dashes", tail: "--" });
-      else if (s.tail !== "-") {
-        s.mode = "declaration";
-        return c === ">";
-      }
-      return false;
-    case "dashes":
-      // What stands in a conditional comment is HTML to the one client that reads it.
-      s.mode = c === "[" ? "conditional" : "comment";
-      return c !== "[";
-    case "conditional":
-      if (c === ">" && s.tail.endsWith("]")) s.mode = "text";
-      s.tail = c;
-      return false;
-    case "comment":
-      if (c === ">" && s.tail.endsWith("--")) s.mode = "text";
-      s.tail = (s.tail + c).slice(-2);
-      return false;
-    case "declaration":
-      if (c === ">") s.mode = "text";
-      return false;
-    case "name":
-      if (c === ">") endTag(s);
-      else if (SPACE.test(c) || c === "/") s.mode = "tag";
-      else s.tag += c.toLowerCase();
-      return false;
-    case "tag":
-      if (c === ">") endTag(s);
-      else if (!SPACE.test(c) && c !== "/") Object.assign(s, { mode: "attribute", attribute: c.toLowerCase() });
-      return false;
-    case "attribute":
-      if (c === "=") s.mode = "before-value";
-      else if (SPACE.test(c)) s.mode = "after-attribute";
-      else if (c === ">") endTag(s);
-      else if (c === "/") s.mode = "tag";
-      else s.attribute += c.toLowerCase();
-      return false;
-    case "after-attribute":
-      if (c === "=") s.mode = "before-value";
-      else if (!SPACE.test(c)) {
-        s.mode = "tag";
-        return true;
-      }
-      return false;
-    case "before-value":
-      if (c === '"' || c === "'") Object.assign(s, { mode: "quoted", quote: c, fresh: true });
-      else if (c === ">") endTag(s);
-      else if (!SPACE.test(c)) s.mode = "unquoted";
-      return false;
-    case "quoted":
-      if (c === s.quote) s.mode = "tag";
-      else if (!SPACE.test(c)) s.fresh = false;
-      return false;
-    case "unquoted":
-      if (SPACE.test(c)) s.mode = "tag";
-      else if (c === ">") endTag(s);
-      return false;
-    case "raw":
-      s.tail = (s.tail + c.toLowerCase()).slice(-(s.tag.length + 2));
-      if (s.tail === `</${s.tag}`) Object.assign(s, { mode: "name", closing: true });
-      return false;
-  }
+/**
+ * The part of an attribute's value that matters for what follows: of an address, its beginning until its scheme is known;
+ * of other values, whether a template value is in them. So a partial has few different states to be entered in.
+ */
+function normalizeValue({ mode, attribute }: TokenizerState, value: string): string {
+  if (mode !== "quoted") return value;
+  if (attribute === "http-equiv") return value.slice(0, 50);
+  if (!URL_ATTRIBUTES.has(attribute)) return value.includes(UNKNOWN) ? UNKNOWN : "";
+  if (urlPrefixSafety(value) === "safe") return `/${value.includes(UNKNOWN) ? UNKNOWN : ""}`;
+  return value.includes(UNKNOWN) ? UNKNOWN + value.slice(value.lastIndexOf(UNKNOWN) + 1) : value;
 }
 
-function feed(s: State, text: string): void {
-  for (let i = 0; i < text.length; i += 1) {
-    // Most of a mail is text between tags.
-    if (s.mode === "text") {
-      const next = text.indexOf("<", i);
-      if (next === -1) return;
-      i = next;
-    }
-    if (step(s, text[i] as string)) i -= 1;
-  }
-}
-
-/** Two ways through a block must end in the same place. */
-function keyOf({ mode, tag, closing, attribute, quote }: State): string {
-  if (mode === "text" || mode === "comment" || mode === "declaration" || mode === "conditional") return mode;
-  if (mode === "raw" || mode === "name" || mode === "tag") return `${mode} ${closing} ${tag}`;
+/** Two branches of a block must end in the same place. */
+function keyOf({ mode, tag, closing, attribute, quote }: TokenizerState): string {
+  if (mode === "text" || mode === "comment" || mode === "bogus" || mode === "conditional") return mode;
+  if (mode === "raw" || mode === "tag-name" || mode === "tag") return `${mode} ${closing} ${tag}`;
   return `${mode} ${tag} ${attribute} ${quote}`;
 }
 
-function refusal(s: State, node: PutNode): string | null {
+function findRefusal(s: TokenizerState, node: PutNode): string | null {
   switch (s.mode) {
     case "text":
       return null;
     case "comment":
-    case "declaration":
+    case "bogus":
     case "conditional":
-      return node.raw ? "stands in a comment, where three braces could end it." : null;
+      if (node.raw) return "stands in a comment, where three braces could end it.";
+      return s.mode === "comment" && /--!?$/.test(s.tail) ? "stands where a comment may end." : null;
     case "quoted":
       if (node.raw) return "stands in an attribute, where three braces could end it; write two.";
-      return s.attribute.startsWith("on") || s.attribute === "srcdoc" ? `stands in ${s.attribute}, where it would be run as code.` : null;
+      if (s.attribute.startsWith("on") || s.attribute === "srcdoc") return `stands in ${s.attribute}, where it would be run as code.`;
+      if (s.tag === "meta" && s.attribute === "http-equiv") return "stands in http-equiv, which decides what the element does.";
+      return ANIMATIONS.has(s.tag) ? `stands in <${s.tag}>, which can change any attribute of another element.` : null;
     case "unquoted":
     case "before-value":
       return `is the value of ${s.attribute} without quotes; write ${s.attribute}="…".`;
     case "raw":
-      return s.tag === "style" && !node.raw ? null : `stands in <${s.tag}>, where escaping does not protect.`;
+      if (s.tag !== "style" || node.raw) return `stands in <${s.tag}>, where escaping does not protect.`;
+      return /<\/?\w*$/.test(s.tail) ? "stands in a tag that is not complete." : null;
+    case "plaintext":
+      return "stands after <plaintext>, where escaping does not protect.";
     default:
       return "stands inside a tag; a value may stand between tags and in quoted attributes.";
   }
 }
 
-function textOf({ value }: PutNode): string {
+function describe({ value }: PutNode): string {
   return value.kind === "path" ? value.text : value.kind === "call" ? `${value.helper} …` : "…";
 }

@@ -60,8 +60,8 @@ export interface PutNode {
   /** Written `{{{…}}}`: as it is, without escaping. */
   readonly raw: boolean;
   readonly at: Place;
-  /** It begins the address of a link or image, so its scheme is checked. */
-  opensUrl?: boolean;
+  /** Set when it can give an address its scheme, which is then checked while rendering: whether the address begins with it. */
+  address?: "begins" | "continues";
 }
 
 export interface IfNode {

@@ -1,5 +1,5 @@
 import type { PageBlock } from "@mailsvc/sdk/contract";
-import { linkTarget } from "../../../html/addresses.ts";
+import { linkTarget } from "../../../html/urls.ts";
 import { FORM_MARK } from "../../../html/sanitize.ts";
 import { escapeHtml } from "../../../lib/html.ts";
 import { assetPath } from "../../files/links.ts";

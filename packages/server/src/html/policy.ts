@@ -1,27 +1,27 @@
-/** Elements that may stand on a page. All others lose their tags and keep what is in them. */
+/** Elements a page may contain. All others lose their tags and keep their content. */
 export const ELEMENTS = set(
   "h1 h2 h3 h4 h5 h6 p a ul ol li dl dt dd strong b em i u s small sub sup mark abbr cite q blockquote code pre kbd samp br hr wbr img " +
     "figure figcaption div span section article header footer main aside nav table caption thead tbody tfoot tr th td details summary time address",
 );
 
 /** Elements without content. */
-export const VOID = set("br hr wbr img");
+export const VOID_ELEMENTS = set("br hr wbr img");
 
-/** Elements that go with all that is in them: what is in them is no text for people, or follows other rules than HTML's. */
+/** Elements removed with their content, because it is not text for people or follows other rules than HTML. */
 export const DROPPED = set(
   "script style textarea title xmp iframe noembed noframes noscript plaintext template svg math object embed applet frameset select datalist video audio canvas picture map portal dialog button label legend",
 );
 
-/** Of these, those that have no end tag. */
+/** Removed elements without an end tag. */
 export const DROPPED_VOID = set("embed");
 
-/** Blocks: each ends a paragraph that is open. */
+/** Blocks: each ends an open paragraph. */
 export const BLOCKS = set(
   "h1 h2 h3 h4 h5 h6 p ul ol dl blockquote pre hr figure figcaption div section article header footer main aside nav table details summary address",
 );
 
-/** What an open element ends before it begins, as browsers have it, and where they stop looking. */
-export const ENDS: Readonly<Record<string, { readonly ends: ReadonlySet<string>; readonly within: ReadonlySet<string> }>> = {
+/** Open elements that a start tag closes first, as in browsers, and the ancestors at which the search stops. */
+export const IMPLIED_END_TAGS: Readonly<Record<string, { readonly ends: ReadonlySet<string>; readonly within: ReadonlySet<string> }>> = {
   li: { ends: set("li"), within: set("ul ol") },
   dt: { ends: set("dt dd"), within: set("dl") },
   dd: { ends: set("dt dd"), within: set("dl") },
@@ -34,17 +34,17 @@ export const ENDS: Readonly<Record<string, { readonly ends: ReadonlySet<string>;
   a: { ends: set("a"), within: set("") },
 };
 
-/** Looks of ours that a page may use. */
+/** Classes of our style sheet that a page may use. */
 export const CLASSES = set("hero card columns button muted center");
 
-/** Where our form may stand: nothing around it but boxes. */
-export const BOXES = set("div section article main header footer aside");
+/** Elements our form may be inside of. */
+export const FORM_ANCESTORS = set("div section article main header footer aside");
 
 const NUMBER = /^\d{1,4}$/;
 const SPAN = /^(?:[1-9]|[1-9]\d|100)$/;
 
-/** Attributes that need no change, and what their values must be like. */
-const OF_ALL: Readonly<Record<string, (value: string) => boolean>> = {
+/** Attributes allowed on every element, with a test of their values. */
+const GLOBAL_ATTRIBUTES: Readonly<Record<string, (value: string) => boolean>> = {
   title: any,
   lang: (v) => /^[A-Za-z0-9-]{1,35}$/.test(v),
   dir: (v) => /^(?:ltr|rtl|auto)$/i.test(v),
@@ -52,7 +52,7 @@ const OF_ALL: Readonly<Record<string, (value: string) => boolean>> = {
   "aria-hidden": (v) => v === "true",
 };
 
-const OF_SOME: Readonly<Record<string, Readonly<Record<string, (value: string) => boolean>>>> = {
+const ELEMENT_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, (value: string) => boolean>>>> = {
   img: { alt: any, width: (v) => NUMBER.test(v), height: (v) => NUMBER.test(v) },
   td: { colspan: (v) => SPAN.test(v), rowspan: (v) => SPAN.test(v) },
   th: { colspan: (v) => SPAN.test(v), rowspan: (v) => SPAN.test(v), scope: (v) => /^(?:row|col|rowgroup|colgroup)$/i.test(v) },
@@ -61,12 +61,11 @@ const OF_SOME: Readonly<Record<string, Readonly<Record<string, (value: string) =
   time: { datetime: (v) => /^[-0-9A-Za-z:.+ ]{1,40}$/.test(v) },
 };
 
-/** Whether an attribute may stand as it is. */
-export function mayStand(element: string, attribute: string, value: string): boolean {
-  const of = OF_SOME[element];
-  const test =
-    (of && Object.hasOwn(of, attribute) ? of[attribute] : undefined) ?? (Object.hasOwn(OF_ALL, attribute) ? OF_ALL[attribute] : undefined);
-  return test?.(value) ?? false;
+/** Whether an attribute is kept with its value unchanged. */
+export function isAllowedAttribute(element: string, attribute: string, value: string): boolean {
+  const own = ELEMENT_ATTRIBUTES[element] ?? {};
+  const tests = Object.hasOwn(own, attribute) ? own : GLOBAL_ATTRIBUTES;
+  return Object.hasOwn(tests, attribute) && (tests[attribute]?.(value) ?? false);
 }
 
 function set(names: string): ReadonlySet<string> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { plainText } from "./plain-text.ts";
+import { toPlainText } from "./plain-text.ts";
 
 describe("the text of an HTML mail", () => {
   test.each([
@@ -35,7 +35,7 @@ describe("the text of an HTML mail", () => {
     ["quotes within tags", "<p title=\"a > b\">x</p><p title='>'>y</p>", "x\n\ny"],
     ["nothing", "", ""],
     ["only an image", '<img src="x.png">', ""],
-  ])("%s", (_what, html, text) => expect(plainText(html)).toBe(text));
+  ])("%s", (_what, html, text) => expect(toPlainText(html)).toBe(text));
 
   test.each([
     ["tags that are never closed", "<p>".repeat(300_000)],
@@ -55,7 +55,7 @@ describe("the text of an HTML mail", () => {
     ["quote signs in tags", `<p ${'="'.repeat(400_000)}>`],
   ])("takes no longer for a megabyte of %s", (_what, html) => {
     const from = process.cpuUsage();
-    plainText(html);
+    toPlainText(html);
     expect(process.cpuUsage(from).user / 1000).toBeLessThan(3000);
   });
 
@@ -84,7 +84,7 @@ describe("the text of an HTML mail", () => {
       fc.property(fc.array(fc.oneof(tag, word), { maxLength: 40 }), (parts) => {
         const words = parts.filter((p) => p.startsWith(" ")).map((p) => p.trim());
         expect(
-          plainText(parts.join(""))
+          toPlainText(parts.join(""))
             .split(/[\s>-]+/)
             .filter(Boolean),
         ).toEqual(words);
@@ -104,7 +104,7 @@ describe("the text of an HTML mail", () => {
           { maxLength: 30 },
         ),
         (parts) => {
-          const text = plainText(parts.join(""));
+          const text = toPlainText(parts.join(""));
           expect(text).toBe(text.trim());
           expect(text).not.toMatch(/<(?:p|ul|li)>/);
         },
