@@ -28,7 +28,7 @@ import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marke
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
-import { forgetSignups } from "./marketplace/landing-pages/submissions.ts";
+import { forgetSignups } from "./marketplace/landing-pages/signups.ts";
 import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals } from "./marketplace/messages/approvals.ts";

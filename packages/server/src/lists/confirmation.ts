@@ -5,8 +5,9 @@ import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { send } from "../emails/transactional.ts";
+import { escapeHtml } from "../html/escape.ts";
+import { renderMessage } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { escapeHtml, simplePage } from "../lib/html.ts";
 import type { ListRow } from "./lists.ts";
 import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 
@@ -65,10 +66,10 @@ export async function invitationOf(q: Tx | Reader, deps: Deps, token: string): P
 export function confirmPage({ list, contact, member }: Invitation): string {
   return member.status === "MEMBER"
     ? confirmedPage({ list, contact })
-    : simplePage(
+    : renderMessage(
         "Confirm",
         `<p>Shall mail of <b>${escapeHtml(list.name)}</b> go to <b>${escapeHtml(contact.email)}</b>?</p><form method="post"><button>Yes, confirm</button></form>`,
-      );
+      ).html;
 }
 
 /** Makes a member of a pending one; one who is a member already stays it. Answers with the page that says so. */
@@ -98,8 +99,8 @@ function hashOf(token: string): string {
 }
 
 function confirmedPage({ list, contact }: Pick<Invitation, "list" | "contact">): string {
-  return simplePage(
+  return renderMessage(
     "Confirmed",
     `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`,
-  );
+  ).html;
 }

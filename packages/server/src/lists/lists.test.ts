@@ -219,7 +219,7 @@ describe("double opt-in", () => {
       const page = await open(link, "GET");
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
       const html = await page.text();
-      expect(html).toContain("News &#38; more");
+      expect(html).toContain("News &amp; more");
       expect(html).toContain('<form method="post">');
     }
     expect(await sdk.lists.get(list.id)).toMatchObject({ memberCount: 0, pendingCount: 1 });

@@ -2,7 +2,7 @@ import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { activationJobs } from "./activations/jobs.ts";
 import { fileJobs } from "./files/staging.ts";
-import { pageJobs } from "./landing-pages/jobs.ts";
+import { pageJobs } from "./landing-pages/visitors.ts";
 import { listingJobs } from "./listings/lifecycle.ts";
 import { messageJobs } from "./messages/approvals.ts";
 import { paymentJobs } from "./payments/payments.ts";

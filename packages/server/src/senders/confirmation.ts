@@ -1,6 +1,7 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
-import { escapeHtml, simplePage } from "../lib/html.ts";
+import { escapeHtml } from "../html/escape.ts";
+import { renderMessage } from "../html/page.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
@@ -8,14 +9,17 @@ import type { SenderRow } from "./senders.ts";
 export function confirmPage(row: SenderRow): string {
   return row.status === "VERIFIED"
     ? confirmedPage(row)
-    : simplePage(
+    : renderMessage(
         "Confirm sender address",
-        `<p>Allow mail to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
-      );
+        `<p>Allow email to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
+      ).html;
 }
 
 export function confirmedPage(row: SenderRow): string {
-  return simplePage("Confirmed", `<p>Mail can now be sent from <b>${escapeHtml(row.value)}</b>. You may close this page.</p>`);
+  return renderMessage(
+    "Sender address confirmed",
+    `<p>You can now send email from <b>${escapeHtml(row.value)}</b>. You can close this page.</p>`,
+  ).html;
 }
 
 /** The mail that asks the owner of an address to confirm it. */

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 import type { H3, H3Event } from "h3";
 import { StorageUnavailable } from "../../db/errors.ts";
+import { escapeHtml } from "../../html/escape.ts";
+import { renderMessage } from "../../html/page.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isForbiddenAddress } from "../../lib/guard-url.ts";
-import { escapeHtml, simplePage } from "../../lib/html.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { HeaderList } from "../headers.ts";
@@ -46,8 +47,6 @@ const COMMON: HeaderList = [
   ["cross-origin-opener-policy", "same-origin"],
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
 ];
-
-const NO_PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
 export interface PublicParts {
   readonly ids: Ids;
@@ -123,15 +122,17 @@ function addressOf(remote: string | undefined, forwarded: string | null): string
 }
 
 function failed(error: ApiError): PageResponse {
+  const title = error.status === 404 ? "Page not found" : "Something went wrong";
+  const { html, policy } = renderMessage(title, `<p>${escapeHtml(error.message)}</p>`);
   return {
     status: error.status,
     headers: [
       ["content-type", "text/html; charset=utf-8"],
       ["cache-control", "no-store"],
-      ["content-security-policy", NO_PAGE],
+      ["content-security-policy", policy],
       ...Object.entries(error.headers),
     ],
-    body: simplePage(error.status === 404 ? "Nothing is here" : "This did not work", `<p>${escapeHtml(error.message)}</p>`),
+    body: html,
   };
 }
 

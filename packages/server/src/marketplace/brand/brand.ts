@@ -2,12 +2,13 @@ import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
+import type { PageBrand } from "../../html/page.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
 import { findFile } from "../files/library.ts";
-import { assetUrl } from "../files/links.ts";
+import { assetPath, assetUrl } from "../files/links.ts";
 
 export type BrandRow = Tables["brands"]["$inferSelect"];
 
@@ -43,6 +44,12 @@ export async function getBrand(q: AgentQuery, workspaceId: string): Promise<Bran
     publishNeedsApproval: false,
     updatedAt: workspace.createdAt,
   };
+}
+
+/** What pages and mails of this server show of a brand. Throws ApiError not_found. */
+export async function getPageBrand(q: AgentQuery, workspaceId: string): Promise<PageBrand> {
+  const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
+  return { name, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
 }
 
 /** A brand as its agents see it. */

@@ -1,13 +1,13 @@
-import type { PageBlock, PageForm, PageSeo, Removal } from "@mailsvc/sdk/contract";
+import type { PageBlock, PageForm, PageSeo } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
 import { assertAssets } from "../files/assets.ts";
 import { findFile } from "../files/library.ts";
-import type { PageRow } from "./address.ts";
+import type { PageRow } from "./pages.ts";
 
-/** What a request says a page should show. */
+/** The content fields of a request. */
 export interface ContentInput {
   readonly html?: string | null | undefined;
   readonly blocks?: PageBlock[] | null | undefined;
@@ -17,7 +17,7 @@ export interface ContentInput {
   readonly listId?: string | null | undefined;
 }
 
-/** Sanitises before the transaction begins: it takes a while for a large page. Throws ApiError validation_error. */
+/** Sanitizes the HTML, before the transaction begins because a large page takes a while. Throws ApiError validation_error. */
 export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: Pick<AgentDeps, "baseUrl">): Promise<Sanitized | null> {
   if (typeof html === "string" && blocks) throw invalid("blocks", "unexpected", "A page has html or blocks, not both.");
   return typeof html === "string" ? sanitizeInTurns(html, [baseUrl()]) : null;
@@ -25,8 +25,8 @@ export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: 
 
 export type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
 
-/** What a page shows after a change. Throws ApiError not_found for a list, lead magnet or image that is not the brand's. */
-export async function changedContent(
+/** The content of a page after a change. Throws ApiError not_found for a list, lead magnet or image that is not the brand's. */
+export async function applyContent(
   tx: AgentTx,
   workspaceId: string,
   before: Content,
@@ -39,7 +39,7 @@ export async function changedContent(
   const images = blocks?.flatMap((block) => (block.type === "image" ? [block.assetId] : [])) ?? [];
   await assertAssets(tx, workspaceId, [...images, ...(sanitized?.assets ?? []), ...(seo?.ogAssetId ? [seo.ogAssetId] : [])]);
   const after = {
-    // One takes the place of the other.
+    // Each replaces the other.
     html: sanitized ? sanitized.html : input.html === null || blocks ? null : before.html,
     blocks: blocks !== undefined ? blocks : sanitized ? null : before.blocks,
     seo: seo === undefined ? before.seo : (seo ?? {}),
@@ -47,11 +47,7 @@ export async function changedContent(
     leadMagnetId: leadMagnetId === undefined ? before.leadMagnetId : leadMagnetId,
     listId: listId === undefined ? before.listId : listId,
   };
-  return { ...after, hasForm: asksForForm(after) };
-}
-
-export function removedFrom(sanitized: Sanitized | null): Removal[] {
-  return sanitized?.removed ?? [];
+  return { ...after, hasForm: needsForm(after) };
 }
 
 async function assertList(tx: AgentTx, workspaceId: string, id: string): Promise<void> {
@@ -63,7 +59,7 @@ async function assertList(tx: AgentTx, workspaceId: string, id: string): Promise
   if (!row) throw notFound("list", id);
 }
 
-function asksForForm({ html, blocks, form, leadMagnetId, listId }: Omit<Content, "hasForm">): boolean {
+function needsForm({ html, blocks, form, leadMagnetId, listId }: Omit<Content, "hasForm">): boolean {
   return (
     form !== null ||
     leadMagnetId !== null ||

@@ -1,49 +1,49 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { AgentReadContext, AgentWriteContext, Handlers } from "../../http/handler.ts";
+import { type Author, createPage, setOwnStatus, setStatusForBrand, updatePage } from "./authoring.ts";
 import { checkContent } from "./content.ts";
-import { deletePage } from "./delete.ts";
-import { type Author, createPage, setOwnStatus, setStatusForBrand, updatePage } from "./pages.ts";
-import { showPage, summaryOf } from "./show.ts";
-import { statsOf } from "./stats.ts";
-import { findPage, listPages, type Viewer } from "./store.ts";
-import { listSubmissions } from "./submissions.ts";
+import { deletePage, findPage, listPages, showPage, showSummary, type Viewer } from "./pages.ts";
+import { listSubmissions } from "./signups.ts";
+import { getStats } from "./stats.ts";
 
-/** Landing pages as their brand oversees them. */
+/** Landing pages, for their brand. */
 export const landingPageHandlers: Handlers<typeof contract.landingPages> = {
   list: (input, { read, deps, workspaceId }) =>
-    listPages(read, brand(workspaceId), input, (row) => summaryOf(deps, brand(workspaceId), row)),
-  get: async ({ id }, { read, deps, workspaceId }) => showPage(deps, brand(workspaceId), await findPage(read, brand(workspaceId), id)),
+    listPages(read, toBrandViewer(workspaceId), input, (row) => showSummary(deps, toBrandViewer(workspaceId), row)),
+  get: async ({ id }, { read, deps, workspaceId }) =>
+    showPage(deps, toBrandViewer(workspaceId), await findPage(read, toBrandViewer(workspaceId), id)),
   publish: ({ id }, { tx, deps, workspaceId }) => setStatusForBrand(tx, deps, workspaceId, id, "PUBLISHED"),
   unpublish: ({ id }, { tx, deps, workspaceId }) => setStatusForBrand(tx, deps, workspaceId, id, "DRAFT"),
   delete: ({ id }, { tx, deps, workspaceId }) => deletePage(tx, deps, workspaceId, id),
-  stats: ({ id, ...span }, { read, deps, workspaceId }) => statsOf(read, brand(workspaceId), id, span, deps.clock.now()),
+  stats: ({ id, ...span }, { read, deps, workspaceId }) => getStats(read, toBrandViewer(workspaceId), id, span, deps.clock.now()),
   submissions: ({ id, ...input }, { read, workspaceId }) => listSubmissions(read, workspaceId, id, input),
 };
 
-/** Landing pages as an agent makes them. */
+/** Landing pages, for the agent that makes them. */
 export const agentLandingPageHandlers: Handlers<AgentContract["landingPages"]> = {
   list: ({ activationId: _own, ...input }, context) =>
-    listPages(context.read, author(context), input, (row) => summaryOf(context.deps, author(context), row)),
+    listPages(context.read, toAuthor(context), input, (row) => showSummary(context.deps, toAuthor(context), row)),
   create: {
     prepare: (input, { deps }) => checkContent(input, deps),
-    run: ({ activationId: _own, ...input }, context, sanitized) => createPage(context.tx, context.deps, author(context), input, sanitized),
+    run: ({ activationId: _own, ...input }, context, sanitized) =>
+      createPage(context.tx, context.deps, toAuthor(context), input, sanitized),
   },
-  get: async ({ id }, context) => showPage(context.deps, author(context), await findPage(context.read, author(context), id)),
+  get: async ({ id }, context) => showPage(context.deps, toAuthor(context), await findPage(context.read, toAuthor(context), id)),
   update: {
     prepare: (input, { deps }) => checkContent(input, deps),
     run: ({ activationId: _own, ...input }, context, sanitized) =>
-      updatePage(context.tx, context.deps, author(context), input, context.header("if-match"), sanitized),
+      updatePage(context.tx, context.deps, toAuthor(context), input, context.header("if-match"), sanitized),
   },
-  publish: ({ id }, context) => setOwnStatus(context.tx, context.deps, author(context), id, "PUBLISHED"),
-  unpublish: ({ id }, context) => setOwnStatus(context.tx, context.deps, author(context), id, "DRAFT"),
-  stats: ({ id, from, to }, context) => statsOf(context.read, author(context), id, { from, to }, context.deps.clock.now()),
+  publish: ({ id }, context) => setOwnStatus(context.tx, context.deps, toAuthor(context), id, "PUBLISHED"),
+  unpublish: ({ id }, context) => setOwnStatus(context.tx, context.deps, toAuthor(context), id, "DRAFT"),
+  stats: ({ id, from, to }, context) => getStats(context.read, toAuthor(context), id, { from, to }, context.deps.clock.now()),
 };
 
-function brand(workspaceId: string): Viewer {
+function toBrandViewer(workspaceId: string): Viewer {
   return { workspaceId, activationId: null };
 }
 
-function author({ workspaceId, agent }: AgentReadContext | AgentWriteContext): Author {
+function toAuthor({ workspaceId, agent }: AgentReadContext | AgentWriteContext): Author {
   return {
     workspaceId,
     activationId: agent.activationId,

@@ -1,192 +1,130 @@
-import { LANDING_PAGE_LIMITS, type LandingPage, type LandingPageStatus, type WrittenLandingPage } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
-import { UniqueViolation } from "../../db/errors.ts";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
-import type { Sanitized } from "../../html/sanitize.ts";
-import { ApiError } from "../../lib/api-error.ts";
-import type { PageRow } from "./address.ts";
-import { assertMayBeOut } from "./approval.ts";
-import { type ContentInput, changedContent, removedFrom } from "./content.ts";
-import { showPage } from "./show.ts";
-import { findPage, type Viewer } from "./store.ts";
+import type { LandingPage, LandingPageStatus, LandingPageSummary, Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, getTableColumns, lt, or } from "drizzle-orm";
+import type { Reader, Tx } from "../../db/db.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
+import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
+import { notFound } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import type { AgentTables, Tables } from "../../schema.ts";
+import { makeLinkToken } from "../files/links.ts";
 
-/** The agent that writes. */
-export interface Author extends Viewer {
-  readonly activationId: string;
+export type PageRow = Tables["landingPages"]["$inferSelect"];
+
+/** Who reads pages: a brand sees all of its own; an agent those it made and those that are published. */
+export interface Viewer {
+  readonly workspaceId: string;
+  readonly activationId: string | null;
 }
 
-interface PageInput extends ContentInput {
-  readonly title?: string | undefined;
-  readonly slug?: string | undefined;
-  readonly status?: LandingPageStatus | undefined;
-  readonly runId?: string | undefined;
+type ShowDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
+
+const HOUR = 3_600_000;
+
+export function pagePath(row: Pick<PageRow, "slug" | "id">): string {
+  return `/p/${toPageRef(row)}`;
 }
 
-const NO_CONTENT = { html: null, blocks: null, seo: {}, form: null, hasForm: false, leadMagnetId: null, listId: null };
-
-/** Creates a page. Throws ApiError slug_taken, approval_required, conflict, or not_found for what it names. */
-export async function createPage(
-  tx: AgentTx,
-  deps: AgentDeps,
-  author: Author,
-  input: PageInput & { title: string },
-  sanitized: Sanitized | null,
-): Promise<WrittenLandingPage> {
-  const { landingPages: t } = tx.t;
-  const { workspaceId, activationId } = author;
-  if ((await tx.$count(t, eq(t.workspaceId, workspaceId))) >= LANDING_PAGE_LIMITS.pages)
-    throw new ApiError("conflict", `This workspace has ${LANDING_PAGE_LIMITS.pages} landing pages; more are not taken.`, {
-      hint: "Ask the brand to delete pages that are no longer needed.",
-    });
-  const id = deps.ids("lp");
-  const wanted = input.slug ?? slugOf(input.title);
-  const clash = await isTaken(tx, workspaceId, wanted);
-  if (clash && input.slug !== undefined) throw taken(wanted);
-  const now = deps.clock.now();
-  const row: PageRow = {
-    id,
-    workspaceId,
-    activationId,
-    runId: input.runId ?? null,
-    // A slug we made ourselves gives way.
-    slug: clash ? `${wanted}-${id.slice(-6)}` : wanted,
-    title: input.title,
-    ...(await changedContent(tx, workspaceId, NO_CONTENT, input, sanitized)),
-    status: input.status ?? "DRAFT",
-    version: 1,
-    contentMark: id.slice("lp_".length),
-    createdAt: now,
-    updatedAt: now,
-    publishedAt: input.status === "PUBLISHED" ? now : null,
-  };
-  if (row.status === "PUBLISHED") await assertMayBeOut(tx, row);
-  await unlessTaken(row.slug, () => tx.insert(t).values(row));
-  return { ...showPage(deps, author, row), removed: removedFrom(sanitized) };
+export function pageUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, row: Pick<PageRow, "slug" | "id">): string {
+  return `${baseUrl()}${pagePath(row)}`;
 }
 
-const CONTENT = ["title", "slug", "html", "blocks", "seo", "form", "leadMagnetId", "listId"] as const;
-
-/** Changes what is sent. Throws ApiError not_found, not_owner, version_mismatch, slug_taken or approval_required. */
-export async function updatePage(
-  tx: AgentTx,
-  deps: AgentDeps,
-  author: Author,
-  { id, version, ...input }: PageInput & { id: string; version?: number | undefined },
-  ifMatch: string | null,
-  sanitized: Sanitized | null,
-): Promise<WrittenLandingPage> {
-  const before = await ownPage(tx, author, id);
-  assertVersion(before, version, ifMatch);
-  const removed = removedFrom(sanitized);
-  if (Object.values(input).every((value) => value === undefined)) return { ...showPage(deps, author, before), removed };
-  if (input.slug !== undefined && input.slug !== before.slug && (await isTaken(tx, author.workspaceId, input.slug)))
-    throw taken(input.slug);
-  const now = deps.clock.now();
-  const changes = CONTENT.some((field) => input[field] !== undefined);
-  const changed: PageRow = {
-    ...before,
-    title: input.title ?? before.title,
-    slug: input.slug ?? before.slug,
-    runId: input.runId ?? before.runId,
-    ...(await changedContent(tx, author.workspaceId, before, input, sanitized)),
-    version: before.version + 1,
-    contentMark: changes ? deps.ids("lp").slice("lp_".length) : before.contentMark,
-    updatedAt: now,
-  };
-  const row = withStatus(changed, input.status ?? before.status, now);
-  if (row.status === "PUBLISHED" && (changes || before.status !== "PUBLISHED")) await assertMayBeOut(tx, row);
-  await save(tx, row);
-  return { ...showPage(deps, author, row), removed };
+/** The id in a page's address; null when it has another form. */
+export function parsePageRef(ref: string): string | null {
+  const id = /^(?:[a-z0-9-]{1,80}-)?([0-9a-z]{26})$/.exec(ref)?.[1];
+  return id === undefined ? null : `lp_${id}`;
 }
 
-/** Publishes a page, or takes it off the net, for the agent that made it. Throws ApiError not_found, not_owner or approval_required. */
-export async function setOwnStatus(
-  tx: AgentTx,
-  deps: AgentDeps,
-  author: Author,
-  id: string,
-  status: LandingPageStatus,
-): Promise<LandingPage> {
-  const before = await ownPage(tx, author, id);
-  if (status === "PUBLISHED" && before.status !== status) await assertMayBeOut(tx, before);
-  return setStatus(tx, deps, author, before, status);
-}
-
-/** The same by the word of the brand, which asks nobody. Throws ApiError not_found. */
-export async function setStatusForBrand(
-  tx: AgentTx,
-  deps: AgentDeps,
-  workspaceId: string,
-  id: string,
-  status: LandingPageStatus,
-): Promise<LandingPage> {
-  const viewer = { workspaceId, activationId: null };
-  return setStatus(tx, deps, viewer, await findPage(tx, viewer, id), status);
-}
-
-function taken(slug: string): ApiError {
-  return new ApiError("slug_taken", `The slug ${slug} is taken in this workspace.`, {
-    details: [{ path: "slug", code: "slug_taken", message: "Another page has this slug." }],
-  });
-}
-
-function slugOf(title: string): string {
-  return (
-    title
-      .normalize("NFKD")
-      .toLowerCase()
-      .replace(/\p{M}+/gu, "")
-      .replace(/[^a-z0-9]+/g, "-")
-      .slice(0, 60)
-      .replace(/^-+|-+$/g, "") || "page"
-  );
-}
-
-async function isTaken(tx: AgentTx, workspaceId: string, slug: string): Promise<boolean> {
-  const { landingPages: t } = tx.t;
-  return (await tx.$count(t, and(eq(t.workspaceId, workspaceId), eq(t.slug, slug)))) > 0;
-}
-
-async function unlessTaken(slug: string, write: () => PromiseLike<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (error instanceof UniqueViolation) throw taken(slug);
-    throw error;
-  }
-}
-
-/** A page this agent made itself. Throws ApiError not_found or not_owner. */
-async function ownPage(tx: AgentTx, author: Author, id: string): Promise<PageRow> {
-  const row = await findPage(tx, author, id);
-  if (row.activationId !== author.activationId) throw new ApiError("not_owner", "This landing page was not made by this agent.");
+/** A page this viewer may see. Throws ApiError not_found. */
+export async function findPage(q: AgentQuery, { workspaceId, activationId }: Viewer, id: string): Promise<PageRow> {
+  const { landingPages: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  if (!row || (activationId !== null && row.activationId !== activationId && row.status !== "PUBLISHED"))
+    throw notFound("landing page", id);
   return row;
 }
 
-async function save(tx: AgentTx, row: PageRow): Promise<void> {
-  const { landingPages: t } = tx.t;
-  const { id, workspaceId: _workspace, activationId: _activation, createdAt: _created, ...set } = row;
-  await unlessTaken(row.slug, () => tx.update(t).set(set).where(eq(t.id, id)));
+export interface PageFilter extends PageInput {
+  status?: LandingPageStatus | undefined;
+  activationId?: string | undefined;
 }
 
-function withStatus(row: PageRow, status: LandingPageStatus, now: number): PageRow {
-  return row.status === status ? row : { ...row, status, publishedAt: status === "PUBLISHED" ? now : row.publishedAt };
+/** The pages this viewer may see, newest first. */
+export async function listPages<Item>(
+  read: Reader<AgentTables>,
+  { workspaceId, activationId }: Viewer,
+  input: PageFilter,
+  show: (row: Omit<PageRow, "html" | "blocks">) => Item,
+): Promise<Page<Item>> {
+  const { landingPages: t } = read.t;
+  const { html: _html, blocks: _blocks, ...columns } = getTableColumns(t);
+  const where = and(
+    eq(t.workspaceId, workspaceId),
+    activationId === null ? undefined : or(eq(t.activationId, activationId), eq(t.status, "PUBLISHED")),
+    input.status && eq(t.status, input.status),
+    input.activationId === undefined ? undefined : eq(t.activationId, input.activationId),
+  );
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select(columns)
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    show,
+  );
 }
 
-/** Throws ApiError version_mismatch unless the caller has read the version there is: by its field, or by an If-Match header. */
-function assertVersion({ version }: PageRow, wanted: number | undefined, ifMatch: string | null): void {
-  const named =
-    ifMatch === null || ifMatch.trim() === "*" || ifMatch.split(",").some((one) => one.trim().replace(/^W\//, "") === `"${version}"`);
-  if (named && (wanted === undefined || wanted === version)) return;
-  throw new ApiError("version_mismatch", `The landing page is at version ${version}.`, {
-    details: [{ path: "version", code: "version_mismatch", message: String(version) }],
-  });
+/** A page without its content. An agent does not learn which other agent made it. */
+export function showSummary(deps: Pick<AgentDeps, "baseUrl">, viewer: Viewer, row: Omit<PageRow, "html" | "blocks">): LandingPageSummary {
+  const named = viewer.activationId === null || viewer.activationId === row.activationId;
+  return {
+    id: row.id,
+    slug: row.slug,
+    url: pageUrl(deps, row),
+    title: row.title,
+    status: row.status,
+    version: row.version,
+    hasForm: row.hasForm,
+    leadMagnetId: row.leadMagnetId,
+    listId: row.listId,
+    runId: named ? row.runId : null,
+    createdBy: { agent: row.activationId !== null, activationId: named ? row.activationId : null },
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+    publishedAt: row.publishedAt === null ? null : iso(row.publishedAt),
+  };
 }
 
-async function setStatus(tx: AgentTx, deps: AgentDeps, viewer: Viewer, before: PageRow, status: LandingPageStatus): Promise<LandingPage> {
-  if (before.status === status) return showPage(deps, viewer, before);
-  const now = deps.clock.now();
-  const row = withStatus({ ...before, version: before.version + 1, updatedAt: now }, status, now);
-  await save(tx, row);
+export function showPage(deps: ShowDeps, viewer: Viewer, row: PageRow): LandingPage {
+  return {
+    ...showSummary(deps, viewer, row),
+    html: row.html,
+    blocks: row.blocks,
+    seo: row.seo,
+    form: row.form,
+    previewUrl: `${pageUrl(deps, row)}?preview=${makeLinkToken(deps, "preview", row.id, HOUR)}`,
+  };
+}
+
+/** Deletes a page with its statistics and sign-ups. Throws ApiError not_found. */
+export async function deletePage(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<LandingPage> {
+  const viewer = { workspaceId, activationId: null };
+  const row = await findPage(tx, viewer, id);
+  const { landingPages, landingPageDays, landingPageVisitors, landingPageReferrers, landingPageSubmissions } = tx.t;
+  await tx.delete(landingPages).where(eq(landingPages.id, id));
+  for (const t of [landingPageDays, landingPageVisitors, landingPageReferrers, landingPageSubmissions])
+    await tx.delete(t).where(eq(t.pageId, id));
   return showPage(deps, viewer, row);
+}
+
+/** The name of a page in its address: people read the slug, and the id finds the page after the slug has changed. */
+function toPageRef({ slug, id }: Pick<PageRow, "slug" | "id">): string {
+  return `${slug}-${id.slice("lp_".length)}`;
 }

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pdf, type TestAgent, turnedOn } from "../../../test/agent.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { dayOf } from "./salt.ts";
+import { toDate } from "./visitors.ts";
 
 let world: TestWorld;
 let agent: TestAgent;
@@ -126,7 +126,7 @@ describe("a published page", () => {
     for (const part of [
       '<html lang="de">',
       "--primary:#0f766e",
-      "Fern &#60;&#38; Field&#62;",
+      "Fern &lt;&amp; Field&gt;",
       "https://fern.example/",
       "Mach mit",
       ">Los</button>",
@@ -372,13 +372,13 @@ describe("the numbers", () => {
     await submit(page, { email: "n1@example.com" }, { from: ann });
     const first = await stats(page);
     expect(first).toEqual({
-      from: dayOf(world.clock.now() - 29 * 86_400_000),
-      to: dayOf(world.clock.now()),
+      from: toDate(world.clock.now() - 29 * 86_400_000),
+      to: toDate(world.clock.now()),
       views: 6,
       uniqueVisitors: 3,
       submissions: 1,
       conversionRate: 0.3333,
-      byDay: [{ date: dayOf(world.clock.now()), views: 6, uniqueVisitors: 3, submissions: 1 }],
+      byDay: [{ date: toDate(world.clock.now()), views: 6, uniqueVisitors: 3, submissions: 1 }],
       topReferrers: [
         { host: "news.example", views: 2 },
         { host: "search.example", views: 1 },

@@ -3,8 +3,8 @@ import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { invalid } from "../../lib/api-error.ts";
 import type { AgentTables } from "../../schema.ts";
-import { dayOf } from "./salt.ts";
-import { findPage, type Viewer } from "./store.ts";
+import { findPage, type Viewer } from "./pages.ts";
+import { toDate } from "./visitors.ts";
 
 const DAY = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -16,9 +16,9 @@ interface Span {
   to?: string | undefined;
 }
 
-/** The numbers of a page, by days in UTC; days without any are left out. Throws ApiError not_found or validation_error. */
-export async function statsOf(read: Reader<AgentTables>, viewer: Viewer, id: string, span: Span, now: number): Promise<LandingPageStats> {
-  const { from, to } = spanOf(span, now);
+/** The statistics of a page by UTC days; days without any are left out. Throws ApiError not_found or validation_error. */
+export async function getStats(read: Reader<AgentTables>, viewer: Viewer, id: string, span: Span, now: number): Promise<LandingPageStats> {
+  const { from, to } = parseSpan(span, now);
   const page = await findPage(read, viewer, id);
   const { landingPageDays: d, landingPageReferrers: r } = read.t;
   const byDay = await read
@@ -49,10 +49,10 @@ export async function statsOf(read: Reader<AgentTables>, viewer: Viewer, id: str
   };
 }
 
-function spanOf({ from, to }: Span, now: number): { from: string; to: string } {
-  const last = to ?? dayOf(now);
-  const first = from ?? dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY);
-  if (first > last) throw invalid("from", "invalid_range", "from comes after to.");
-  if (Date.parse(last) - Date.parse(first) >= MAX_DAYS * DAY) throw invalid("from", "too_big", `At most ${MAX_DAYS} days at once.`);
+function parseSpan({ from, to }: Span, now: number): { from: string; to: string } {
+  const last = to ?? toDate(now);
+  const first = from ?? toDate(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY);
+  if (first > last) throw invalid("from", "invalid_range", "from must not be after to.");
+  if (Date.parse(last) - Date.parse(first) >= MAX_DAYS * DAY) throw invalid("from", "too_big", `Use a range of at most ${MAX_DAYS} days.`);
   return { from: first, to: last };
 }

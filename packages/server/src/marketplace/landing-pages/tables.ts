@@ -8,12 +8,12 @@ export function pageTables(c: ColumnTypes) {
       {
         id: c.text("id").primaryKey(),
         workspaceId: c.text("workspace_id").notNull(),
-        /** The agent that made it; null for a person. */
+        /** The agent that made it; null when a person did. */
         activationId: c.text("activation_id"),
         runId: c.text("run_id"),
         slug: c.text("slug").notNull(),
         title: c.text("title").notNull(),
-        /** Sanitised when it was written. */
+        /** Sanitized when it was written. */
         html: c.text("html"),
         blocks: c.json<PageBlock[]>("blocks"),
         seo: c.json<PageSeo>("seo").notNull(),
@@ -24,7 +24,7 @@ export function pageTables(c: ColumnTypes) {
         listId: c.text("list_id"),
         status: c.text("status").$type<LandingPageStatus>().notNull(),
         version: c.int("version").notNull(),
-        /** What it shows was changed last when this id's 26 characters were made: an approval counts when it was asked for later. */
+        /** The 26 characters of an id made when its content last changed: only an approval requested after that counts. */
         contentMark: c.text("content_mark").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
@@ -36,7 +36,7 @@ export function pageTables(c: ColumnTypes) {
         c.index("landing_pages_magnet").on(t.leadMagnetId),
       ],
     ),
-    /** What a page saw on one day, UTC. */
+    /** Numbers of a page on one day, UTC. */
     landingPageDays: c.table(
       "landing_page_days",
       {
@@ -50,8 +50,8 @@ export function pageTables(c: ColumnTypes) {
       (t) => [c.primaryKey({ columns: [t.pageId, t.date] })],
     ),
     /**
-     * Who was seen on a day: a hash under that day's salt, kept to count each visitor once. Both go when the day is over, so
-     * that nobody can be told again by them.
+     * Visitors of a day, as hashes with that day's salt, kept to count each of them once. Both are deleted when the day is
+     * over, so that they identify nobody.
      */
     landingPageVisitors: c.table(
       "landing_page_visitors",
@@ -67,7 +67,7 @@ export function pageTables(c: ColumnTypes) {
       date: c.text("date").primaryKey(),
       salt: c.bytes("salt").notNull(),
     }),
-    /** Sign-ups: who, and what they agreed to. No agent can read them. */
+    /** Sign-ups with the consent given. No agent can read them. */
     landingPageSubmissions: c.table(
       "landing_page_submissions",
       {

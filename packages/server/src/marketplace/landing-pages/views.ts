@@ -2,16 +2,16 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 
-/** One look at a page. */
+/** One view of a page. */
 export interface View {
   readonly pageId: string;
   readonly date: string;
   readonly visitor: string;
-  /** Where the visitor came from; null for nowhere that was told. */
+  /** Host of the referring page; null when unknown. */
   readonly host: string | null;
 }
 
-// Hosts that are kept of one page and day; anybody can name a host of their own.
+// Hosts kept per page and day, since a request can name any host.
 const MAX_HOSTS = 200;
 const OTHER = "other";
 
@@ -23,12 +23,12 @@ interface Sums {
   readonly hosts: Map<string, number>;
 }
 
-// Views of one transaction, by what a statement takes.
+// Views per transaction, limited by the parameters of a statement.
 const BATCH = 200;
 
 /**
- * Counts views: those that come while others are being written wait together, and are written at once. So a page that many
- * look at costs a few transactions, and none of them is in another's way.
+ * Counts views in batches: views that arrive during a transaction are written together in the next one. So a busy page
+ * costs few transactions, and they do not wait for each other.
  */
 export class ViewCounter {
   readonly #deps: Pick<Deps, "db" | "log">;
@@ -39,7 +39,7 @@ export class ViewCounter {
     this.#deps = deps;
   }
 
-  /** Settles once the view is counted. A view that cannot be counted is no reason not to show the page. */
+  /** Resolves once the view is written. A failure is logged and does not keep the page from being shown. */
   count(view: View): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push({ view, done });
@@ -53,7 +53,7 @@ export class ViewCounter {
       const batch = this.#waiting.splice(0, BATCH);
       try {
         const views = batch.map(({ view }) => view);
-        await this.#deps.db.tx((tx) => write(tx, views));
+        await this.#deps.db.tx((tx) => writeViews(tx, views));
       } catch (error) {
         this.#deps.log.warn("views of landing pages could not be counted", { views: batch.length, error: String(error) });
       }
@@ -63,7 +63,7 @@ export class ViewCounter {
   }
 }
 
-function sumsOf(batch: readonly View[], fresh: ReadonlySet<string>): Sums[] {
+function sumViews(batch: readonly View[], fresh: ReadonlySet<string>): Sums[] {
   const sums = new Map<string, Sums>();
   const counted = new Set<string>();
   for (const { pageId, date, visitor, host } of batch) {
@@ -78,11 +78,11 @@ function sumsOf(batch: readonly View[], fresh: ReadonlySet<string>): Sums[] {
     }
     if (host !== null) sum.hosts.set(host, (sum.hosts.get(host) ?? 0) + 1);
   }
-  // In one order for all, so that two who count the same pages cannot wait for each other.
+  // One order for all, so that two transactions on the same pages cannot deadlock.
   return [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
 
-async function countHosts(tx: Tx, { pageId, date, hosts }: Sums): Promise<void> {
+async function writeHosts(tx: Tx, { pageId, date, hosts }: Sums): Promise<void> {
   if (hosts.size === 0) return;
   const { landingPageReferrers: t } = tx.t;
   const known = await tx
@@ -102,11 +102,11 @@ async function countHosts(tx: Tx, { pageId, date, hosts }: Sums): Promise<void> 
     .onConflictDoUpdate({ target: [t.pageId, t.date, t.host], set: { views: sql`${t.views} + excluded.views` } });
 }
 
-async function write(tx: Tx, batch: readonly View[]): Promise<void> {
+async function writeViews(tx: Tx, batch: readonly View[]): Promise<void> {
   const { landingPageVisitors: v, landingPageDays: d } = tx.t;
   const rows = batch.map(({ pageId, date, visitor }) => ({ pageId, date, visitor }));
   const added = await tx.insert(v).values(rows).onConflictDoNothing().returning();
-  const sums = sumsOf(batch, new Set(added.map(({ pageId, date, visitor }) => `${date} ${pageId} ${visitor}`)));
+  const sums = sumViews(batch, new Set(added.map(({ pageId, date, visitor }) => `${date} ${pageId} ${visitor}`)));
   await tx
     .insert(d)
     .values(sums.map(({ pageId, date, views, visitors }) => ({ pageId, date, views, visitors, submissions: 0 })))
@@ -114,5 +114,5 @@ async function write(tx: Tx, batch: readonly View[]): Promise<void> {
       target: [d.pageId, d.date],
       set: { views: sql`${d.views} + excluded.views`, visitors: sql`${d.visitors} + excluded.visitors` },
     });
-  for (const sum of sums) await countHosts(tx, sum);
+  for (const sum of sums) await writeHosts(tx, sum);
 }

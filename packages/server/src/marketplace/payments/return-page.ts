@@ -1,10 +1,8 @@
+import { renderMessage } from "../../html/page.ts";
 import type { PublicPage } from "../../http/public/public-pages.ts";
-import { simplePage } from "../../lib/html.ts";
 
 /** Where the provider sends people after a checkout. */
 export const RETURN_PATHS = { paid: "/paid", unpaid: "/unpaid" } as const;
-
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
 /**
  * The pages people see after a checkout. They do not read the payment: the provider's webhook confirms it, never the browser.
@@ -13,16 +11,17 @@ export const returnPages: readonly PublicPage[] = [
   page(
     RETURN_PATHS.paid,
     "Thank you",
-    "We will put your listing in the catalog as soon as the payment is confirmed. This usually takes less than a minute; some payment methods take a few days. You may close this page.",
+    "We will put your listing in the catalog as soon as the payment is confirmed. This usually takes less than a minute; some payment methods take a few days. You can close this page.",
   ),
   page(
     RETURN_PATHS.unpaid,
     "You have not been charged",
-    "Your checkout stays open at the same address for one day, in case you want to come back to it. You may close this page.",
+    "Your checkout stays open at the same address for one day, in case you want to come back to it. You can close this page.",
   ),
 ];
 
 function page(path: PublicPage["path"], title: string, text: string): PublicPage {
+  const { html, policy } = renderMessage(title, `<p>${text}</p>`);
   return {
     path,
     methods: ["GET"],
@@ -30,11 +29,11 @@ function page(path: PublicPage["path"], title: string, text: string): PublicPage
       status: 200,
       headers: [
         ["content-type", "text/html; charset=utf-8"],
-        ["content-security-policy", POLICY],
+        ["content-security-policy", policy],
         ["cache-control", "no-store"],
         ["x-robots-tag", "noindex"],
       ],
-      body: simplePage(title, `<p>${text}</p>`),
+      body: html,
     }),
   };
 }

@@ -1,11 +1,22 @@
-import type { BrandRow } from "../../brand/brand.ts";
-import { contrast, luminance, mixed, readable, readableOn } from "./colors.ts";
+import { contrast, luminance, mix, readableOn, toReadable } from "./colors.ts";
 
 const PRIMARY = "#2f5bea";
 const LIGHT = { ground: "#ffffff", text: "#1b1f24" };
 const DARK = { ground: "#14171c", text: "#e9ebee" };
 
-type Colors = BrandRow["colors"];
+/** Colors of a brand, as #rrggbb; null or absent for those we choose. */
+export interface ThemeColors {
+  readonly primary?: string | null | undefined;
+  readonly accent?: string | null | undefined;
+  readonly background?: string | null | undefined;
+  readonly text?: string | null | undefined;
+}
+
+/** Font families of a brand. */
+export interface ThemeFonts {
+  readonly heading?: string | null | undefined;
+  readonly body?: string | null | undefined;
+}
 
 const SANS = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",sans-serif';
 
@@ -48,8 +59,8 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12.5rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
 .columns>*{margin:0}
 .center{text-align:center}
-.button,.signup button{display:inline-block;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
-.button:hover,.signup button:hover{filter:brightness(1.08)}
+.button,button{display:inline-block;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
+.button:hover,button:hover{filter:brightness(1.08)}
 .signup{margin:2rem 0;padding:clamp(1.25rem,4vw,2rem);border:1px solid var(--line);border-radius:1rem;background:var(--card)}
 .signup h2{margin:0 0 .8em}
 .signup p{margin:0 0 1.1em}
@@ -62,7 +73,9 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .signup .consent{color:var(--muted);font-size:.9rem;margin:.9em 0 0}
 .signup button{width:100%}
 .signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:-.7em 0 1.1em}
-.signup .rest{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
+.message{max-width:34rem;margin:clamp(0rem,6vh,4rem) auto 0}
+.message form{margin:1.6em 0}
+.signup .trap{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
 @media(min-width:40rem){.signup button{width:auto}}
@@ -71,43 +84,47 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 `.replaceAll("\n", "");
 
 /**
- * The style of all pages of a brand: its colors and fonts on small and large screens, and dark where readers want it so, unless
- * the page is `colored` by itself: those were chosen for one ground.
+ * The style sheet of a brand's pages: its colors and fonts, for small and large screens. It follows the reader's dark mode,
+ * unless the page sets colors itself (`colored`): those were chosen for one background.
  */
-export function themeOf({ colors, fonts }: Pick<BrandRow, "colors" | "fonts">, colored: boolean): string {
+export function buildStyle(colors: ThemeColors, fonts: ThemeFonts, colored: boolean): string {
   const ground = colors.background ?? LIGHT.ground;
-  const own = palette(colors, ground, colors.text ?? (luminance(ground) > 0.4 ? LIGHT.text : DARK.text));
-  const body = family(fonts.body, SANS);
+  const own = buildPalette(colors, ground, colors.text ?? (luminance(ground) > 0.4 ? LIGHT.text : DARK.text));
+  const body = toFontFamily(fonts.body, SANS);
   const light = luminance(ground) > 0.4;
   const scheme = !light ? "dark" : colored ? "light" : "light dark";
-  const root = `:root{color-scheme:${scheme};--body:${body};--heading:${family(fonts.heading, body)};${own}}`;
-  // A brand that is dark by itself looks the same by day and night.
-  const night = scheme === "light dark" ? `@media(prefers-color-scheme:dark){:root{${palette(colors, DARK.ground, DARK.text)}}}` : "";
+  const root = `:root{color-scheme:${scheme};--body:${body};--heading:${toFontFamily(fonts.heading, body)};${own}}`;
+  // A brand with a dark background looks the same in both modes.
+  const night = scheme === "light dark" ? `@media(prefers-color-scheme:dark){:root{${buildPalette(colors, DARK.ground, DARK.text)}}}` : "";
   return root + night + RULES;
 }
 
-/** The colors of a page on one ground, as custom properties. */
-function palette(colors: Colors, ground: string, wanted: string): string {
+/** The colors of a page on one background, as custom properties. */
+function buildPalette(colors: ThemeColors, ground: string, wanted: string): string {
   const text = contrast(wanted, ground) >= 4.5 ? wanted : readableOn(ground);
   const primary = colors.primary ?? colors.accent ?? PRIMARY;
-  // A button that is hardly seen on the ground gets a border of the text's color.
-  const edge = contrast(primary, ground) >= 1.6 ? primary : mixed(ground, text, 0.5);
+  // A button that hardly differs from the background gets a visible border.
+  const edge = contrast(primary, ground) >= 1.6 ? primary : mix(ground, text, 0.5);
+  // Text stands on the background and on cards. On a middling background a card would take what contrast there is.
+  const tinted = mix(ground, text, 0.05);
+  const card = contrast(toReadable(text, [ground, tinted]), tinted) >= 4.5 ? tinted : ground;
+  const onBoth = (color: string): string => toReadable(color, [ground, card]);
   return [
     `--ground:${ground}`,
-    `--text:${text}`,
-    `--muted:${readable(mixed(text, ground, 0.38), ground)}`,
-    `--line:${mixed(ground, text, 0.16)}`,
-    `--field:${mixed(ground, text, 0.45)}`,
-    `--card:${mixed(ground, text, 0.05)}`,
+    `--text:${onBoth(text)}`,
+    `--muted:${onBoth(mix(text, ground, 0.38))}`,
+    `--line:${mix(ground, text, 0.16)}`,
+    `--field:${mix(ground, text, 0.45)}`,
+    `--card:${card}`,
     `--primary:${primary}`,
     `--edge:${edge}`,
     `--on-primary:${readableOn(primary)}`,
-    `--link:${readable(colors.accent ?? primary, ground)}`,
-    `--wrong:${readable("#c22f2f", ground)}`,
+    `--link:${onBoth(colors.accent ?? primary)}`,
+    `--wrong:${onBoth("#c22f2f")}`,
   ].join(";");
 }
 
-function family(name: string | null, fallback: string): string {
+function toFontFamily(name: string | null | undefined, fallback: string): string {
   const plain = name?.replace(/[^\p{L}\p{N} -]/gu, "").trim();
   return plain ? `"${plain}",${fallback}` : fallback;
 }

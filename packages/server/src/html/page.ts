@@ -1,0 +1,100 @@
+import { hash } from "node:crypto";
+import { escapeHtml } from "./escape.ts";
+import { buildStyle, type ThemeColors, type ThemeFonts } from "./theme.ts";
+
+/** What a page shows of the brand it belongs to. */
+export interface PageBrand {
+  readonly name: string;
+  readonly website: string | null;
+  /** Path of its logo on this server. */
+  readonly logo: string | null;
+  readonly colors: ThemeColors;
+  readonly fonts: ThemeFonts;
+  /** BCP 47, as in `lang`. */
+  readonly locale: string;
+}
+
+/** A whole page, and the Content-Security-Policy it is served under. */
+export interface RenderedPage {
+  readonly html: string;
+  readonly policy: string;
+}
+
+export interface PageContent {
+  /** Null for pages of the service itself. */
+  readonly brand: PageBrand | null;
+  readonly title: string;
+  readonly description?: string | undefined;
+  /** Absolute addresses of the page, and of the image that shared links show. */
+  readonly url?: string;
+  readonly image?: string | undefined;
+  /** HTML. Everything else is text. */
+  readonly main: string;
+  /** Whether search engines may list it. */
+  readonly listed?: boolean;
+  /** Whether `main` sets colors itself. */
+  readonly colored?: boolean;
+}
+
+/** A page in the brand's colors and fonts, or in neutral ones. */
+export function renderPage({ brand, title, description, url, image, main, listed = false, colored = false }: PageContent): RenderedPage {
+  const style = buildStyle(brand?.colors ?? {}, brand?.fonts ?? {}, colored);
+  const head = [
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escapeHtml(title)}</title>`,
+    meta("description", description),
+    listed ? "" : meta("robots", "noindex"),
+    url === undefined ? "" : `<link rel="canonical" href="${escapeHtml(url)}">`,
+    meta("og:type", url === undefined ? undefined : "website", "property"),
+    meta("og:title", url === undefined ? undefined : title, "property"),
+    meta("og:description", url === undefined ? undefined : description, "property"),
+    meta("og:url", url, "property"),
+    meta("og:image", image, "property"),
+    `<style>${style}</style>`,
+  ].join("");
+  const html = `<!doctype html>
+<html lang="${escapeHtml(brand?.locale ?? "en")}"><head>${head}</head>
+<body>${brand === null ? "" : renderHeader(brand)}<main><div class="frame">${main}</div></main>
+${brand === null ? "" : renderFooter(brand)}</body></html>
+`;
+  return { html, policy: buildPolicy(style) };
+}
+
+/** A short page that says or asks one thing, such as what a link in a mail leads to. `body` is HTML, `title` is text. */
+export function renderMessage(title: string, body: string, brand: PageBrand | null = null): RenderedPage {
+  return renderPage({ brand, title, main: `<div class="message"><h1>${escapeHtml(title)}</h1>${body}</div>` });
+}
+
+function renderHeader({ name, logo }: PageBrand): string {
+  const shown = logo === null ? `<b>${escapeHtml(name)}</b>` : `<img src="${escapeHtml(logo)}" alt="${escapeHtml(name)}">`;
+  return `<header class="top"><div class="frame">${shown}</div></header>\n`;
+}
+
+function renderFooter({ name, website }: PageBrand): string {
+  const text = escapeHtml(name);
+  const safe = website !== null && /^https?:\/\//.test(website);
+  const shown = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
+  return `<footer class="bottom"><div class="frame">${shown}</div></footer>`;
+}
+
+/**
+ * A page may be looked at, show images of the asset library, and send its form to this server. The sandbox also denies
+ * scripts and this server's origin, should the rest ever fail.
+ */
+function buildPolicy(style: string): string {
+  return [
+    "default-src 'none'",
+    "img-src 'self'",
+    `style-src 'sha256-${hash("sha256", style, "base64")}'`,
+    "style-src-attr 'unsafe-inline'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "sandbox allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads",
+  ].join("; ");
+}
+
+function meta(name: string, content: string | undefined, key = "name"): string {
+  return content === undefined ? "" : `<meta ${key}="${name}" content="${escapeHtml(content)}">`;
+}

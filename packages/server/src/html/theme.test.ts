@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { contrast } from "./colors.ts";
+import { buildStyle } from "./theme.ts";
+
+const color = fc.nat(0xffffff).map((n) => `#${n.toString(16).padStart(6, "0")}`);
+const maybe = fc.option(color);
+
+/** The palettes of a style sheet: the first, and that of dark mode where there is one. */
+const palettesOf = (style: string): Map<string, string>[] =>
+  [...style.matchAll(/:root\{([^}]*)\}/g)].map(
+    ([, rules = ""]) => new Map([...rules.matchAll(/--([\w-]+):(#\w{6})/g)].map(([, k, v]) => [k as string, v as string])),
+  );
+
+test("every text of a page can be read, whatever colors its brand has", () => {
+  fc.assert(
+    fc.property(maybe, maybe, maybe, maybe, (primary, accent, background, text) => {
+      for (const palette of palettesOf(buildStyle({ primary, accent, background, text }, {}, false))) {
+        const get = (name: string): string => palette.get(name) as string;
+        for (const name of ["text", "muted", "link", "wrong"])
+          for (const ground of ["ground", "card"])
+            expect(contrast(get(name), get(ground)), `${name} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(get("on-primary"), get("primary"))).toBeGreaterThanOrEqual(4.5);
+      }
+    }),
+    { seed: 7, numRuns: 500 },
+  );
+});
+
+test("a page follows dark mode unless its brand or its content chose colors for one background", () => {
+  expect(palettesOf(buildStyle({}, {}, false))).toHaveLength(2);
+  expect(palettesOf(buildStyle({}, {}, true))).toHaveLength(1);
+  expect(palettesOf(buildStyle({ background: "#101010" }, {}, false))).toHaveLength(1);
+});

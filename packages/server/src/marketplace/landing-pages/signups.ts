@@ -1,0 +1,141 @@
+import { isUtf8 } from "node:buffer";
+import { FORM_FIELDS, type LandingPageSubmission, NewContact, type Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { findContactByEmail, upsertContact } from "../../contacts/contacts.ts";
+import type { Reader, Tx } from "../../db/db.ts";
+import { UniqueViolation } from "../../db/errors.ts";
+import { type PageInput, pageOf } from "../../db/pagination.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
+import { addMembers } from "../../lists/members.ts";
+import { findPage, type PageRow } from "./pages.ts";
+import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
+import { toDate } from "./visitors.ts";
+
+const FIELDS = ["email", ...FORM_FIELDS] as const;
+
+/** The fields of a valid form. */
+export type Signup = Pick<NewContact, "email" | "firstName" | "lastName" | "phone">;
+
+/** A form: valid, refused, or filled by a bot. */
+export type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
+
+const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
+  email: "Please enter a valid email address, like ada@example.com.",
+  firstName: "Please enter a shorter first name.",
+  lastName: "Please enter a shorter last name.",
+  phone: "Please enter a shorter phone number.",
+};
+
+/** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
+export function readForm(page: PageRow, bytes: Uint8Array): FormReading {
+  const sent = new URLSearchParams(Buffer.from(bytes).toString());
+  // URLSearchParams writes this character in place of invalid UTF-8.
+  if (!isUtf8(bytes) || [...sent.values()].some((value) => value.includes("\ufffd")))
+    throw new ApiError("validation_error", "The form is not valid UTF-8.");
+  if ((sent.get(HONEYPOT) ?? "") !== "") return { bot: true };
+  const asked: readonly string[] = ["email", ...(page.form?.fields ?? [])];
+  const values: Record<string, string> = {};
+  for (const name of FIELDS) if (asked.includes(name)) values[name] = (sent.get(name) ?? "").slice(0, 1000);
+  const wrong: Record<string, string> = {};
+  // Of two values for one field, we cannot know which one was meant.
+  for (const name of Object.keys(values))
+    if (sent.getAll(name).length > 1) wrong[name] = "This field was sent more than once. Please enter it once.";
+  const checked = NewContact.safeParse(values);
+  for (const issue of checked.error?.issues ?? []) {
+    const name = FIELDS.find((one) => one === issue.path[0]) ?? "email";
+    wrong[name] ??= SENTENCES[name];
+  }
+  if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = "Please tick this box to continue.";
+  return checked.success && Object.keys(wrong).length === 0
+    ? { signup: checked.data }
+    : { errors: { values: removeControls(values), wrong } };
+}
+
+/**
+ * Records a sign-up: creates or completes the contact and adds it to the page's list. It is counted whether or not the
+ * address was known, so that no number reveals it.
+ */
+export async function signUp(deps: Deps, page: PageRow, brandName: string, signup: Signup): Promise<void> {
+  const attempt = () => deps.db.tx((tx) => recordSignup(tx, deps, page, brandName, signup));
+  try {
+    await attempt();
+  } catch (error) {
+    // Another server created the same contact at the same time.
+    if (!(error instanceof UniqueViolation)) throw error;
+    await attempt();
+  }
+}
+
+/** The sign-ups of a page, newest first. Throws ApiError not_found. */
+export async function listSubmissions(
+  read: Reader,
+  workspaceId: string,
+  id: string,
+  input: PageInput,
+): Promise<Page<LandingPageSubmission>> {
+  const page = await findPage(read, { workspaceId, activationId: null }, id);
+  const { landingPageSubmissions: t } = read.t;
+  const where = eq(t.pageId, page.id);
+  return pageOf(
+    input,
+    ({ before, limit, offset }) =>
+      read
+        .select()
+        .from(t)
+        .where(and(where, before === null ? undefined : lt(t.id, before)))
+        .orderBy(desc(t.id))
+        .limit(limit)
+        .offset(offset),
+    () => read.$count(t, where),
+    (row) => ({ id: row.id, contactId: row.contactId, consentText: row.consentText, listId: row.listId, createdAt: iso(row.createdAt) }),
+  );
+}
+
+/** Removes a deleted contact from its sign-ups, which stay as numbers. */
+export async function forgetSignups(tx: Tx, contactId: string): Promise<void> {
+  const { landingPageSubmissions: t } = tx.t;
+  await tx.update(t).set({ contactId: null }).where(eq(t.contactId, contactId));
+}
+
+/** Values as a page can show them, without control characters. */
+function removeControls(values: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Cc}/gu, " ")]));
+}
+
+/** Adds a contact to the page's list. A failure is logged for the brand, and does not refuse the visitor. */
+async function joinList(tx: Tx, deps: Deps, { workspaceId, id, listId }: PageRow, contactId: string): Promise<void> {
+  if (listId === null) return;
+  try {
+    await addMembers(tx, deps, workspaceId, listId, [contactId]);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    deps.log.warn("a sign-up could not join the list of its page", { pageId: id, listId, code: error.code });
+  }
+}
+
+async function recordSignup(tx: Tx, deps: Deps, page: PageRow, brandName: string, { email, ...fields }: Signup): Promise<void> {
+  const { workspaceId } = page;
+  const before = await findContactByEmail(tx, workspaceId, email);
+  // A visitor can enter another person's address: known fields are not overwritten.
+  const added = Object.fromEntries(FORM_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])));
+  const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
+  // A form does not subscribe somebody again who has unsubscribed or whose mail bounces.
+  if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, contact.id);
+  const now = deps.clock.now();
+  const { landingPageSubmissions: s, landingPageDays: d } = tx.t;
+  await tx.insert(s).values({
+    id: deps.ids("sub"),
+    workspaceId,
+    pageId: page.id,
+    contactId: contact.id,
+    consentText: getConsentText(page.form, brandName),
+    listId: page.listId,
+    createdAt: now,
+  });
+  await tx
+    .insert(d)
+    .values({ pageId: page.id, date: toDate(now), views: 0, visitors: 0, submissions: 1 })
+    .onConflictDoUpdate({ target: [d.pageId, d.date], set: { submissions: sql`${d.submissions} + 1` } });
+}
