@@ -20,7 +20,7 @@ import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-events.ts";
-import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/webhook.ts";
+import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/secrets.ts";
 
 const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
 const EVENTS = Number(count);

@@ -1,7 +1,7 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
-import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/keep.ts";
+import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 
 /** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
 export interface ServeFlag {

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { emitAll } from "../src/marketplace/agent-webhooks/agent-events.ts";
-import { makeSecret, sealSecret } from "../src/marketplace/listings/webhook.ts";
+import { makeSecret, sealSecret } from "../src/marketplace/listings/secrets.ts";
 import type { TestWorld } from "../src/testing.ts";
 import { type Hook, hook } from "./hook.ts";
 

@@ -11,30 +11,35 @@ import { runJobs } from "./runs/sweep.ts";
 import { wakeupJobs } from "./wakeups/fire.ts";
 
 /*
- * The marketplace: builders list agents, brands turn them on, agents call back (SPEC 1.4, 3 to 6; DESIGN 6).
+ * The marketplace: builders list agents, brands turn them on, and agents call back (SPEC 1.4 and 3 to 6).
  *
- * Rooms, each with its tables:
- *   catalog      what brands see of listed agents
- *   listings     a builder's agent: draft, paid for, in the catalog, ended; its webhook and secret
- *   payments     checkouts; the port for providers, with `local` and `stripe`
- *   plans        what a brand's plan covers, and what a change of it does to its agents
- *   activations  one brand's use of one agent: its states (transitions.ts), its key (agent-keys.ts), the end of a listing
- *   brand        colors, logo, voice, rules
- *   deliveries   the outbox of events (emit.ts), and their way to the webhook; sent.ts shows it to the dashboard
- *   retention    how long records of all rooms are kept
- *   runs, messages, credits, wakeups, pages, files     what an agent does, each behind a scope
+ * Rooms, each with its tables. A room imports only rooms above it; what has to go the other way goes through hooks that
+ * `features.ts` composes (`ListingHooks`, `ActivationHooks`).
  *
- * Between rooms:
- *   emit(tx, deps, activationId, event)       an event for the builder, in the transaction of what it tells
- *   addPauseReason, clearPauseReasons,        the only code that changes the status of an activation; each emits what the
- *   endActivations                            builder must hear and ends what was under way
- *   admitAgent(q, keyHash, now)               whether a key opens anything at this moment
- *   deps.runClock.overdue()                   which windows of runs have ended: asked instead of the clock, wherever a run counts
- *   suspend, waitOver (runs/waits.ts)         a run waits for something, and it is over
+ *   listings        a builder's agent; its states are in lifecycle.ts, its webhook secrets in secrets.ts
+ *   payments        checkouts of listings; the port for providers, with `local` and `stripe`
+ *   activations     one brand's use of one agent: its states (lifecycle.ts), its key (agent-keys.ts), its cover by the plan
+ *   plans           the plan of a brand, and what changing it does to its activations
+ *   catalog         the listed agents, as brands see them
+ *   agent-webhooks  events of activations: their outbox, and how builders read and redeliver them
+ *   runs            the work of an agent, with heartbeats and waits
+ *   messages        the conversation of a brand and an agent, with approval requests
+ *   credits         a brand's balance and ledger, and what agents spend
+ *   wakeups         events an agent schedules for later
+ *   files           assets and lead magnets, their contents and quotas
+ *   brand           colors, logo, voice, and rules for agents
+ *   landing-pages   pages agents publish, their forms and statistics
+ *   lists           names and sizes of a brand's lists, for agents
+ *   retention       how long records are kept
  *
- * Two kinds of callers. Brands and builders come with developer keys: their handlers get `Deps` and `Tx`. Agents come with
- * the key of one activation: their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which lead to no contact,
- * no email and no campaign. Code that serves both takes the narrow ones.
+ * Three rules between rooms:
+ *   - An event is emitted in the transaction of the change it reports.
+ *   - `activations/lifecycle.ts` is the only code that changes the status of an activation.
+ *   - Code that asks whether a run is active compares its deadline with `deps.runClock.overdue()`, never with the clock.
+ *
+ * There are two kinds of callers. Brands and builders use developer keys; their handlers get `Deps` and `Tx`. Agents use the
+ * key of one activation; their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which reach no contact, email
+ * or campaign. Code for both takes the narrow types.
  */
 
 export { getSentEvent, listSentEvents } from "./agent-webhooks/sent.ts";

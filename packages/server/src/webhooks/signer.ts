@@ -1,5 +1,5 @@
 import { iso } from "../lib/clock.ts";
-import type { SigningSecrets } from "../marketplace/listings/webhook.ts";
+import type { SigningSecrets } from "../marketplace/listings/secrets.ts";
 import { Hmac } from "./hmac.ts";
 import type { Message } from "./port.ts";
 

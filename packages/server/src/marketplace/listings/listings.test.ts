@@ -3,8 +3,8 @@ import { agentPath, keyOf, listAgent, payFor, receiver, SCOPES, turnOn } from ".
 import { ask, type Scenario, scenarios } from "../../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
+import { getSigningSecrets } from "./secrets.ts";
 import { listingById } from "./store.ts";
-import { getSigningSecrets } from "./webhook.ts";
 
 const path = "/api/v1/marketplace/listings";
 const good = { slug: "writer", name: "Writer", description: "Writes.", webhookUrl: "http://127.0.0.1:9/hook", permissions: SCOPES };

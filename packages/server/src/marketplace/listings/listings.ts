@@ -7,12 +7,12 @@ import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
+import { getCurrentSecret, makeSecret, sealSecret } from "./secrets.ts";
 import { findListing, isListed, type ListingRow } from "./store.ts";
-import { getCurrentSecret, makeSecret, sealSecret } from "./webhook.ts";
 
-/** A listing as its builder sees it, now. */
+/** A listing as its builder sees it at this moment. */
 export function showListing(row: ListingRow, now: number): Listing {
-  const over = row.state === "LISTED" && !isListed(row, now);
+  const expired = row.state === "LISTED" && !isListed(row, now);
   return {
     id: row.id,
     slug: row.slug,
@@ -20,11 +20,11 @@ export function showListing(row: ListingRow, now: number): Listing {
     description: row.description,
     webhookUrl: row.webhookUrl,
     permissions: row.permissions,
-    state: over ? "EXPIRED" : row.state,
+    state: expired ? "EXPIRED" : row.state,
     price: LISTING_PRICE,
     listedAt: instant(row.listedAt),
     expiresAt: instant(row.expiresAt),
-    endedAt: instant(over ? row.expiresAt : row.endedAt),
+    endedAt: instant(expired ? row.expiresAt : row.endedAt),
     secretRotatesAt: row.nextSecretAt !== null && now < row.nextSecretAt ? iso(row.nextSecretAt) : null,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
@@ -33,7 +33,7 @@ export function showListing(row: ListingRow, now: number): Listing {
 
 export type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions">;
 
-/** Makes a draft. The answer holds the webhook secret, this once. Throws ApiError validation_error or slug_taken. */
+/** Creates a draft. The result contains the webhook secret, which is not shown again. Throws ApiError validation_error or slug_taken. */
 export async function createListing(
   tx: Tx,
   deps: Deps,
@@ -42,7 +42,7 @@ export async function createListing(
 ): Promise<Listing & { webhookSecret: string }> {
   assertWebhookUrl(wanted.webhookUrl, deps);
   const { listings } = tx.t;
-  // Asked first: on Postgres a refused insert would end the transaction, and with it the chance to say why.
+  // Checked before the insert: on Postgres a violated constraint aborts the transaction.
   if ((await tx.$count(listings, eq(listings.slug, wanted.slug))) > 0) throw slugTaken(wanted.slug);
   const now = deps.clock.now();
   const id = deps.ids("lst");
@@ -72,7 +72,7 @@ export async function createListing(
   return { ...showListing(row, now), webhookSecret };
 }
 
-/** Changes what is sent. Throws ApiError not_found or validation_error. */
+/** Updates the given fields. Throws ApiError not_found or validation_error. */
 export async function updateListing(
   tx: Tx,
   deps: Deps,
@@ -81,20 +81,20 @@ export async function updateListing(
   change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
 ): Promise<Listing> {
   const row = await findListing(tx, workspaceId, slug);
-  const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
-  if (sent.webhookUrl !== undefined) assertWebhookUrl(sent.webhookUrl, deps);
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
+  if (given.webhookUrl !== undefined) assertWebhookUrl(given.webhookUrl, deps);
   const now = deps.clock.now();
-  if (Object.keys(sent).length === 0) return showListing(row, now);
+  if (Object.keys(given).length === 0) return showListing(row, now);
   await tx
     .update(tx.t.listings)
-    .set({ ...sent, updatedAt: now })
+    .set({ ...given, updatedAt: now })
     .where(eq(tx.t.listings.id, row.id));
-  return showListing({ ...row, ...sent, updatedAt: now }, now);
+  return showListing({ ...row, ...given, updatedAt: now }, now);
 }
 
 /**
- * Makes a new secret, which takes over after the overlap (seconds). Until then the old one signs X-Service-Signature, since
- * that header holds one value: receivers learn the new secret first. Throws ApiError not_found.
+ * Creates a new secret that takes effect after the overlap (seconds). Until then the old one signs X-Service-Signature, which
+ * holds one signature only, so that receivers can add the new secret first. Throws ApiError not_found.
  */
 export async function rotateSecret(
   tx: Tx,
@@ -118,6 +118,7 @@ export async function rotateSecret(
   return { webhookSecret, effectiveAt: iso(effectiveAt) };
 }
 
+/** The listings of a builder, newest first. */
 export function listListings(
   read: Reader,
   { clock }: Deps,
@@ -126,12 +127,12 @@ export function listListings(
 ): Promise<Page<Listing>> {
   const { listings: t } = read.t;
   const now = clock.now();
-  const over = and(eq(t.state, "LISTED"), lte(t.expiresAt, now));
+  const expired = and(eq(t.state, "LISTED"), lte(t.expiresAt, now));
   const inState =
     input.state === "LISTED"
       ? and(eq(t.state, "LISTED"), or(isNull(t.expiresAt), gt(t.expiresAt, now)))
       : input.state === "EXPIRED"
-        ? or(eq(t.state, "EXPIRED"), over)
+        ? or(eq(t.state, "EXPIRED"), expired)
         : input.state && eq(t.state, input.state);
   const where = and(eq(t.workspaceId, workspaceId), inState);
   return pageOf(
@@ -159,7 +160,7 @@ function assertWebhookUrl(url: string, { config }: Deps): void {
 }
 
 function slugTaken(slug: string): ApiError {
-  return new ApiError("slug_taken", `There is a listing with the slug ${slug} already.`, {
+  return new ApiError("slug_taken", `Another listing already has the slug ${slug}.`, {
     details: [{ path: "slug", code: "slug_taken", message: "Choose another slug." }],
   });
 }

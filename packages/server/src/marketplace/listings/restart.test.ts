@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConfigError, readConfig } from "../../config.ts";
 import { silentLog } from "../../lib/log.ts";
 import { type RunningServer, serve } from "../../serve.ts";
+import { getSigningSecrets } from "./secrets.ts";
 import { listingById } from "./store.ts";
-import { getSigningSecrets } from "./webhook.ts";
 
 let data = "";
 beforeEach(() => {

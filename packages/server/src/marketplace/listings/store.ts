@@ -1,17 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
-import type { AgentTx } from "../../deps.ts";
+import type { AgentQuery } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
-import type { AgentTables, Tables } from "../../schema.ts";
+import type { Tables } from "../../schema.ts";
 
 export type ListingRow = Tables["listings"]["$inferSelect"];
 
-type Source = Reader<AgentTables> | AgentTx;
-
 const ph = sql.placeholder;
 
-/** A listing by its id. */
-export async function listingById(q: Source, id: string): Promise<ListingRow | undefined> {
+/** A listing by id; undefined when there is none. */
+export async function listingById(q: AgentQuery, id: string): Promise<ListingRow | undefined> {
   const [row] = await q
     .prepared("listing_by_id", (build, { listings }) =>
       build
@@ -24,8 +21,8 @@ export async function listingById(q: Source, id: string): Promise<ListingRow | u
   return row;
 }
 
-/** A builder's own listing. Throws ApiError not_found, for another builder's too. */
-export async function findListing(q: Source, workspaceId: string, slug: string): Promise<ListingRow> {
+/** A builder's own listing. Throws ApiError not_found, also for another builder's. */
+export async function findListing(q: AgentQuery, workspaceId: string, slug: string): Promise<ListingRow> {
   const { listings: t } = q.t;
   const [row] = await q
     .select()
@@ -36,8 +33,8 @@ export async function findListing(q: Source, workspaceId: string, slug: string):
 }
 
 /**
- * Whether brands find it in the catalog and its keys work: paid for, and not a millisecond longer, whenever the job that
- * notes the end runs.
+ * Whether a listing is in the catalog and the keys of its activations work: until the end of its paid time, to the
+ * millisecond, even when no job has stored the end yet.
  */
 export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expiresAt">, now: number): boolean {
   return state === "LISTED" && (expiresAt === null || now < expiresAt);

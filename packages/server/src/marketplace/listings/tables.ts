@@ -13,20 +13,20 @@ export function listingTables(c: ColumnTypes) {
         name: c.text("name").notNull(),
         description: c.text("description").notNull(),
         webhookUrl: c.text("webhook_url").notNull(),
-        /** Scopes a brand must agree to. Activations keep those they were made with. */
+        /** Scopes a brand must accept. Activations keep those they were created with. */
         permissions: c.json<AgentScope[]>("permissions").notNull(),
         state: c.text("state").$type<ListingState>().notNull(),
-        /** Counts the times it was listed: keys of activations of an earlier period are dead. */
+        /** Counts how often it was listed. Activations belong to a period; keys of earlier ones are refused. */
         period: c.int("period").notNull(),
         listedAt: c.instant("listed_at"),
-        /** LISTED ends here, to the millisecond, whenever the job that notes it runs. */
+        /** The end of the paid time, to the millisecond, even when no job has stored EXPIRED yet. */
         expiresAt: c.instant("expires_at"),
         endedAt: c.instant("ended_at"),
-        /** The provider's name for what pays month by month. */
+        /** The provider's id of the monthly subscription. */
         subscription: c.text("subscription"),
         /** AGENT_WEBHOOK_SECRET, sealed. */
         secret: c.bytes("secret").notNull(),
-        /** What takes the place of `secret` at `nextSecretAt`, sealed. */
+        /** Replaces `secret` at `nextSecretAt`; sealed. */
         nextSecret: c.bytes("next_secret"),
         nextSecretAt: c.instant("next_secret_at"),
         createdAt: c.instant("created_at").notNull(),

@@ -3,15 +3,15 @@ import type { Deps } from "../../deps.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
 import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
 
-/** Deletes what was kept for long enough; one of it waits or runs at all times. */
+/** Deletes records at the end of their retention. One such job is always scheduled or running. */
 export const RETENTION_JOB = "marketplace.retention";
 
 const DAY = 86_400_000;
-// Rows looked at in one transaction: 1 ms of deleting on SQLite, for which other writers wait, 5 on Postgres. Five million are gone
-// in a minute.
+// Rows examined in one transaction: 1 ms of deleting on SQLite, during which other writers wait, and 5 ms on Postgres. Five
+// million rows take a minute.
 const CHUNK = 200;
 
-/** How far a sweep has come: which records, and after which key. */
+/** The progress of a sweep: which records, and the last key examined. */
 interface Position {
   readonly step: number;
   readonly after: Key | null;
@@ -19,12 +19,12 @@ interface Position {
 
 const START: Position = { step: 0, after: null };
 
-/** Sees to it that the sweep runs: a day from now, unless one with the same times waits already. */
+/** Schedules the sweep a day from now, unless one with the same policy is scheduled. */
 export function startRetention(tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> {
   return scheduleSweep(tx, deps, deps.clock.now() + DAY);
 }
 
-/** A chunk at a time: each is deleted together with the job for the next one, and others write in between. */
+/** Deletes one chunk, in one transaction with the job for the next, so that others can write in between. */
 export function sweepRecords(deps: Deps): JobHandler {
   return async ({ payload }) => {
     if (payload.times !== policyKey(deps)) return {};
@@ -37,28 +37,27 @@ export function sweepRecords(deps: Deps): JobHandler {
     const now = deps.clock.now();
     const before = now - getRetentionMs(deps, records);
     const rows = await listRowsAfter(deps.db.read, records, after, CHUNK);
-    const old = rows.filter(({ made }) => made < before).map(({ key }) => key);
-    const onward: Position = old.length === CHUNK ? { step, after: old.at(-1) ?? null } : { step: step + 1, after: null };
+    const old = rows.filter(({ createdAt }) => createdAt < before).map(({ key }) => key);
+    const nextPosition: Position = old.length === CHUNK ? { step, after: old.at(-1) ?? null } : { step: step + 1, after: null };
     return {
       commit: async (tx) => {
-        const left = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
-        await deps.queue.enqueue(tx, sweepJob(deps, left === "more" ? { step, after } : onward, now));
+        const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
+        await deps.queue.enqueue(tx, sweepJob(deps, remaining === "more" ? { step, after } : nextPosition, now));
       },
     };
   };
 }
 
-/** The job of this room. */
 export function retentionJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
   return { [RETENTION_JOB]: sweepRecords(deps) };
 }
 
-/** What is kept for how long, in a word: the sweep of other times ends by itself. */
+/** Identifies the policy: a sweep scheduled under another policy ends by itself. */
 function policyKey({ config }: Pick<Deps, "config">): string {
   return Object.values(config.keepDays).join();
 }
 
-/** The job that goes on from there. It has no key of its own: the sweep that waits for its day must not stop the one at work. */
+/** The job that continues at a position. It has no dedupe key: the sweep scheduled for its day must not replace the running one. */
 function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob {
   return {
     kind: RETENTION_JOB,
@@ -67,23 +66,23 @@ function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number)
   };
 }
 
-/** Lets a sweep begin at an instant (ms), unless one with the same times waits already. */
+/** Schedules a sweep at an instant (ms), unless one with the same policy is scheduled. */
 function scheduleSweep(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
   return deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
 }
 
-/** For how long records are kept, ms. */
+/** How long records are kept, ms. */
 function getRetentionMs({ config }: Deps, { policy: keep }: Records): number {
   return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
-/** When there may be something to delete again: a day from now, or later where the oldest of all is younger; in a year at the latest. */
+/** When the oldest record expires, ms: at least a day and at most a year from now. */
 async function getNextSweepAt(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
     RECORDS.map(async (records) => {
       const [oldest] = await listRowsAfter(deps.db.read, records, null, 1);
-      return (oldest?.made ?? now) + getRetentionMs(deps, records);
+      return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
     }),
   );
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);

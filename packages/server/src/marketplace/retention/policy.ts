@@ -1,0 +1,16 @@
+/**
+ * How many days records of the marketplace are kept after they end; null keeps them forever. Runs and wakeups under way, events
+ * that no webhook has acknowledged, and everything people wrote, paid or signed are kept however old they are.
+ */
+export interface RetentionPolicy {
+  /** Logs of runs; never longer than the runs themselves. */
+  readonly logs: number | null;
+  /** Runs and wakeups that have ended. */
+  readonly runs: number | null;
+  /** Webhook events with their attempts. */
+  readonly deliveries: number | null;
+  /** Daily views, visitors and referrers of landing pages. */
+  readonly stats: number | null;
+}
+
+export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730 };
