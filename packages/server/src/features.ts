@@ -7,7 +7,7 @@ import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
 import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
-import { emailHandlers } from "./emails/handlers.ts";
+import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { Handlers } from "./http/handler.ts";
@@ -100,7 +100,7 @@ export const activationHooks: ActivationHooks = {
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   emails: emailHandlers,
-  templates: templateHandlers,
+  templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   contacts: contactHandlers(contactLinks),

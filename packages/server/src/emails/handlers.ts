@@ -1,8 +1,9 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import { resolveById } from "../templates/templates.ts";
 import { cancelEmail, getEmail, pageOfEmails, rescheduleEmail } from "./emails.ts";
 import { type Files, readFiles, send } from "./send.ts";
-import { type Accepted, acceptTemplate, sendAccepted } from "./template-send.ts";
+import { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails> = {
   send: {
@@ -17,4 +18,16 @@ export const emailHandlers: Handlers<typeof contract.emails> = {
   get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
   cancel: ({ id }, { tx, deps, workspaceId }) => cancelEmail(tx, deps, workspaceId, id),
   reschedule: ({ id, scheduledAt }, { tx, deps, workspaceId }) => rescheduleEmail(tx, deps, workspaceId, id, scheduledAt),
+};
+
+/** The handlers of templates that send. */
+export const templateSendHandlers: Pick<Handlers<typeof contract.templates>, "send" | "test"> = {
+  send: {
+    prepare: ({ slug, ...input }, { read, workspaceId }) => acceptTemplate(read, workspaceId, slug, input),
+    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
+  },
+  test: {
+    prepare: ({ id, version, ...input }, { read, workspaceId }) => acceptTest(input, () => resolveById(read, workspaceId, id, version)),
+    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
+  },
 };

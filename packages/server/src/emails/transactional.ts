@@ -1,3 +1,2 @@
 export { getEmail } from "./emails.ts";
 export { send } from "./send.ts";
-export { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";

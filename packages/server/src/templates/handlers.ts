@@ -1,5 +1,4 @@
 import type { contract } from "@mailsvc/sdk/contract";
-import { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "../emails/transactional.ts";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "./engine/parser.ts";
 import { detailFor, getBySlug, preview, renderSources, resolveVersion } from "./sendable.ts";
@@ -17,7 +16,8 @@ import {
   updateDraft,
 } from "./templates.ts";
 
-export const templateHandlers: Handlers<typeof contract.templates> = {
+/** The handlers of templates, except those that send: emails import templates, so templates cannot import emails. */
+export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" | "test"> = {
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
   get: async ({ id, version }, { read, workspaceId }) => {
@@ -44,20 +44,8 @@ export const templateHandlers: Handlers<typeof contract.templates> = {
     prepare: (input, { read, workspaceId }) => renderSources(read, workspaceId, input),
     run: async (_input, _context, rendered: Awaited<ReturnType<typeof renderSources>>) => rendered,
   },
-  test: {
-    prepare: ({ id, version, ...input }, { read, workspaceId }) =>
-      acceptTest(input, async () => {
-        const row = await findTemplate(read, workspaceId, id);
-        return resolveVersion(read, row, await findVersion(read, row, version ?? DRAFT));
-      }),
-    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
-  },
   listTransactional: (input, { read, workspaceId }) => listTemplates(read, workspaceId, { ...input, type: "transactional" }),
   getBySlug: ({ slug }, { read, workspaceId }) => getBySlug(read, workspaceId, slug),
-  send: {
-    prepare: ({ slug, ...input }, { read, workspaceId }) => acceptTemplate(read, workspaceId, slug, input),
-    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
-  },
 };
 
 // Loaded before the transaction begins: within it, only its queries are awaited.

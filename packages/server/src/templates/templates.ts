@@ -10,6 +10,7 @@ import { assertComplete, assertFits, type Content, changed, EMPTY, hashOf, slugO
 import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
+import { resolveVersion, type Sendable } from "./sendable.ts";
 import { detailOf, showTemplate, showVersion } from "./show.ts";
 import {
   countTemplates,
@@ -211,6 +212,12 @@ export async function listVersions(
     () => countVersions(read, row.id),
     (version) => showVersion(row, version),
   );
+}
+
+/** A version of a template by its id, ready to render; the draft without a number. Throws ApiError not_found or template_error. */
+export async function resolveById(read: Reader, workspaceId: string, id: string, version = DRAFT): Promise<Sendable> {
+  const row = await findTemplate(read, workspaceId, id);
+  return resolveVersion(read, row, await findVersion(read, row, version));
 }
 
 export { allowance } from "./engine/engine.ts";
