@@ -107,7 +107,7 @@ test("Ctrl-C ends an import with the batches on their way, and says how it goes 
   child.kill("SIGINT");
   const stopped = await ended;
   expect(stopped.code).toBe(130);
-  expect(stopped.stderr).toContain("The same command goes on where it stopped");
+  expect(stopped.stderr).toContain("Run the same command again to resume");
   const summary = JSON.parse(stopped.stdout) as { complete: boolean; rows: number; created: number };
   expect(summary).toMatchObject({ complete: false, created: summary.rows });
   expect(await total(server, "/api/v1/contacts")).toBe(summary.rows);

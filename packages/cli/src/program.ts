@@ -44,7 +44,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "activations.create": activateCommand,
   "agent.runs.log": runLogCommand,
   "plans.change": planCommand,
-  "emails.send": (spec, run) => sendCommand(spec.words, run),
+  "emails.send": sendCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,
@@ -61,7 +61,6 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
     .version(host.version, "-V, --version", "The version");
   const withServeFlags = host.argv.some((word) => NEED_SERVE_FLAGS.has(word));
   for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
-  program.addCommand(sendCommand(["send"], run).helpGroup("Email:"));
   addContractCommands(program, run, isNounRequested(host.argv));
   for (const command of [
     loginCommand(run),
@@ -102,9 +101,9 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
   for (const spec of listCommandSpecs()) {
     const noun = spec.words.slice(0, -1);
     const above = noun.length === 0 ? program : nounOf(noun);
-    if (!isRequested(noun)) continue;
+    if (!isRequested(noun) || spec.coveredBy !== undefined) continue;
     const command = (CUSTOM_COMMANDS[spec.id] ?? buildEndpointCommand)(spec, run);
-    above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command);
+    above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command, { hidden: spec.hidden === true });
   }
   if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
   const beside = { templates: templateCommands, approvals: approvalCommands };

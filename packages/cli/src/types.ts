@@ -218,6 +218,10 @@ export interface CommandSpec {
   positional: readonly { field: string; fallback?: string }[];
   /** Body fields whose values follow from the command's name. */
   fixed?: Readonly<Record<string, unknown>>;
+  /** The id of the spec whose command also covers this endpoint; there is no command of its own. */
+  coveredBy?: string;
+  /** The command is listed nowhere. */
+  hidden?: boolean;
 }
 
 /** One run of one command: its surroundings, its settings and the way to the server. */

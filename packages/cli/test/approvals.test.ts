@@ -30,7 +30,7 @@ test("what agents ask is listed, approved and rejected from the command line", a
   );
   expect((await mailsvc(["approvals", "reject", no.id])).json).toMatchObject({ approval: { status: "REJECTED" } });
   const other = await mailsvc(["approvals", "approve", colour.id], tty);
-  expect([other.code, other.stderr]).toEqual([3, expect.stringContaining("Choose one of: red, blue.")]);
+  expect([other.code, other.stderr]).toEqual([3, expect.stringContaining("Use one of: red, blue.")]);
   expect((await mailsvc(["messages", "answer", colour.id, "blue"])).json).toMatchObject({ approval: { decision: "blue" } });
   const late = await mailsvc(["approvals", "reject", yes.id], tty);
   expect([late.code, late.stderr]).toEqual([7, expect.stringContaining("This request is APPROVED")]);

@@ -36,6 +36,12 @@ describe("every endpoint of the contract", () => {
     const tree: CommandNode = (await cli(["commands"])).json;
     expect(listCommandSpecs().map((p) => p.id)).toEqual([...idsOf(contract, ""), ...idsOf(agentContract, "agent.")]);
     for (const place of listCommandSpecs()) {
+      if (place.hidden) continue;
+      if (place.coveredBy !== undefined) {
+        expect(listCommandSpecs().find(({ id }) => id === place.coveredBy)?.coveredBy, place.id).toBeUndefined();
+        expect(find(tree, place.words), place.id).toBeUndefined();
+        continue;
+      }
       const node = find(tree, place.words);
       expect(node?.endpoint, place.id).toMatchObject({ id: place.id, path: place.endpoint.path });
       const flags = new Set(node?.options.map((o) => o.flag));
@@ -46,7 +52,7 @@ describe("every endpoint of the contract", () => {
     }
   });
 
-  const sent = listCommandSpecs().filter((place) => FROM_FILES[place.id] === undefined);
+  const sent = listCommandSpecs().filter((place) => FROM_FILES[place.id] === undefined && place.coveredBy === undefined);
   const examples = sent.flatMap((place) =>
     (place.endpoint.examples ?? []).map((example) => {
       const fields = place.id === "emails.send" ? listSendFields().filter((f) => f.name !== "attachments") : listFields(place.endpoint);
@@ -76,6 +82,55 @@ describe("every endpoint of the contract", () => {
     expect(Object.fromEntries(url.searchParams)).toEqual(
       Object.fromEntries(Object.entries(example.query ?? {}).map(([k, v]) => [k, String(v)])),
     );
+  });
+});
+
+describe("one command for one task", () => {
+  test("send takes a template in place of a body", async () => {
+    const argv = ["send", "--template", "order-shipped", "--to", "ada@example.com", "--variable", "name=Ada", "--dry-run"];
+    const { request } = (await cli(argv, { env: ENV })).json;
+    expect(new URL(request.url).pathname).toBe("/api/v1/send/order-shipped");
+    expect(request.body).toEqual({ to: "ada@example.com", variables: { name: "Ada" } });
+  });
+
+  test.each([
+    [["--template", "x", "--html", "<p>"], "--html cannot be used with --template."],
+    [["--template", "x", "--html-file", "a.html"], "--html-file cannot be used with --template."],
+    [["--variable", "name=Ada"], "--variable needs --template."],
+  ])("send %j is refused", async (argv, message) => {
+    const { code, stderr } = await cli(["send", ...argv, "--dry-run"], { env: ENV });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test("several contacts or suppressions are removed at once, as arguments", async () => {
+    const body = async (...argv: string[]) => (await cli([...argv, "--dry-run"], { env: ENV })).json.request.body;
+    expect(await body("lists", "remove", "lst_1", "ada@example.com", "grace@example.com")).toEqual({
+      contacts: ["ada@example.com", "grace@example.com"],
+    });
+    expect(await body("suppressions", "remove", "ada@example.com")).toEqual({ entries: ["ada@example.com"] });
+  });
+
+  test.each([
+    ["emails", "send"],
+    ["emails", "send-template"],
+    ["templates", "send"],
+    ["lists", "remove-one"],
+    ["suppressions", "delete"],
+    ["reset"],
+  ])("%s %s is no command", async (...argv) => {
+    expect(
+      (
+        await cli(
+          argv.filter((word): word is string => word !== undefined),
+          { env: ENV },
+        )
+      ).code,
+    ).toBe(2);
+  });
+
+  test("the endpoints behind links in mail are called and not listed", async () => {
+    expect((await cli(["lists", "--help"])).stdout).not.toContain("confirm <token>");
+    expect((await cli(["lists", "confirm", "token", "--dry-run"], { env: ENV })).code).toBe(0);
   });
 });
 

@@ -59,8 +59,8 @@ describe("templates in a folder", () => {
       failed: 0,
     });
     const sent = await mailsvc([
-      "templates",
       "send",
+      "--template",
       "order",
       "--to",
       "ada@example.com",
@@ -346,10 +346,14 @@ describe("at a terminal", () => {
     expect((await mailsvc(["templates", "versions", id], at)).stdout).toMatch(/1 +current +Order/);
     expect((await mailsvc(["templates", "get-by-slug", "order"], at)).stdout).toContain("VARIABLE");
     expect(
-      (await mailsvc(["templates", "send", "order", "--to", "a@x.test", "--variable", "number:=1", "--variable", "url=https://x.test"], at))
-        .stdout,
+      (
+        await mailsvc(
+          ["send", "--template", "order", "--to", "a@x.test", "--variable", "number:=1", "--variable", "url=https://x.test"],
+          at,
+        )
+      ).stdout,
     ).toMatch(/^queued em_\w+\n$/);
-    expect((await mailsvc(["templates", "send", "order", "--to", "a@x.test"], at)).stderr).toContain("number");
+    expect((await mailsvc(["send", "--template", "order", "--to", "a@x.test"], at)).stderr).toContain("number");
     expect((await mailsvc(["templates", "archive", id], at)).stdout).toContain("inactive");
   });
 });

@@ -18,22 +18,30 @@ import { printResult } from "../views/show.ts";
 import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
+const sendTemplate = contract.templates.send;
 
 // Shorter flags for scheduledAt and attachments. An attachment is a file name instead of base64.
 const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   to: "Recipient, up to 50; each gets a separate email",
-  from: "Sender: an address, or Name <address>",
+  from: "Sender: an address, or Name <address>; a template may have its own",
   scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
   headers: 'Custom header, "Name: value"',
+  subject: "Subject; with --template, replaces the template's",
+  variables: "With --template: a variable of the template",
+  recipientVariables: "With --template: variables of single recipients, by address",
 };
 
-const CONTENT = "Plain-text body; or give --html, --html-file or --text-file";
+const CONTENT = "Plain-text body; or give --html, --html-file, --text-file or --template";
 
-/** The fields of a send, with this command's flags and descriptions. */
+/** The fields of a send, with this command's flags and descriptions: those of an inline email, then those only a template has. */
 export function listSendFields(): Field[] {
-  return listFields(send).map((f) => ({ ...f, flag: FLAG_NAMES[f.name] ?? f.flag, description: DESCRIPTIONS[f.name] ?? f.description }));
+  const inline = listFields(send);
+  const template = listFields(sendTemplate);
+  const isRequired = ({ name, required }: Field): boolean => required && template.some((f) => f.name === name && f.required);
+  const more = template.filter(({ name }) => !inline.some((f) => f.name === name));
+  return [...inline.map((f) => ({ ...f, required: isRequired(f) })), ...more].map(describe);
 }
 
 interface FileSpec {
@@ -61,20 +69,21 @@ Examples:
   mailsvc send --from "Acme <hello@acme.example>" --to ada@example.com --to grace@example.com \\
     --subject Report --html-file mail.html --attach report.pdf --tag kind=report
   render-mail | mailsvc send --from hello@acme.example --to ada@example.com --subject News --html-file - --schedule "in 10m"
+  mailsvc send --template order-shipped --to ada@example.com --variable name=Ada --variable total:=12.5
 
 With several --to, each address gets a separate email. Exit code 11 when some cannot be queued.`;
 
-/** `mailsvc send`: every field of the contract, with files instead of encoded content. */
-export function sendCommand(words: readonly string[], run: Run): Command {
-  const fields = listSendFields();
-  const plain = fields.filter((f) => f.name !== "attachments");
-  const command = setCommandMetadata(new Command(words.at(-1)), buildSpec(words))
+/** `mailsvc send`: an inline email or a published template, with files instead of encoded content. */
+export function sendCommand(spec: CommandSpec, run: Run): Command {
+  const fields = listSendFields().filter((f) => f.name !== "attachments");
+  const command = setCommandMetadata(new Command(spec.words.at(-1)), spec)
     .summary(send.summary)
-    .description(`${send.summary}.\n\n${send.description}`)
+    .description(`${send.summary}. The content is given inline, or comes from a published template.\n\n${send.description}`)
     .addHelpText("after", EXAMPLES);
-  for (const field of plain) {
+  command.addOption(setOptionMetadata(new Option("--template <slug>", "Send this published template"), { type: "text" }));
+  for (const field of fields) {
     command.addOption(buildOption(field));
-    addContentFile(command, field, plain);
+    addContentFile(command, field, fields);
   }
   command
     .addOption(
@@ -86,18 +95,24 @@ export function sendCommand(words: readonly string[], run: Run): Command {
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
     .option("--wait [time]", "Wait until it is delivered or has failed (default 30s)");
   return runAction(command, run, "write", async (session, _args, flags) => {
-    session.flagOf = mapPathsToFlags(fields);
-    session.spec = buildSpec(words);
+    const template = flags["template"] as string | undefined;
+    const endpoint = template === undefined ? send : sendTemplate;
+    const own = listFields(endpoint).map(describe);
+    const plain = own.filter((f) => f.name !== "attachments");
+    assertApplicable(fields, plain, flags, template);
+    session.flagOf = mapPathsToFlags(own);
+    session.spec = { ...spec, id: template === undefined ? spec.id : "templates.send", endpoint };
     const limitMs = parseWait(flags["wait"]);
-    const gathered = await readInput(session, send, plain, flags);
-    await readBody(session, plain, flags, gathered.body ?? {});
-    const body = gathered.body ?? {};
+    const input = await readInput(session, endpoint, plain, flags);
+    await readBody(session, plain, flags, input.body ?? {});
+    const body = input.body ?? {};
     if (limitMs !== undefined && body["scheduledAt"] !== undefined) throw usageError("--wait cannot be used with --schedule.");
-    const empty = body["html"] === undefined && body["text"] === undefined;
-    const asked = fields.map((f) => (f.name === "text" && empty ? { ...f, required: true, description: CONTENT } : f));
-    await promptForMissing(session, send, asked, gathered);
-    checkInput(send, gathered.query, gathered.body, session.flagOf);
-    const call = withIdempotency(session, buildCall(send, [], gathered.query, gathered.body));
+    const needsContent = template === undefined && body["html"] === undefined && body["text"] === undefined;
+    const asked = own.map((f) => (f.name === "text" && needsContent ? { ...f, required: true, description: CONTENT } : f));
+    await promptForMissing(session, endpoint, asked, input);
+    checkInput(endpoint, input.query, input.body, session.flagOf);
+    const params = template === undefined ? [] : [template];
+    const call = withIdempotency(session, buildCall(endpoint, params, input.query, input.body));
     if (session.globals.dryRun) {
       await session.printDryRun(call);
       return EXIT.ok;
@@ -105,7 +120,7 @@ export function sendCommand(words: readonly string[], run: Run): Command {
     const progress = session.progress("Sending");
     const { data } = await session.send(call).finally(() => progress.stop());
     if (limitMs === undefined) {
-      await printResult(session, buildSpec(words), data);
+      await printResult(session, session.spec, data);
       return reportPartialFailure(session, data);
     }
     const waited = await waitAndShow(session, data, limitMs);
@@ -113,8 +128,19 @@ export function sendCommand(words: readonly string[], run: Run): Command {
   });
 }
 
-function buildSpec(words: readonly string[]): CommandSpec {
-  return { id: "emails.send", endpoint: send, words, positional: [] };
+function describe(field: Field): Field {
+  return { ...field, flag: FLAG_NAMES[field.name] ?? field.flag, description: DESCRIPTIONS[field.name] ?? field.description };
+}
+
+/** Refuses flags of an inline email with --template, and flags of a template without it. Throws CliError, exit 2. */
+function assertApplicable(all: readonly Field[], own: readonly Field[], flags: Flags, template: string | undefined): void {
+  const names = new Set(own.map((f) => f.name));
+  for (const field of all) {
+    if (names.has(field.name)) continue;
+    const given = [field.flag, `${field.flag}-file`].find((flag) => flags[new Option(`--${flag}`).attributeName()] !== undefined);
+    if (given === undefined) continue;
+    throw usageError(template === undefined ? `--${given} needs --template.` : `--${given} cannot be used with --template.`);
+  }
 }
 
 async function readAttachment(session: Session, text: string): Promise<Record<string, string>> {

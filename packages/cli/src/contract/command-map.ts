@@ -8,6 +8,10 @@ interface CommandOverride {
   words?: readonly string[];
   /** Fields that may be given as arguments, in order, with the value used when absent. */
   positional?: readonly { field: string; fallback?: string }[];
+  /** The endpoint whose command also covers this one, so that there is one command for one task. */
+  coveredBy?: string;
+  /** Works, but is listed nowhere: for endpoints that only the links in emails call. */
+  hidden?: boolean;
 }
 
 const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
@@ -16,8 +20,17 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "lists.create": { positional: [{ field: "name" }] },
   "lists.add": { positional: [{ field: "contacts" }] },
   "lists.remove": { positional: [{ field: "contacts" }] },
+  "lists.removeOne": { coveredBy: "lists.remove" },
+  "lists.confirmPage": { hidden: true },
+  "lists.confirm": { hidden: true },
+  "senders.confirmPage": { hidden: true },
+  "senders.confirm": { hidden: true },
+  "emails.send": { words: ["send"] },
+  "emails.sendTemplate": { coveredBy: "emails.send" },
+  "templates.send": { coveredBy: "emails.send" },
   "suppressions.create": { positional: [{ field: "email" }] },
   "suppressions.remove": { positional: [{ field: "entries" }] },
+  "suppressions.delete": { coveredBy: "suppressions.remove" },
   "agent.messages.create": { positional: [{ field: "text" }] },
   "agent.runs.log": { positional: [{ field: "runId" }] },
   "agent.runs.complete": { positional: [{ field: "runId" }] },
@@ -30,10 +43,8 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "messages.create": { positional: [{ field: "text" }] },
   "plans.change": { positional: [{ field: "plan" }] },
   "health.openapi": { words: ["openapi"] },
-  "world.reset": { words: ["reset"] },
-  "world.snapshots": { words: ["snapshots"] },
-  "world.snapshot": { words: ["snapshot"], positional: [{ field: "name", fallback: "default" }] },
-  "world.restore": { words: ["restore"], positional: [{ field: "name", fallback: "default" }] },
+  "world.snapshot": { positional: [{ field: "name", fallback: "default" }] },
+  "world.restore": { positional: [{ field: "name", fallback: "default" }] },
   "clock.advance": { positional: [{ field: "by" }] },
   "clock.freeze": { positional: [{ field: "at" }] },
 };
@@ -103,10 +114,8 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   inbox: { summary: "Captured mail: list, wait for, read", group: "Local development:" },
   clock: { summary: "The server's clock: freeze, advance, jump to the next timer", group: "Local development:" },
   faults: { summary: "Make requests fail on purpose", group: "Local development:" },
-  reset: { summary: "", group: "Local development:" },
-  snapshot: { summary: "", group: "Local development:" },
-  snapshots: { summary: "", group: "Local development:" },
-  restore: { summary: "", group: "Local development:" },
+  world: { summary: "Reset the dev server, or save and restore snapshots of it", group: "Local development:" },
+  send: { summary: "", group: "Email:" },
 };
 
 /** The help heading of a top-level command. */
@@ -118,13 +127,8 @@ function mapGroups(groups: Contract, before: readonly string[]): CommandSpec[] {
   return Object.entries(groups).flatMap(([group, operations]) =>
     Object.entries(operations).map(([verb, endpoint]) => {
       const id = [...before, group, verb].join(".");
-      const override = COMMAND_MAP[id] ?? {};
-      return {
-        id,
-        endpoint,
-        words: override.words ?? [...before, toKebabCase(group), toKebabCase(verb)],
-        positional: override.positional ?? [],
-      };
+      const { words = [...before, toKebabCase(group), toKebabCase(verb)], positional = [], coveredBy, hidden } = COMMAND_MAP[id] ?? {};
+      return { id, endpoint, words, positional, ...(coveredBy === undefined ? {} : { coveredBy }), ...(hidden ? { hidden } : {}) };
     }),
   );
 }

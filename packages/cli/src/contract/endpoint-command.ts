@@ -10,7 +10,7 @@ import { printAllPages } from "../views/show.ts";
 import { getArgumentTitle, listPathArguments } from "./command-map.ts";
 import { formatExamples } from "./examples.ts";
 import { confirmDestructive, execute, isLongPoll, withIdempotency, withPollTime } from "./execute.ts";
-import { isPaginated, listFields } from "./fields.ts";
+import { type Field, isPaginated, listFields } from "./fields.ts";
 import { extractFile, requireFileOrContent } from "./files.ts";
 import { addField, describeArgument } from "./flags.ts";
 import { mergeArguments, promptForMissing, readInput } from "./input.ts";
@@ -39,11 +39,11 @@ export function buildEndpointCommand(
   if (isForAgents(endpoint.access)) command.option("--activation <id>", "The activation to act for (MAILSVC_ACTIVATION_ID)");
   const given = spec.positional.flatMap(({ field: name, fallback }) => {
     const field = fields.find((f) => f.name === name);
-    return field ? [{ field, fallback, term: field.required && fallback === undefined ? `<${name}>` : `[${name}]` }] : [];
+    return field ? [{ field, fallback, term: formatTerm(field, fallback) }] : [];
   });
   for (const { field, fallback } of given) {
     const about = fallback === undefined ? describeArgument(field) : `${field.description} (default "${fallback}")`;
-    command.addArgument(setArgumentChoices(new Argument(`[${field.name}]`, about), field.choices));
+    command.addArgument(setArgumentChoices(new Argument(`[${field.name}${field.kind === "list" ? "..." : ""}]`, about), field.choices));
   }
   // An argument that may also be given as a flag is optional for commander; the usage line still shows it as required.
   command.usage(["[options]", ...titles.map((title) => `<${title}>`), ...given.map(({ term }) => term)].join(" "));
@@ -76,6 +76,12 @@ export function buildEndpointCommand(
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);
     return execute(session, spec, call);
   });
+}
+
+/** `<name>`, `[name]` or `<names...>`, for the usage line. */
+function formatTerm({ name, kind, required }: Field, fallback: string | undefined): string {
+  const term = kind === "list" ? `${name}...` : name;
+  return required && fallback === undefined ? `<${term}>` : `[${term}]`;
 }
 
 function getActivation({ host }: Session, flags: Flags): string {

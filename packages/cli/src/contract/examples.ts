@@ -14,7 +14,9 @@ export function formatCommandLine(spec: CommandSpec, fields: readonly Field[], e
   }
   const positional = spec.positional.map((p) => p.field);
   const ids = listPathArguments(spec.endpoint).map((name) => shellQuote(example.params?.[name] ?? "…"));
-  const first = positional.flatMap((name) => (values[name] === undefined ? [] : [shellQuote(String(values[name]))]));
+  const first = positional.flatMap((name) =>
+    values[name] === undefined ? [] : [values[name]].flat().map((one) => shellQuote(String(one))),
+  );
   const flags = fields
     .filter((f) => values[f.name] !== undefined && !positional.includes(f.name))
     .flatMap((f) => formatFlags(f, values[f.name]));

@@ -59,15 +59,16 @@ export async function promptForMissing(
 }
 
 /** Adds positional arguments to the flags of the fields they set. Throws CliError when a field is given both ways. */
-export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args: readonly (string | undefined)[], flags: Flags): Flags {
+export function mergeArguments(spec: CommandSpec, fields: readonly Field[], args: readonly unknown[], flags: Flags): Flags {
   const merged: Record<string, unknown> = { ...flags };
   spec.positional.forEach(({ field: name, fallback }, i) => {
     const field = fields.find((f) => f.name === name);
     if (!field) return;
-    const given = args[i];
+    // A variadic argument is an empty list when absent.
+    const given = Array.isArray(args[i]) && args[i].length === 0 ? undefined : args[i];
     const attribute = getAttributeName(field);
     if (given !== undefined && merged[attribute] !== undefined)
-      throw usageError(`${name} is given twice, as "${given}" and with --${field.flag}.`);
+      throw usageError(`${name} is given twice, as "${String(given)}" and with --${field.flag}.`);
     // With --data, the default would override the value in it.
     merged[attribute] ??= given ?? (merged["data"] === undefined ? fallback : undefined);
   });

@@ -42,7 +42,6 @@ export const templateViews: Readonly<Record<string, View>> = {
   "templates.getBySlug": { object: bySlug },
   "templates.send": { object: sent },
   "templates.test": { object: sent },
-  "emails.sendTemplate": { object: sent },
 };
 
 /** The planned changes as data. */

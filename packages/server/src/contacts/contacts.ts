@@ -222,7 +222,7 @@ async function liftUnsubscribe(tx: Tx, deps: Deps, { workspaceId, emailKey, emai
     await deleteSuppressions(tx, deps, workspaceId, [suppression.id]);
     return;
   }
-  const hint = `If you are sure, remove the suppression first: mailsvc suppressions delete ${email}`;
+  const hint = `If you are sure, remove the suppression first: mailsvc suppressions remove ${email}`;
   if (status === "BOUNCED" || status === "COMPLAINED")
     throw new ApiError("invalid_state", `This contact is ${status} and its address is suppressed, so it cannot be SUBSCRIBED.`, {
       details: [

@@ -64,7 +64,11 @@ function state({ clock }: World, fired: FiredTimer[] = []): ClockState {
 function forward(world: World, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> {
   const now = world.clock.now();
   if (target < now)
-    throw invalid(field, "in_the_past", `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc restore, or mailsvc reset.`);
+    throw invalid(
+      field,
+      "in_the_past",
+      `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc world restore, or mailsvc world reset.`,
+    );
   if (target > now + MAX_ADVANCE) throw invalid(field, "too_far", "At most ten years at a time.");
   return world.clock.advanceTo(target, settle);
 }
