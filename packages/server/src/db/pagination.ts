@@ -1,5 +1,9 @@
 import type { Page } from "@mailsvc/sdk/contract";
+import { and, desc, lt, type SQL, type Subquery, sql } from "drizzle-orm";
+import type { PgColumn, PgTable, SelectedFields } from "drizzle-orm/pg-core";
+import type { SelectResultFields } from "drizzle-orm/query-builders/select.types";
 import { invalid } from "../lib/api-error.ts";
+import type { Reader } from "./db.ts";
 
 /** The paging fields of a list request, parsed. */
 export interface PageInput {
@@ -8,7 +12,88 @@ export interface PageInput {
   cursor?: string | undefined;
 }
 
-/** Which rows a list wants: those with an id before `before`, `limit` of them after `offset`. */
+/** A table whose ids sort by time. */
+export type ListedTable = PgTable & { readonly id: PgColumn };
+
+/** What a list of one table consists of. */
+export interface ListQuery<Table, Row, Item> {
+  readonly table: Table;
+  readonly where: SQL | undefined;
+  toItem(row: Row): Item;
+}
+
+/** How many rows there are; at least `total` when counting stopped at a limit. */
+export interface Total {
+  readonly total: number;
+  readonly isMinimum: boolean;
+}
+
+/** A query that selects `ONE`. */
+interface Countable {
+  limit(n: number): { as(alias: string): Subquery };
+}
+
+type Selecting = Pick<Reader<unknown>, "select">;
+
+// Counting so many rows takes a few milliseconds, counting a million half a second, on the event loop in case of SQLite.
+const MAX_COUNTED = 10_000;
+
+/**
+ * A page of one table, newest first (SPEC 4): of whole rows, or of some `columns`. More than 10,000 rows are not counted: the
+ * page then says that its total is a minimum. Throws ApiError validation_error when the cursor belongs to another list.
+ */
+export function listPage<Table extends ListedTable, Item>(
+  read: Selecting,
+  input: PageInput,
+  query: ListQuery<Table, Table["$inferSelect"], Item>,
+): Promise<Page<Item>>;
+export function listPage<Columns extends SelectedFields & { id: PgColumn }, Item>(
+  read: Selecting,
+  input: PageInput,
+  query: ListQuery<ListedTable, SelectResultFields<Columns>, Item> & { readonly columns: Columns },
+): Promise<Page<Item>>;
+export function listPage<Item>(
+  read: Selecting,
+  input: PageInput,
+  { table, columns, where, toItem }: ListQuery<ListedTable, { id: string }, Item> & { readonly columns?: SelectedFields },
+): Promise<Page<Item>> {
+  return paginateById(
+    input,
+    async ({ before, limit, offset }) => {
+      const rows = await (columns === undefined ? read.select() : read.select(columns))
+        .from(table as PgTable)
+        .where(and(where, before === null ? undefined : lt(table.id, before)))
+        .orderBy(desc(table.id))
+        .limit(limit)
+        .offset(offset);
+      return rows as { id: string }[];
+    },
+    () => countRows(read, table, where),
+    toItem,
+  );
+}
+
+/** What a query selects that is only counted. */
+export const ONE = { one: sql<number>`1`.as("one") };
+
+/** Counts the rows of a query that selects `ONE`, up to 10,000. */
+export async function countQuery(read: Selecting, query: Countable): Promise<Total> {
+  const [row] = await read.select({ n: sql<number>`count(*)`.mapWith(Number) }).from(query.limit(MAX_COUNTED + 1).as("counted"));
+  const n = row?.n ?? 0;
+  return { total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
+}
+
+/** Counts the rows of one table, up to 10,000. */
+export function countRows(read: Selecting, table: PgTable, where: SQL | undefined): Promise<Total> {
+  return countQuery(read, read.select(ONE).from(table).where(where));
+}
+
+/** The total of a list that is merged from several sources. */
+export function addTotals(totals: readonly Total[]): Total {
+  return { total: totals.reduce((sum, { total }) => sum + total, 0), isMinimum: totals.some(({ isMinimum }) => isMinimum) };
+}
+
+/** The slice of a list that a page shows: rows with an id below `before`, `limit` of them after `offset`. */
 export interface Slice {
   before: string | null;
   limit: number;
@@ -16,34 +101,34 @@ export interface Slice {
 }
 
 /**
- * A page of a list sorted newest first, by ids that sort by time (SPEC 4). `rows` reads a slice, `count` the total.
- * One row more than asked for tells whether there are more.
+ * `listPage` for lists that need queries of their own: `rows` reads a slice, `count` the total. One row more than the page
+ * holds is read to learn whether there is a next page.
  */
-export async function pageOf<Row extends { id: string }, Item>(
+export async function paginateById<Row extends { id: string }, Item>(
   input: PageInput,
   rows: (slice: Slice) => Promise<Row[]>,
-  count: () => Promise<number>,
-  show: (row: Row) => Item,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
-  const before = input.cursor === undefined ? null : decode(input.cursor);
+  const before = input.cursor === undefined ? null : decodeId(input.cursor);
   const found = await rows({ before, limit: input.limit + 1, offset: before === null ? (input.page - 1) * input.limit : 0 });
-  if (before !== null && found[0] && kindOf(found[0].id) !== kindOf(before)) throw notOfThisList();
-  return paged(input, found, await count(), show, (row) => row.id);
+  if (before !== null && found[0] && prefixOf(found[0].id) !== prefixOf(before)) throw foreignCursor();
+  return buildPage(input, found, await count(), toItem, (row) => row.id);
 }
 
-/** Which rows a list by numbers wants: those with a number below `below`, `limit` of them after `offset`. */
+/** The slice of a list by sequence numbers, largest first: rows with a number below `below`. */
 export interface SeqSlice {
   below: number;
   limit: number;
   offset: number;
 }
 
-/** `pageOf` for a list sorted by numbers that count up, largest first. */
-export async function pageBySeq<Row extends { seq: number }, Item>(
+/** `paginateById` for a list sorted by sequence number, largest first. */
+export async function paginateBySeq<Row extends { seq: number }, Item>(
   input: PageInput,
   rows: (slice: SeqSlice) => Promise<Row[]>,
-  count: () => Promise<number>,
-  show: (row: Row) => Item,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const below = input.cursor === undefined ? null : decodeSeq(input.cursor);
   const found = await rows({
@@ -51,23 +136,23 @@ export async function pageBySeq<Row extends { seq: number }, Item>(
     limit: input.limit + 1,
     offset: below === null ? (input.page - 1) * input.limit : 0,
   });
-  return paged(input, found, await count(), show, (row) => `#${row.seq}`);
+  return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
 
-/** Which rows a list by numbers wants that is read forwards: `limit` of them with a number above `above`. */
-export interface SeqForward {
+/** The slice of a list by sequence numbers, smallest first: rows with a number above `above`. */
+export interface AscendingSlice {
   above: number;
   limit: number;
   offset: number;
 }
 
-/** `pageOf` for a list sorted by numbers that count up, smallest first: whoever follows it goes on after the last one he saw. */
-export async function pageForward<Row extends { seq: number }, Item>(
+/** `paginateBySeq`, smallest first, after the number `after`: a client that follows the list continues after the last row it saw. */
+export async function paginateAscending<Row extends { seq: number }, Item>(
   input: PageInput,
   after: number,
-  rows: (slice: SeqForward) => Promise<Row[]>,
-  count: () => Promise<number>,
-  show: (row: Row) => Item,
+  rows: (slice: AscendingSlice) => Promise<Row[]>,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const above = input.cursor === undefined ? null : decodeSeq(input.cursor);
   const found = await rows({
@@ -75,52 +160,54 @@ export async function pageForward<Row extends { seq: number }, Item>(
     limit: input.limit + 1,
     offset: above === null ? (input.page - 1) * input.limit : 0,
   });
-  return paged(input, found, await count(), show, (row) => `#${row.seq}`);
+  return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
 
-function encode(id: string): string {
-  return Buffer.from(id).toString("base64url");
-}
-
-function notOfThisList(): Error {
-  return invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
-}
-
-function decode(cursor: string): string {
-  const id = Buffer.from(cursor, "base64url").toString();
-  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id)) throw notOfThisList();
-  return id;
-}
-
-function kindOf(id: string): string {
-  return id.slice(0, id.indexOf("_"));
-}
-
-function paged<Row, Item>(
+function buildPage<Row, Item>(
   input: PageInput,
   found: Row[],
-  total: number,
-  show: (row: Row) => Item,
-  cursorOf: (row: Row) => string,
+  count: Total | number,
+  toItem: (row: Row) => Item,
+  toCursor: (row: Row) => string,
 ): Page<Item> {
+  const { total, isMinimum } = typeof count === "number" ? { total: count, isMinimum: false } : count;
   const hasMore = found.length > input.limit;
   const shown = found.slice(0, input.limit);
   const last = shown.at(-1);
   return {
-    data: shown.map(show),
+    data: shown.map(toItem),
     pagination: {
       page: input.page,
       limit: input.limit,
       total,
       totalPages: Math.ceil(total / input.limit),
       hasMore,
-      nextCursor: hasMore && last ? encode(cursorOf(last)) : null,
+      nextCursor: hasMore && last ? encodeCursor(toCursor(last)) : null,
+      ...(isMinimum && { totalIsMinimum: true as const }),
     },
   };
 }
 
+function encodeCursor(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+function decodeId(cursor: string): string {
+  const id = Buffer.from(cursor, "base64url").toString();
+  if (!/^[a-z]+_[0-9a-z]{26}$/.test(id)) throw foreignCursor();
+  return id;
+}
+
 function decodeSeq(cursor: string): number {
   const seq = /^#(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (seq === undefined) throw notOfThisList();
+  if (seq === undefined) throw foreignCursor();
   return Number(seq);
+}
+
+function prefixOf(id: string): string {
+  return id.slice(0, id.indexOf("_"));
+}
+
+function foreignCursor(): Error {
+  return invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
 }

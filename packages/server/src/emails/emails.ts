@@ -1,7 +1,7 @@
 import type { Email, EmailDetail, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { type PageInput, paginateById } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { eventId, eventsOfEmail, record } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -46,7 +46,7 @@ export interface EmailQuery extends PageInput {
 
 export function pageOfEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
   const filter = { status, inDoubt, toKey: to === undefined ? undefined : parseAddress(to).key };
-  return pageOf<FullEmail & { id: string }, Email>(
+  return paginateById<FullEmail & { id: string }, Email>(
     page,
     (slice) => listEmails(read, workspaceId, filter, slice),
     () => countEmails(read, workspaceId, filter),

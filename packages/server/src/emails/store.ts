@@ -1,7 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Slice } from "../db/pagination.ts";
+import { countRows, type Slice, type Total } from "../db/pagination.ts";
 import type { Tables } from "../schema.ts";
 
 export type EmailRow = Tables["emails"]["$inferSelect"];
@@ -164,8 +164,8 @@ export async function listEmails(
     .offset(offset);
 }
 
-export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<number> {
-  return Promise.resolve(q.$count(q.t.emails, matching(q, workspaceId, filter)));
+export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<Total> {
+  return countRows(q, q.t.emails, matching(q, workspaceId, filter));
 }
 
 function numberOf(written: unknown): number {

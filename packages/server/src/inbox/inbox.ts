@@ -1,10 +1,10 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -23,19 +23,7 @@ export interface Match {
 export function listMail(read: Reader, input: PageInput & Match): Promise<Page<CapturedMail>> {
   const { inbox } = read.t;
   const where = matching(read, input);
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select(summary(read))
-        .from(inbox)
-        .where(and(where, before === null ? undefined : lt(inbox.id, before)))
-        .orderBy(desc(inbox.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(inbox, where),
-    show,
-  );
+  return listPage(read, input, { table: inbox, columns: summary(read), where, toItem: show });
 }
 
 /** The oldest mail that matches and was captured after `after`. */

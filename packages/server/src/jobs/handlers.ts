@@ -35,6 +35,6 @@ function encode(page: number): string {
 function decode(cursor: string): number {
   const page = /^page ([1-9]\d{0,6})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
   if (page === undefined)
-    throw invalid("cursor", "invalid_cursor", "This is no cursor of this list. Take pagination.nextCursor of the page before.");
+    throw invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
   return Number(page);
 }

@@ -1,7 +1,7 @@
 import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNotNull, isNull, lt, ne } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -76,19 +76,7 @@ export function listKeys(read: Reader, workspaceId: string, input: PageInput & {
     eq(keys.workspaceId, workspaceId),
     input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt),
   );
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(keys)
-        .where(and(where, before === null ? undefined : lt(keys.id, before)))
-        .orderBy(desc(keys.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(keys, where),
-    show,
-  );
+  return listPage(read, input, { table: keys, where, toItem: show });
 }
 
 export async function getKey(read: Reader, id: string): Promise<Key> {

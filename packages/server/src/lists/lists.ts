@@ -1,10 +1,10 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import { getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -107,19 +107,7 @@ export async function listLists(
     isNull(t.deletedAt),
     input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
   );
-  const page = await pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => row,
-  );
+  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
   const counts = await getCounters(
     read,
     page.data.map((row) => row.id),

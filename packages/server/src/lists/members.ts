@@ -1,10 +1,10 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageBySeq } from "../db/pagination.ts";
+import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -195,19 +195,14 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
   const part = input.search === undefined ? "" : fold(input.search.trim());
   const searched = part === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(part));
   const where = and(eq(m.listSeq, list.seq), input.status && eq(m.status, input.status));
-  const count = async (): Promise<number> => {
+  const count = async (): Promise<Total | number> => {
     if (!searched) {
       const counts = (await getCounters(read, [list.id])).get(list.id);
       return [...(counts ?? [])].reduce((sum, [kind, n]) => (input.status === undefined || kind === input.status ? sum + n : sum), 0);
     }
-    const [row] = await read
-      .select({ total: sql<number>`count(*)`.mapWith(Number) })
-      .from(m)
-      .innerJoin(c, eq(c.seq, m.contactSeq))
-      .where(and(where, searched));
-    return row?.total ?? 0;
+    return countQuery(read, read.select(ONE).from(m).innerJoin(c, eq(c.seq, m.contactSeq)).where(and(where, searched)));
   };
-  return pageBySeq(
+  return paginateBySeq(
     input,
     async ({ below, limit, offset }) => {
       const rows = await read

@@ -2,7 +2,7 @@ import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/co
 import { and, asc, desc, eq, exists, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import { type PageInput, pageBySeq, type SeqSlice } from "../db/pagination.ts";
+import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
@@ -71,7 +71,7 @@ export async function segmentContacts(read: Reader, deps: Deps, workspaceId: str
   const segment = await findSegment(read, workspaceId, id);
   const { contacts: c, segmentMembers: m } = read.t;
   if (segment.state === "READY" && !segment.timed)
-    return pageBySeq(
+    return paginateBySeq(
       input,
       async ({ below, limit, offset }) => {
         const rows = await read
@@ -89,7 +89,7 @@ export async function segmentContacts(read: Reader, deps: Deps, workspaceId: str
     );
   const context = await buildRuleContext(read, deps, workspaceId);
   const source = sourceOf(segment.rules, context);
-  return pageBySeq(
+  return paginateBySeq(
     input,
     async (slice) => contactsOf(read, await numbersOf(context, source, slice, deps)),
     () => count(context, source, deps),

@@ -1,11 +1,11 @@
 import type { ContactMembership, Page, Segment, SegmentRule, SegmentState } from "@mailsvc/sdk/contract";
 import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -133,19 +133,7 @@ export async function listSegments(
     isNull(t.deletedAt),
     input.search === undefined ? undefined : contains(read.sqlDialect, t.name, input.search),
   );
-  const page = await pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => row,
-  );
+  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
   const counts = await getCounters(
     read,
     page.data.map((row) => row.id),

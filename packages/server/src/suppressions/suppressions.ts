@@ -1,9 +1,9 @@
 import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gte, inArray, lt, ne, or, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -221,19 +221,7 @@ export async function listSuppressions(read: Reader, workspaceId: string, input:
     input.source && eq(t.source, input.source),
     input.since === undefined ? undefined : gte(t.createdAt, Date.parse(input.since)),
   );
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    showSuppression,
-  );
+  return listPage(read, input, { table: t, where, toItem: showSuppression });
 }
 
 // Events never contain the address: the log is kept when the person is erased.

@@ -1,7 +1,8 @@
-import { and, desc, eq, lt, or, sql } from "drizzle-orm";
+import type { Page } from "@mailsvc/sdk/contract";
+import { and, eq, lt, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
-import type { Slice } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Tables } from "../schema.ts";
 
 export type TemplateRow = Tables["templates"]["$inferSelect"];
@@ -114,41 +115,28 @@ export interface TemplateFilter {
   status?: TemplateRow["status"] | undefined;
 }
 
-export async function templateRows(
+/** A page of templates, newest first. */
+export function pageOfTemplates<Item>(
   q: Reader,
   workspaceId: string,
-  filter: TemplateFilter,
-  { before, limit, offset }: Slice,
-): Promise<TemplateRow[]> {
-  const { templates: t } = q.t;
-  return q
-    .select()
-    .from(t)
-    .where(and(matching(q, workspaceId, filter), before === null ? undefined : lt(t.id, before)))
-    .orderBy(desc(t.id))
-    .limit(limit)
-    .offset(offset);
-}
-
-export function countTemplates(q: Reader, workspaceId: string, filter: TemplateFilter): Promise<number> {
-  return Promise.resolve(q.$count(q.t.templates, matching(q, workspaceId, filter)));
+  input: PageInput & TemplateFilter,
+  toItem: (row: TemplateRow) => Item,
+): Promise<Page<Item>> {
+  return listPage(q, input, { table: q.t.templates, where: matching(q, workspaceId, input), toItem });
 }
 
 export type VersionHead = Pick<VersionRow, "id" | "version" | "subject" | "restoredFrom" | "createdAt">;
 
-export async function versionRows(q: Reader, templateId: string, { before, limit, offset }: Slice): Promise<VersionHead[]> {
+/** A page of the published versions of a template, newest first. */
+export function pageOfVersions<Item>(
+  q: Reader,
+  templateId: string,
+  input: PageInput,
+  toItem: (version: VersionHead) => Item,
+): Promise<Page<Item>> {
   const { templateVersions: t } = q.t;
-  return q
-    .select({ id: t.id, version: t.version, subject: t.subject, restoredFrom: t.restoredFrom, createdAt: t.createdAt })
-    .from(t)
-    .where(and(published(q, templateId), before === null ? undefined : lt(t.id, before)))
-    .orderBy(desc(t.id))
-    .limit(limit)
-    .offset(offset);
-}
-
-export function countVersions(q: Reader, templateId: string): Promise<number> {
-  return Promise.resolve(q.$count(q.t.templateVersions, published(q, templateId)));
+  const columns = { id: t.id, version: t.version, subject: t.subject, restoredFrom: t.restoredFrom, createdAt: t.createdAt };
+  return listPage(q, input, { table: t, columns, where: published(q, templateId), toItem });
 }
 
 function matching(q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) {

@@ -2,7 +2,7 @@ import type { contract, HandlerInput, Page, Template, TemplateDetail, TemplateVe
 import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import type { PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { compileContent, faultError } from "./bundles.ts";
@@ -13,22 +13,20 @@ import type { Parse } from "./engine/parser.ts";
 import { resolveVersion, type Sendable } from "./sendable.ts";
 import { detailOf, showTemplate, showVersion } from "./show.ts";
 import {
-  countTemplates,
-  countVersions,
   DRAFT,
   deleteTemplateRows,
   forgetVersions,
   insertTemplate,
   insertVersion,
+  pageOfTemplates,
+  pageOfVersions,
   replaceDraft,
   type TemplateFilter,
   type TemplateRow,
   templateById,
-  templateRows,
   updateTemplate,
   type VersionRow,
   versionOf,
-  versionRows,
 } from "./store.ts";
 
 type Endpoints = typeof contract.templates;
@@ -191,12 +189,7 @@ export async function deleteTemplate(tx: Tx, workspaceId: string, id: string): P
 }
 
 export function listTemplates(read: Reader, workspaceId: string, input: PageInput & TemplateFilter): Promise<Page<Template>> {
-  return pageOf(
-    input,
-    (slice) => templateRows(read, workspaceId, input, slice),
-    () => countTemplates(read, workspaceId, input),
-    showTemplate,
-  );
+  return pageOfTemplates(read, workspaceId, input, showTemplate);
 }
 
 /** The published versions, newest first. Throws ApiError not_found. */
@@ -206,12 +199,7 @@ export async function listVersions(
   { id, ...page }: PageInput & { id: string },
 ): Promise<Page<TemplateVersion>> {
   const row = await findTemplate(read, workspaceId, id);
-  return pageOf(
-    page,
-    (slice) => versionRows(read, row.id, slice),
-    () => countVersions(read, row.id),
-    (version) => showVersion(row, version),
-  );
+  return pageOfVersions(read, row.id, page, (version) => showVersion(row, version));
 }
 
 /** A version of a template by its id, ready to render; the draft without a number. Throws ApiError not_found or template_error. */

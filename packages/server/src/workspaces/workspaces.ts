@@ -1,7 +1,7 @@
 import type { Page, Workspace } from "@mailsvc/sdk/contract";
-import { desc, eq, lt } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, pageOf } from "../db/pagination.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { createKey } from "../keys/keys.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -36,20 +36,7 @@ export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspac
 
 /** All workspaces of this server, newest first. */
 export function listWorkspaces(read: Reader, input: PageInput): Promise<Page<Workspace>> {
-  const { workspaces: t } = read.t;
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(before === null ? undefined : lt(t.id, before))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t),
-    show,
-  );
+  return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: show });
 }
 
 /** Gives a workspace another name. Throws ApiError not_found. */

@@ -1,7 +1,7 @@
 import type { Activation, ActivationStatus, Page } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
 import { showActivation } from "./show.ts";
 
 /** Activations in a state, as it counts now: where the listing has ended, so has the activation. Of a query that joins listings. */
@@ -27,7 +27,7 @@ export function listActivations(read: Reader, workspaceId: string, now: number, 
     input.agentSlug === undefined ? undefined : eq(l.slug, input.agentSlug),
     statusIs(read, input.status, now),
   );
-  return pageOf(
+  return paginateById(
     input,
     async ({ before, limit, offset }) => {
       const rows = await read
@@ -40,10 +40,7 @@ export function listActivations(read: Reader, workspaceId: string, now: number, 
         .offset(offset);
       return rows.map((row) => ({ id: row.activation.id, ...row }));
     },
-    async () => {
-      const rows = await read.select({ n: count() }).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where);
-      return rows[0]?.n ?? 0;
-    },
+    () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
     (found) => showActivation(found, now),
   );
 }

@@ -1,7 +1,7 @@
 import type { ActivationStatus, ListingActivation, Page } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
 import type { ListingRow } from "../listings/store.ts";
 import { statusIs } from "./list.ts";
 import { showToBuilder } from "./show.ts";
@@ -15,7 +15,7 @@ export function listingActivations(
 ): Promise<Page<ListingActivation>> {
   const { activations: a, listings: l, workspaces: w } = read.t;
   const where = and(eq(a.listingId, listing.id), statusIs(read, input.status, now));
-  return pageOf(
+  return paginateById(
     input,
     async ({ before, limit, offset }) => {
       const rows = await read
@@ -29,10 +29,7 @@ export function listingActivations(
         .offset(offset);
       return rows.map((row) => ({ id: row.activation.id, ...row }));
     },
-    async () => {
-      const rows = await read.select({ n: count() }).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where);
-      return rows[0]?.n ?? 0;
-    },
+    () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
     ({ activation, organizationName }) => showToBuilder({ activation, listing }, organizationName, now),
   );
 }

@@ -1,7 +1,7 @@
 import type { AgentEventState, AgentEventType, Delivery, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import type { EventRow } from "../../webhooks/streams.ts";
 import type { ListingRow } from "../listings/store.ts";
@@ -29,19 +29,7 @@ export function listDeliveries(read: Reader, listing: ListingRow, input: Deliver
     input.type && eq(e.type, input.type),
     input.activationId === undefined ? undefined : eq(e.activationId, input.activationId),
   );
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(e)
-        .where(and(where, before === null ? undefined : lt(e.id, before)))
-        .orderBy(desc(e.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(e, where),
-    showDelivery,
-  );
+  return listPage(read, input, { table: e, where, toItem: showDelivery });
 }
 
 /** An event of a listing. Throws ApiError not_found. */

@@ -1,8 +1,8 @@
 import { AGENT_SCOPE_GRANTS, type CatalogAgent, type contract, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { contains } from "../../db/dialect.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -27,23 +27,9 @@ async function listCatalog(
     or(isNull(t.expiresAt), gt(t.expiresAt, now)),
     search ? or(contains(read.sqlDialect, t.name, search), contains(read.sqlDialect, t.description, search)) : undefined,
   );
-  let mine: ReadonlyMap<string, string> = new Map();
-  return pageOf(
-    input,
-    async ({ before, limit, offset }) => {
-      const rows = await read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset);
-      mine = await findOwnActivations(read, workspaceId, rows);
-      return rows;
-    },
-    () => read.$count(t, where),
-    (row) => showAgent(row, mine.get(row.id) ?? null),
-  );
+  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
+  const mine = await findOwnActivations(read, workspaceId, page.data);
+  return { ...page, data: page.data.map((row) => showAgent(row, mine.get(row.id) ?? null)) };
 }
 
 /** One listed agent. Throws ApiError not_found. */

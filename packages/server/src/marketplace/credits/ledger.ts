@@ -1,7 +1,7 @@
 import type { CreditEntry, CreditKind, CreditTransaction, Page } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, lt, ne, type SQL } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../../schema.ts";
 
@@ -52,7 +52,7 @@ export function listEntries(read: Reader<AgentTables>, workspaceId: string, inpu
     input.activationId === undefined ? undefined : eq(e.activationId, input.activationId),
     input.kind === undefined ? undefined : eq(e.kind, input.kind),
   );
-  return listPage(read, where, input, showEntry);
+  return listPage(read, input, { table: e, where, toItem: showEntry });
 }
 
 /** The transactions of one activation, newest first. */
@@ -67,27 +67,5 @@ export function listTransactions(
     ne(e.kind, "grant"),
     input.runId === undefined ? undefined : eq(e.runId, input.runId),
   );
-  return listPage(read, where, input, showTransaction);
-}
-
-function listPage<Item>(
-  read: Reader<AgentTables>,
-  where: SQL | undefined,
-  input: PageInput,
-  show: (row: EntryRow) => Item,
-): Promise<Page<Item>> {
-  const { creditEntries: e } = read.t;
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(e)
-        .where(and(where, before === null ? undefined : lt(e.id, before)))
-        .orderBy(desc(e.id))
-        .limit(limit)
-        .offset(offset),
-    async () => (await read.select({ n: count() }).from(e).where(where))[0]?.n ?? 0,
-    show,
-  );
+  return listPage(read, input, { table: e, where, toItem: showTransaction });
 }

@@ -1,7 +1,7 @@
 import type { Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import type { AgentTables } from "../../schema.ts";
@@ -35,20 +35,7 @@ export function listFiles<L extends Library, Item>(
   show: (row: FileRow<L>) => Item,
 ): Promise<Page<Item>> {
   const t: AgentTables[Library] = read.t[library];
-  const where = eq(t.workspaceId, workspaceId);
-  return pageOf(
-    input,
-    async ({ before, limit, offset }) =>
-      (await read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset)) as FileRow<L>[],
-    () => read.$count(t, where),
-    show,
-  );
+  return listPage(read, input, { table: t, where: eq(t.workspaceId, workspaceId), toItem: (row) => show(row as FileRow<L>) });
 }
 
 /** Deletes a file, and its contents unless another file has the same. Throws ApiError not_found. */

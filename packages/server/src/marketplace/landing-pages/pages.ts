@@ -1,7 +1,7 @@
 import type { LandingPage, LandingPageStatus, LandingPageSummary, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, lt, or } from "drizzle-orm";
+import { and, eq, getTableColumns, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -66,19 +66,7 @@ export async function listPages<Item>(
     input.status && eq(t.status, input.status),
     input.activationId === undefined ? undefined : eq(t.activationId, input.activationId),
   );
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select(columns)
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    show,
-  );
+  return listPage(read, input, { table: t, columns, where, toItem: show });
 }
 
 /** A page without its content. An agent does not learn which other agent made it. */

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { FORM_FIELDS, type LandingPageSubmission, NewContact, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { findContactByEmail, upsertContact } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -78,19 +78,17 @@ export async function listSubmissions(
   const page = await findPage(read, { workspaceId, activationId: null }, id);
   const { landingPageSubmissions: t } = read.t;
   const where = eq(t.pageId, page.id);
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => ({ id: row.id, contactId: row.contactId, consentText: row.consentText, listId: row.listId, createdAt: iso(row.createdAt) }),
-  );
+  return listPage(read, input, {
+    table: t,
+    where,
+    toItem: (row) => ({
+      id: row.id,
+      contactId: row.contactId,
+      consentText: row.consentText,
+      listId: row.listId,
+      createdAt: iso(row.createdAt),
+    }),
+  });
 }
 
 /** Removes a deleted contact from its sign-ups, which stay as numbers. */

@@ -1,8 +1,8 @@
 import { LISTING_PRICE, type Listing, type ListingState, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, isNull, lt, lte, or } from "drizzle-orm";
+import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -135,19 +135,7 @@ export function listListings(
         ? or(eq(t.state, "EXPIRED"), expired)
         : input.state && eq(t.state, input.state);
   const where = and(eq(t.workspaceId, workspaceId), inState);
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => showListing(row, now),
-  );
+  return listPage(read, input, { table: t, where, toItem: (row) => showListing(row, now) });
 }
 
 function instant(ms: number | null): string | null {

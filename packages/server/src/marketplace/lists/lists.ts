@@ -1,7 +1,7 @@
 import type { AgentContract, ListMetadata, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, isNull, lt, sum } from "drizzle-orm";
+import { and, eq, inArray, isNull, sum } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -25,19 +25,7 @@ interface ListRow {
 async function listListMetadata(read: Reader<AgentTables>, workspaceId: string, input: PageInput): Promise<Page<ListMetadata>> {
   const { lists: t } = read.t;
   const where = whereExisting(read.t, workspaceId);
-  const page = await pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select(readableColumns(read.t))
-        .from(t)
-        .where(and(where, before === null ? undefined : lt(t.id, before)))
-        .orderBy(desc(t.id))
-        .limit(limit)
-        .offset(offset),
-    () => read.$count(t, where),
-    (row) => row,
-  );
+  const page = await listPage(read, input, { table: t, columns: readableColumns(read.t), where, toItem: (row) => row });
   return { ...page, data: await withCounts(read, page.data) };
 }
 

@@ -1,7 +1,7 @@
 import { type AgentMessage, APPROVAL_STATUSES, type ApprovalStatus, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { addTotals, countRows, type PageInput, paginateById } from "../../db/pagination.ts";
 import type { Tables } from "../../schema.ts";
 import { type MessageWithApproval, showMessage } from "./store.ts";
 
@@ -109,7 +109,7 @@ function loadMessages(read: Reader, ids: readonly string[]): Promise<FoundOfAgen
 }
 
 function mergeSources({ read, now }: Search, sources: readonly OrderedSource[], input: PageInput): Promise<Page<AgentMessage>> {
-  return pageOf(
+  return paginateById(
     input,
     async ({ before, limit, offset }) => {
       const newest = ({ table, id, where }: OrderedSource) =>
@@ -126,7 +126,7 @@ function mergeSources({ read, now }: Search, sources: readonly OrderedSource[], 
         .slice(offset, offset + limit);
       return ids.length === 0 ? [] : loadMessages(read, ids);
     },
-    async () => (await Promise.all(sources.map(({ table, where }) => read.$count(table, where)))).reduce((sum, n) => sum + n, 0),
+    async () => addTotals(await Promise.all(sources.map(({ table, where }) => countRows(read, table, where)))),
     ({ agentSlug, agentName, ...found }) => ({ ...showMessage(found, now), agentSlug, agentName }),
   );
 }

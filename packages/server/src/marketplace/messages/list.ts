@@ -1,7 +1,7 @@
 import type { ApprovalStatus, Message, Page } from "@mailsvc/sdk/contract";
-import { and, asc, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageForward, pageOf } from "../../db/pagination.ts";
+import { countQuery, countRows, ONE, type PageInput, paginateAscending, paginateById, type Total } from "../../db/pagination.ts";
 import type { AgentTables } from "../../schema.ts";
 import { showMessage } from "./store.ts";
 
@@ -36,12 +36,12 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
       input.status === undefined ? columns.from(m).leftJoin(p, eq(p.messageId, m.id)) : columns.from(m).innerJoin(p, eq(p.messageId, m.id));
     return rows.where(and(where, also)).orderBy(order).limit(limit).offset(offset);
   };
-  const total = async (): Promise<number> =>
+  const total = (): Promise<Total> =>
     input.status === undefined
-      ? read.$count(m, where)
-      : ((await read.select({ n: count() }).from(p).innerJoin(m, eq(m.id, p.messageId)).where(where))[0]?.n ?? 0);
+      ? countRows(read, m, where)
+      : countQuery(read, read.select(ONE).from(p).innerJoin(m, eq(m.id, p.messageId)).where(where));
   if (afterSequence !== undefined)
-    return pageForward(
+    return paginateAscending(
       input,
       afterSequence,
       async ({ above, limit, offset }) =>
@@ -49,7 +49,7 @@ export function listMessages(read: Reader<AgentTables>, activationId: string, no
       total,
       (row) => showMessage(row, now),
     );
-  return pageOf(
+  return paginateById(
     input,
     async ({ before, limit, offset }) =>
       (await found(before === null ? undefined : lt(m.id, before), desc(m.id), limit, offset)).map((row) => ({

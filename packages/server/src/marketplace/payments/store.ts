@@ -1,7 +1,7 @@
 import type { Payment, PaymentState } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, lt, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { countRows, type PageInput, paginateById } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
@@ -47,7 +47,7 @@ export function listPayments(read: Reader, workspaceId: string, now: number, inp
         ? or(eq(p.state, "EXPIRED"), and(eq(p.state, "PENDING"), lte(p.expiresAt, now)))
         : input.state && eq(p.state, input.state);
   const where = and(eq(p.workspaceId, workspaceId), inState);
-  return pageOf(
+  return paginateById(
     input,
     async ({ before, limit, offset }) => {
       const rows = await read
@@ -60,7 +60,7 @@ export function listPayments(read: Reader, workspaceId: string, now: number, inp
         .offset(offset);
       return rows.map(({ payment, slug }) => ({ id: payment.id, payment, slug }));
     },
-    () => read.$count(p, where),
+    () => countRows(read, p, where),
     ({ payment, slug }) => showPayment(payment, slug, now),
   );
 }

@@ -1,7 +1,7 @@
 import type { Page, Run, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageBySeq, pageOf } from "../../db/pagination.ts";
+import { countRows, listPage, type PageInput, paginateBySeq } from "../../db/pagination.ts";
 import type { AgentTables } from "../../schema.ts";
 import { findRun, type RunKey, showRun, showRunLog } from "./store.ts";
 
@@ -18,19 +18,7 @@ export function listRuns(read: Reader<AgentTables>, activationId: string, overdu
     whereStatus(read.t, input.status, overdue),
     input.since === undefined ? undefined : gte(runs.startedAt, Date.parse(input.since)),
   );
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(runs)
-        .where(and(where, before === null ? undefined : lt(runs.id, before)))
-        .orderBy(desc(runs.id))
-        .limit(limit)
-        .offset(offset),
-    async () => (await read.select({ n: count() }).from(runs).where(where))[0]?.n ?? 0,
-    (row) => showRun(row, overdue),
-  );
+  return listPage(read, input, { table: runs, where, toItem: (row) => showRun(row, overdue) });
 }
 
 /** The log entries of a run, newest first. Throws ApiError not_found. */
@@ -42,7 +30,7 @@ export async function listRunLogs(
   const run = await findRun(read, name, 0);
   const { runLogs } = read.t;
   const where = and(eq(runLogs.run, run.id), input.level === undefined ? undefined : eq(runLogs.level, input.level));
-  return pageBySeq(
+  return paginateBySeq(
     input,
     async ({ below, limit, offset }) => {
       const rows = await read
@@ -54,7 +42,7 @@ export async function listRunLogs(
         .offset(offset);
       return rows.map((row) => ({ seq: row.id, row }));
     },
-    async () => (await read.select({ n: count() }).from(runLogs).where(where))[0]?.n ?? 0,
+    () => countRows(read, runLogs, where),
     ({ row }) => showRunLog(row),
   );
 }

@@ -1,7 +1,7 @@
 import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/contract";
-import { and, count, desc, eq, lt } from "drizzle-orm";
+import { and, count, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import { type PageInput, pageOf } from "../../db/pagination.ts";
+import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -129,19 +129,7 @@ export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: s
 export function listWakeups(read: Reader<AgentTables>, activationId: string, input: PageInput & { status?: WakeupStatus | undefined }) {
   const { wakeups: w } = read.t;
   const where = and(eq(w.activationId, activationId), input.status === undefined ? undefined : eq(w.status, input.status));
-  return pageOf(
-    input,
-    ({ before, limit, offset }) =>
-      read
-        .select()
-        .from(w)
-        .where(and(where, before === null ? undefined : lt(w.id, before)))
-        .orderBy(desc(w.id))
-        .limit(limit)
-        .offset(offset),
-    async () => (await read.select({ n: count() }).from(w).where(where))[0]?.n ?? 0,
-    showWakeup,
-  );
+  return listPage(read, input, { table: w, where, toItem: showWakeup });
 }
 
 /** When a request's wakeup fires, ms. `runAt` has the same limits as `delaySeconds`. Throws ApiError validation_error. */
