@@ -1,5 +1,5 @@
 import Handlebars from "handlebars";
-import { compileBundle, render } from "../../packages/server/src/templates/engine/engine.ts";
+import { compileSet, render } from "../../packages/server/src/templates/engine/engine.ts";
 import { loadParser } from "../../packages/server/src/templates/engine/parser.ts";
 import { call, mailsvc } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
@@ -31,8 +31,8 @@ export const templates: Bench = {
     const html = page();
     const parse = await loadParser();
     const bundle = { slug: "x", subject: "Hello {{ name }}", html, variables: [], isLayout: false, layout: null, partials: new Map() };
-    const ours = compileBundle(parse, { ...bundle, text: "-" });
-    const whole = compileBundle(parse, { ...bundle, text: null });
+    const ours = compileSet(parse, { ...bundle, text: "-" });
+    const whole = compileSet(parse, { ...bundle, text: null });
     const theirs = Handlebars.compile(html);
     if (render(ours, VALUES).html !== theirs(VALUES)) throw new Error("The two do not render the same.");
     // A text grown by appending is in pieces until it is read; reading its bytes is part of sending it.

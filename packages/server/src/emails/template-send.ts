@@ -2,7 +2,7 @@ import { type contract, type HandlerInput, parseAddress, type TemplateSendRespon
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { allowance, ownSubject, renderFor, resolveBySlug, type Sendable } from "../templates/templates.ts";
+import { compileOwnSubject, makeAllowance, renderForSending, resolveBySlug, type Sendable } from "../templates/templates.ts";
 import { type Files, readFiles, send, type Wording } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
@@ -58,13 +58,13 @@ function subjectOf(rendered: string | null): string {
 
 /** What each recipient gets. Recipients who get the same share one wording, so that it is stored once. */
 async function wordingsFor(request: Request, sendable: Sendable): Promise<Map<string, Wording>> {
-  const subject = request.subject === undefined ? undefined : await ownSubject(request.subject);
+  const subject = request.subject === undefined ? undefined : await compileOwnSubject(request.subject);
   const common = request.variables ?? {};
   const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
   const seen = new Map<string, Wording>();
-  const left = allowance();
+  const left = makeAllowance();
   const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
-    const rendered = renderFor(sendable, values, of, left, subject);
+    const rendered = renderForSending(sendable, values, of, left, subject);
     const wording = { subject: subjectOf(rendered.subject), html: rendered.html || null, text: rendered.text || null };
     if (wording.html === null && wording.text === null)
       throw new ApiError("template_error", "With these variables the mail is empty.", {

@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 import type { ErrorDetail, Template } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
-import { misdeclared } from "./engine/values.ts";
+import { findBadDeclarations } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
 
 /** What a version says; the rest of its row is about the version itself. */
 export type Content = Pick<VersionRow, "subject" | "from" | "replyTo" | "html" | "text" | "blocks" | "layout" | "variables">;
 
-type Given = { [F in keyof Content]?: Content[F] | undefined };
+type ContentChanges = { [F in keyof Content]?: Content[F] | undefined };
 
-export const EMPTY: Content = {
+export const EMPTY_CONTENT: Content = {
   subject: null,
   from: null,
   replyTo: null,
@@ -21,7 +21,7 @@ export const EMPTY: Content = {
 };
 
 /** The content with what a request changes of it. Nothing and an empty text are the same. */
-export function changed(before: Content, given: Given): Content {
+export function applyChanges(before: Content, given: ContentChanges): Content {
   const pick = <F extends keyof Content>(field: F): Content[F] => {
     const value = given[field];
     return value === undefined ? before[field] : ((value === "" ? null : value) as Content[F]);
@@ -39,7 +39,7 @@ export function changed(before: Content, given: Given): Content {
 }
 
 /** Names a content by what it says: equal contents have equal hashes, in every workspace and on every server. */
-export function hashOf({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string {
+export function hashContent({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string {
   return hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
 }
 
@@ -51,7 +51,7 @@ export function assertFits({ type, kind }: Pick<Template, "type" | "kind">, cont
   const faults = [
     ...(kind === "JSON_BLOCKS" ? none(["html", "text", "layout"], "A JSON_BLOCKS template") : none(["blocks"], "An HTML template")),
     ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
-    ...misdeclared(content.variables),
+    ...findBadDeclarations(content.variables),
     ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} is written in HTML.` }] : []),
   ];
   if (faults.length > 0) refuse(faults);
@@ -70,7 +70,7 @@ export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, 
 }
 
 /** A slug made of a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   const slug = name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")

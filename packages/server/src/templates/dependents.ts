@@ -1,16 +1,16 @@
 import type { ErrorDetail } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { compileContent, detailsOf } from "./bundles.ts";
+import { compileContent, toErrorDetails } from "./compiled-set.ts";
 import type { Content } from "./content.ts";
-import { BundleFaults } from "./engine/engine.ts";
+import { TemplateFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
-import { type TemplateRow, type Use, usesOf, versionOf } from "./store.ts";
+import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } from "./store.ts";
 
 /** Refuses what would take a layout or partial away from those that use it. Throws ApiError conflict. */
 export async function assertUnused(tx: Tx, row: TemplateRow, what: string): Promise<void> {
   if (!isPart(row)) return;
-  const all = await usesOf(tx, row.workspaceId);
+  const all = await listTemplateUses(tx, row.workspaceId);
   const users = all.filter((t) => t.slug !== row.slug && (t.draftUses.includes(row.slug) || t.publishedUses?.includes(row.slug)));
   if (users.length === 0) return;
   const names = users.slice(0, 5).map((t) => t.slug);
@@ -30,14 +30,14 @@ export async function assertNoneBreaks(tx: Tx, parse: Parse, row: TemplateRow, c
     [row.slug, { slug: row.slug, type: row.type, html: content.html, text: content.text, variables: content.variables }],
   ]);
   const broken: ErrorDetail[] = [];
-  for (const user of usersOf(await usesOf(tx, row.workspaceId), row.slug).slice(0, MAX_CHECKED)) {
-    const theirs = await versionOf(tx, user.id, user.version as number);
+  for (const user of findDependents(await listTemplateUses(tx, row.workspaceId), row.slug).slice(0, MAX_CHECKED)) {
+    const theirs = await findVersionRow(tx, user.id, user.version as number);
     if (!theirs) continue;
     try {
       await compileContent(tx, parse, row.workspaceId, { slug: user.slug, type: user.type, content: theirs }, false, given);
     } catch (error) {
-      if (!(error instanceof BundleFaults)) throw error;
-      const [first] = detailsOf(error.faults);
+      if (!(error instanceof TemplateFaults)) throw error;
+      const [first] = toErrorDetails(error.faults);
       broken.push({ path: user.slug, code: "would_break", message: `${user.slug}: ${first?.path}: ${first?.message}` });
     }
   }
@@ -57,7 +57,7 @@ function isPart({ type }: Pick<TemplateRow, "type">): boolean {
 }
 
 /** Published templates that use a part, directly or by way of other parts. */
-function usersOf(all: readonly Use[], slug: string): Use[] {
+function findDependents(all: readonly TemplateUse[], slug: string): TemplateUse[] {
   const reached = new Set([slug]);
   for (let before = 0; before !== reached.size; ) {
     before = reached.size;

@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "./engine/parser.ts";
-import { detailFor, getBySlug, preview, renderSources, resolveVersion } from "./sendable.ts";
+import { getBySlug, getDetail, preview, renderSources, resolveVersion } from "./sending.ts";
 import { DRAFT } from "./store.ts";
 import {
   createTemplate,
@@ -22,7 +22,7 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
   get: async ({ id, version }, { read, workspaceId }) => {
     const row = await findTemplate(read, workspaceId, id);
-    return detailFor(read, row, await findVersion(read, row, version ?? DRAFT));
+    return getDetail(read, row, await findVersion(read, row, version ?? DRAFT));
   },
   update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse) },
   delete: ({ id }, { tx, workspaceId }) => deleteTemplate(tx, workspaceId, id),

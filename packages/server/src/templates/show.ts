@@ -39,8 +39,8 @@ export const BLOCKS_ERROR = "A template of kind JSON_BLOCKS cannot be rendered."
 const NOTHING: Rendered = { subject: null, html: null, text: null, missing: [] };
 
 /** A template with its content; `compiled` is why not, where it cannot be compiled. */
-export function detailOf(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail {
-  const { subject, html, text, error } = shownWith(row, compiled);
+export function showDetail(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail {
+  const { subject, html, text, error } = renderForDisplay(row, compiled);
   return {
     ...showTemplate(row),
     shownVersion: version.version === DRAFT ? null : version.version,
@@ -75,7 +75,7 @@ export function showBySlug(row: TemplateRow, version: VersionRow, compiled: Comp
 }
 
 /** What a template looks like with its defaults, or why it cannot be shown. */
-function shownWith(row: TemplateRow, compiled: Compiled | string): Rendered & { error: string | null } {
+function renderForDisplay(row: TemplateRow, compiled: Compiled | string): Rendered & { error: string | null } {
   if (row.kind === "JSON_BLOCKS") return { ...NOTHING, error: BLOCKS_ERROR };
   if (typeof compiled === "string") return { ...NOTHING, error: compiled };
   try {

@@ -13,7 +13,7 @@ export const DRAFT = 0;
 
 const ph = sql.placeholder;
 
-export async function templateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
+export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
   const { templates: t } = q.t;
   const [row] = await q
     .select()
@@ -23,7 +23,7 @@ export async function templateById(q: Tx | Reader, workspaceId: string, id: stri
 }
 
 /** Prepared: each send asks for its template and for whatever that uses. */
-export async function templateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
+export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
   const [row] = await q
     .prepared("template_by_slug", (build, { templates: t }) =>
       build
@@ -36,7 +36,7 @@ export async function templateBySlug(q: Tx | Reader, workspaceId: string, slug: 
   return row ?? null;
 }
 
-export async function versionOf(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {
+export async function findVersionRow(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {
   const [row] = await q
     .prepared("template_version", (build, { templateVersions: t }) =>
       build
@@ -83,15 +83,15 @@ export async function deleteTemplateRows(tx: Tx, id: string): Promise<void> {
 }
 
 /** Forgets published versions before `oldest`. */
-export async function forgetVersions(tx: Tx, templateId: string, oldest: number): Promise<void> {
+export async function deleteOldVersions(tx: Tx, templateId: string, oldest: number): Promise<void> {
   const { templateVersions: t } = tx.t;
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
 }
 
-export type Use = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
+export type TemplateUse = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
 
 /** Every template of a workspace with the slugs it uses: to find who uses a layout or partial. */
-export async function usesOf(q: Tx | Reader, workspaceId: string): Promise<Use[]> {
+export async function listTemplateUses(q: Tx | Reader, workspaceId: string): Promise<TemplateUse[]> {
   const { templates: t } = q.t;
   return q
     .select({
@@ -116,19 +116,19 @@ export interface TemplateFilter {
 }
 
 /** A page of templates, newest first. */
-export function pageOfTemplates<Item>(
+export function listTemplateRows<Item>(
   q: Reader,
   workspaceId: string,
   input: PageInput & TemplateFilter,
   toItem: (row: TemplateRow) => Item,
 ): Promise<Page<Item>> {
-  return listPage(q, input, { table: q.t.templates, where: matching(q, workspaceId, input), toItem });
+  return listPage(q, input, { table: q.t.templates, where: buildFilter(q, workspaceId, input), toItem });
 }
 
 export type VersionHead = Pick<VersionRow, "id" | "version" | "subject" | "restoredFrom" | "createdAt">;
 
 /** A page of the published versions of a template, newest first. */
-export function pageOfVersions<Item>(
+export function listVersionRows<Item>(
   q: Reader,
   templateId: string,
   input: PageInput,
@@ -136,10 +136,10 @@ export function pageOfVersions<Item>(
 ): Promise<Page<Item>> {
   const { templateVersions: t } = q.t;
   const columns = { id: t.id, version: t.version, subject: t.subject, restoredFrom: t.restoredFrom, createdAt: t.createdAt };
-  return listPage(q, input, { table: t, columns, where: published(q, templateId), toItem });
+  return listPage(q, input, { table: t, columns, where: isPublishedVersion(q, templateId), toItem });
 }
 
-function matching(q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) {
+function buildFilter(q: Reader, workspaceId: string, { search, category, type, status }: TemplateFilter) {
   const { templates: t } = q.t;
   return and(
     eq(t.workspaceId, workspaceId),
@@ -150,7 +150,7 @@ function matching(q: Reader, workspaceId: string, { search, category, type, stat
   );
 }
 
-function published(q: Reader, templateId: string) {
+function isPublishedVersion(q: Reader, templateId: string) {
   const { templateVersions: t } = q.t;
   return and(eq(t.templateId, templateId), sql`${t.version} <> ${DRAFT}`);
 }

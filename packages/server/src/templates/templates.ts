@@ -5,42 +5,42 @@ import { UniqueViolation } from "../db/errors.ts";
 import type { PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import { compileContent, faultError } from "./bundles.ts";
-import { assertComplete, assertFits, type Content, changed, EMPTY, hashOf, slugOf } from "./content.ts";
+import { compileContent, toApiError } from "./compiled-set.ts";
+import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
 import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
-import { resolveVersion, type Sendable } from "./sendable.ts";
-import { detailOf, showTemplate, showVersion } from "./show.ts";
+import { resolveVersion, type Sendable } from "./sending.ts";
+import { showDetail, showTemplate, showVersion } from "./show.ts";
 import {
   DRAFT,
+  deleteOldVersions,
   deleteTemplateRows,
-  forgetVersions,
+  findTemplateById,
+  findVersionRow,
   insertTemplate,
   insertVersion,
-  pageOfTemplates,
-  pageOfVersions,
+  listTemplateRows,
+  listVersionRows,
   replaceDraft,
   type TemplateFilter,
   type TemplateRow,
-  templateById,
   updateTemplate,
   type VersionRow,
-  versionOf,
 } from "./store.ts";
 
 type Endpoints = typeof contract.templates;
 
 /** A template by its id. Throws ApiError not_found. */
 export async function findTemplate(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> {
-  const row = await templateById(q, workspaceId, id);
+  const row = await findTemplateById(q, workspaceId, id);
   if (!row) throw notFound("template", id);
   return row;
 }
 
 /** The draft of a template, or one of its published versions. Throws ApiError not_found. */
 export async function findVersion(q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> {
-  const found = await versionOf(q, row.id, version);
+  const found = await findVersionRow(q, row.id, version);
   if (!found)
     throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, {
       hint: `See: mailsvc templates versions ${row.id}`,
@@ -57,11 +57,11 @@ export async function createTemplate(
   parse: Parse,
 ): Promise<TemplateDetail> {
   const now = deps.clock.now();
-  const content = changed(EMPTY, input);
+  const content = applyChanges(EMPTY_CONTENT, input);
   const head: TemplateRow = {
     id: deps.ids("tpl"),
     workspaceId,
-    slug: input.slug ?? slugOf(input.name),
+    slug: input.slug ?? toSlug(input.name),
     name: input.name,
     description: input.description ?? null,
     category: input.category ?? null,
@@ -72,24 +72,24 @@ export async function createTemplate(
     version: null,
     publishedHash: null,
     publishedUses: null,
-    draftHash: hashOf(content),
+    draftHash: hashContent(content),
     draftUses: [],
     createdAt: now,
     updatedAt: now,
     publishedAt: null,
   };
-  const compiled = await check(tx, parse, head, content, true);
+  const compiled = await checkContent(tx, parse, head, content, true);
   const published = input.publish ? await publishContent(tx, deps, parse, head, content) : {};
   const row = { ...head, draftUses: [...compiled.uses], ...published };
   try {
     await insertTemplate(tx, row);
   } catch (error) {
-    if (error instanceof UniqueViolation) throw taken(row.slug);
+    if (error instanceof UniqueViolation) throw slugTaken(row.slug);
     throw error;
   }
-  const draft = versionRow(deps, row.id, DRAFT, content, null);
+  const draft = buildVersionRow(deps, row.id, DRAFT, content, null);
   await insertVersion(tx, draft);
-  return detailOf(row, draft, compiled);
+  return showDetail(row, draft, compiled);
 }
 
 /** Changes the draft and what is known about a template, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
@@ -106,14 +106,14 @@ export async function updateDraft(
   const type = input.type ?? row.type;
   if (slug !== row.slug || type !== row.type) await assertUnused(tx, row, slug === row.slug ? "of another type" : "renamed");
   const before = await findVersion(tx, row, DRAFT);
-  const content = changed(before, input);
+  const content = applyChanges(before, input);
   const next = { ...row, slug, type };
-  const compiled = await check(tx, parse, next, content, true);
-  const draft = { ...versionRow(deps, row.id, DRAFT, content, null), id: before.id };
+  const compiled = await checkContent(tx, parse, next, content, true);
+  const draft = { ...buildVersionRow(deps, row.id, DRAFT, content, null), id: before.id };
   if (draft.hash !== before.hash) await replaceDraft(tx, draft);
   const publishing = input.publish && draft.hash !== row.publishedHash;
   const published = publishing ? await publishContent(tx, deps, parse, next, content) : {};
-  const changedRow = await store(tx, row, {
+  const changedRow = await saveTemplate(tx, row, {
     slug,
     type,
     name: input.name ?? row.name,
@@ -125,7 +125,7 @@ export async function updateDraft(
     updatedAt: deps.clock.now(),
     ...published,
   });
-  return detailOf(changedRow, draft, compiled);
+  return showDetail(changedRow, draft, compiled);
 }
 
 /** Publishes the draft. What is published already stays as it is. Throws ApiError not_found, validation_error or conflict. */
@@ -139,8 +139,8 @@ export async function publishDraft(
   const row = await findTemplate(tx, workspaceId, id);
   assertRevision(row, revision);
   if (row.publishedHash === row.draftHash) return showTemplate(row);
-  const published = await publishContent(tx, deps, parse, row, changed(await findVersion(tx, row, DRAFT), {}));
-  return showTemplate(await store(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
+  const published = await publishContent(tx, deps, parse, row, applyChanges(await findVersion(tx, row, DRAFT), {}));
+  return showTemplate(await saveTemplate(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
 }
 
 /** Publishes an earlier version again. The draft follows unless it has changes of its own. Throws ApiError not_found, validation_error or conflict. */
@@ -155,15 +155,15 @@ export async function rollBack(
   assertRevision(row, revision);
   const earlier = await findVersion(tx, row, version);
   if (earlier.hash === row.publishedHash) return showTemplate(row);
-  const content = changed(earlier, {});
+  const content = applyChanges(earlier, {});
   const published = await publishContent(tx, deps, parse, row, content, version);
   const follows = row.draftHash === row.publishedHash;
   if (follows) {
     const draft = await findVersion(tx, row, DRAFT);
-    await replaceDraft(tx, { ...versionRow(deps, row.id, DRAFT, content, null), id: draft.id });
+    await replaceDraft(tx, { ...buildVersionRow(deps, row.id, DRAFT, content, null), id: draft.id });
   }
   return showTemplate(
-    await store(tx, row, {
+    await saveTemplate(tx, row, {
       ...published,
       ...(follows && { draftHash: earlier.hash, draftUses: published.publishedUses ?? [] }),
       revision: row.revision + 1,
@@ -177,7 +177,7 @@ export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: str
   const row = await findTemplate(tx, workspaceId, id);
   if (row.status === status) return showTemplate(row);
   if (status === "INACTIVE") await assertUnused(tx, row, "archived");
-  return showTemplate(await store(tx, row, { status, revision: row.revision + 1, updatedAt: deps.clock.now() }));
+  return showTemplate(await saveTemplate(tx, row, { status, revision: row.revision + 1, updatedAt: deps.clock.now() }));
 }
 
 /** Deletes a template with all its versions. Throws ApiError not_found or conflict. */
@@ -189,7 +189,7 @@ export async function deleteTemplate(tx: Tx, workspaceId: string, id: string): P
 }
 
 export function listTemplates(read: Reader, workspaceId: string, input: PageInput & TemplateFilter): Promise<Page<Template>> {
-  return pageOfTemplates(read, workspaceId, input, showTemplate);
+  return listTemplateRows(read, workspaceId, input, showTemplate);
 }
 
 /** The published versions, newest first. Throws ApiError not_found. */
@@ -199,7 +199,7 @@ export async function listVersions(
   { id, ...page }: PageInput & { id: string },
 ): Promise<Page<TemplateVersion>> {
   const row = await findTemplate(read, workspaceId, id);
-  return pageOfVersions(read, row.id, page, (version) => showVersion(row, version));
+  return listVersionRows(read, row.id, page, (version) => showVersion(row, version));
 }
 
 /** A version of a template by its id, ready to render; the draft without a number. Throws ApiError not_found or template_error. */
@@ -208,10 +208,10 @@ export async function resolveById(read: Reader, workspaceId: string, id: string,
   return resolveVersion(read, row, await findVersion(read, row, version));
 }
 
-export { allowance } from "./engine/engine.ts";
-export { ownSubject, renderFor, resolveBySlug, type Sendable } from "./sendable.ts";
+export { makeAllowance } from "./engine/engine.ts";
+export { compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 
-function taken(slug: string): ApiError {
+function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `There is a template ${slug} already.`, {
     details: [{ path: "slug", code: "taken", message: `The slug ${slug} is taken; choose another, or update that template.` }],
   });
@@ -225,7 +225,7 @@ function assertRevision(row: TemplateRow, revision: number | undefined): void {
 }
 
 /** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
-async function check(
+async function checkContent(
   tx: Tx,
   parse: Parse,
   row: Pick<TemplateRow, "workspaceId" | "slug" | "type" | "kind">,
@@ -236,17 +236,17 @@ async function check(
   try {
     return await compileContent(tx, parse, row.workspaceId, { slug: row.slug, type: row.type, content }, drafts);
   } catch (error) {
-    throw faultError("validation_error", error);
+    throw toApiError("validation_error", error);
   }
 }
 
-function versionRow(deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow {
+function buildVersionRow(deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow {
   return {
     templateId,
     version,
     id: deps.ids("tver"),
     ...content,
-    hash: hashOf(content),
+    hash: hashContent(content),
     restoredFrom,
     createdAt: deps.clock.now(),
   };
@@ -262,20 +262,20 @@ async function publishContent(
   restoredFrom: number | null = null,
 ): Promise<Partial<TemplateRow>> {
   assertComplete(row, content);
-  const { uses } = await check(tx, parse, row, content, false);
+  const { uses } = await checkContent(tx, parse, row, content, false);
   await assertNoneBreaks(tx, parse, row, content);
   const version = (row.version ?? 0) + 1;
-  const written = versionRow(deps, row.id, version, content, restoredFrom);
+  const written = buildVersionRow(deps, row.id, version, content, restoredFrom);
   await insertVersion(tx, written);
-  await forgetVersions(tx, row.id, version - TEMPLATE_LIMITS.versions + 1);
+  await deleteOldVersions(tx, row.id, version - TEMPLATE_LIMITS.versions + 1);
   return { version, publishedHash: written.hash, publishedUses: [...uses], publishedAt: written.createdAt };
 }
 
-async function store(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<TemplateRow> {
+async function saveTemplate(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<TemplateRow> {
   try {
     if (await updateTemplate(tx, row, patch)) return { ...row, ...patch };
   } catch (error) {
-    if (error instanceof UniqueViolation) throw taken(patch.slug ?? row.slug);
+    if (error instanceof UniqueViolation) throw slugTaken(patch.slug ?? row.slug);
     throw error;
   }
   throw new ApiError("conflict", "The template was changed at the same moment. Read it again.", {

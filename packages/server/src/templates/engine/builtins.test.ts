@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { RenderError } from "./compile.ts";
-import { compileBundle, MissingVariables, render } from "./engine.ts";
+import { compileSet, MissingVariables, render } from "./engine.ts";
 import { loadParser } from "./parser.ts";
 
 const parse = await loadParser();
 const compile = (text: string) =>
-  compileBundle(parse, { slug: "x", subject: null, html: null, text, variables: [], isLayout: false, layout: null, partials: new Map() });
+  compileSet(parse, { slug: "x", subject: null, html: null, text, variables: [], isLayout: false, layout: null, partials: new Map() });
 const out = (text: string, values: Record<string, unknown> = {}) => render(compile(text), values).text;
 
 const AT = "2026-03-01T15:04:05Z";

@@ -21,15 +21,16 @@ export interface Helper {
 }
 
 /** Whether `{{#if}}` takes a value as true: as Handlebars does, so an empty list is not. */
-export function isTrue(value: unknown): boolean {
+export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
 /** A value as text. Throws HelperError for lists and objects. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
-  if (typeof value === "object") throw new HelperError(`is ${kindOf(value)}, which has no text; name one of its fields, or use {{#each}}.`);
+  if (typeof value === "object")
+    throw new HelperError(`is ${describeKind(value)}, which has no text; name one of its fields, or use {{#each}}.`);
   return String(value);
 }
 
@@ -60,50 +61,50 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map<string, Helper>([
       run: ([value, other]) => (value === undefined || value === null || value === "" ? other : value),
     },
   ],
-  ["upper", text((t) => t.toUpperCase())],
-  ["lower", text((t) => t.toLowerCase())],
-  ["capitalize", text((t) => t.replace(/^./u, (c) => c.toUpperCase()))],
-  ["urlEncode", text((t) => encodeURIComponent(t))],
+  ["upper", makeTextHelper((t) => t.toUpperCase())],
+  ["lower", makeTextHelper((t) => t.toLowerCase())],
+  ["capitalize", makeTextHelper((t) => t.replace(/^./u, (c) => c.toUpperCase()))],
+  ["urlEncode", makeTextHelper((t) => encodeURIComponent(t))],
   ["truncate", { min: 2, max: 2, named: ["end"], takes: "string", run: truncate }],
   ["date", { min: 1, max: 2, named: ["style", "locale", "timeZone"], takes: "date", cost: FORMAT_COST, run: date }],
   ["number", { min: 1, max: 1, named: ["decimals", "locale"], takes: "number", cost: FORMAT_COST, run: number }],
   ["currency", { min: 1, max: 2, named: ["code", "locale"], takes: "number", cost: FORMAT_COST, run: currency }],
   ["join", { min: 1, max: 2, named: [], takes: "array", run: join }],
   ["count", { min: 1, max: 1, named: [], takes: "array", run: count }],
-  ["eq", comparison(([a, b]) => same(a, b), true)],
-  ["ne", comparison(([a, b]) => !same(a, b), true)],
-  ["lt", comparison((args) => order(args) < 0, false)],
-  ["lte", comparison((args) => order(args) <= 0, false)],
-  ["gt", comparison((args) => order(args) > 0, false)],
-  ["gte", comparison((args) => order(args) >= 0, false)],
-  ["and", { min: 2, max: 10, named: [], lenient: true, takes: "any", run: (args) => args.every(isTrue) }],
-  ["or", { min: 2, max: 10, named: [], lenient: true, takes: "any", run: (args) => args.some(isTrue) }],
-  ["not", { min: 1, max: 1, named: [], lenient: true, takes: "any", run: ([value]) => !isTrue(value) }],
+  ["eq", makeComparison(([a, b]) => isSame(a, b), true)],
+  ["ne", makeComparison(([a, b]) => !isSame(a, b), true)],
+  ["lt", makeComparison((args) => compare(args) < 0, false)],
+  ["lte", makeComparison((args) => compare(args) <= 0, false)],
+  ["gt", makeComparison((args) => compare(args) > 0, false)],
+  ["gte", makeComparison((args) => compare(args) >= 0, false)],
+  ["and", { min: 2, max: 10, named: [], lenient: true, takes: "any", run: (args) => args.every(isTruthy) }],
+  ["or", { min: 2, max: 10, named: [], lenient: true, takes: "any", run: (args) => args.some(isTruthy) }],
+  ["not", { min: 1, max: 1, named: [], lenient: true, takes: "any", run: ([value]) => !isTruthy(value) }],
 ]);
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   return value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value;
 }
 
-function numberOf(value: unknown): number {
+function toNumber(value: unknown): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number)) throw new HelperError("is not a number.");
   return number;
 }
 
-function dateOf(value: unknown): Date {
+function toDate(value: unknown): Date {
   const date = new Date(typeof value === "string" || typeof value === "number" ? value : Number.NaN);
   if (Number.isNaN(date.getTime())) throw new HelperError("is not a date; an ISO 8601 text or milliseconds since 1970 is needed.");
   return date;
 }
 
-function wholeOf(value: unknown, name: string, max: number): number {
-  const number = numberOf(value);
+function toWholeNumber(value: unknown, name: string, max: number): number {
+  const number = toNumber(value);
   if (!Number.isInteger(number) || number < 0 || number > max) throw new HelperError(`${name} must be a whole number from 0 to ${max}.`);
   return number;
 }
 
-function kept<F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, make: () => F): F {
+function getFormat<F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, make: () => F): F {
   const before = formats.get(key);
   if (before) return before as F;
   if (formats.size >= MAX_FORMATS) formats.clear();
@@ -117,41 +118,43 @@ function kept<F extends Intl.DateTimeFormat | Intl.NumberFormat>(key: string, ma
   return made;
 }
 
-function wordOf(value: unknown, fallback: string, name: string): string {
+function toOption(value: unknown, fallback: string, name: string): string {
   if (value === undefined || value === null) return fallback;
   if (typeof value !== "string" || value.length > 64) throw new HelperError(`${name} must be a short text.`);
   return value;
 }
 
 function date(args: readonly unknown[], named: Named): string {
-  const style = wordOf(args[1] ?? named["style"], "long", "style");
-  const value = dateOf(args[0]);
+  const style = toOption(args[1] ?? named["style"], "long", "style");
+  const value = toDate(args[0]);
   if (style === "iso") return value.toISOString().slice(0, 10);
   const options = Object.hasOwn(STYLES, style) ? STYLES[style] : undefined;
   if (!options) throw new HelperError(`has no style ${JSON.stringify(style)}; there are ${[...Object.keys(STYLES), "iso"].join(", ")}.`);
-  const locale = wordOf(named["locale"], "en", "locale");
-  const timeZone = wordOf(named["timeZone"], "UTC", "timeZone");
-  return kept(`d ${style} ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(value);
+  const locale = toOption(named["locale"], "en", "locale");
+  const timeZone = toOption(named["timeZone"], "UTC", "timeZone");
+  return getFormat(`d ${style} ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(value);
 }
 
 function number([value]: readonly unknown[], named: Named): string {
-  const locale = wordOf(named["locale"], "en", "locale");
-  const digits = named["decimals"] === undefined ? undefined : wholeOf(named["decimals"], "decimals", 20);
+  const locale = toOption(named["locale"], "en", "locale");
+  const digits = named["decimals"] === undefined ? undefined : toWholeNumber(named["decimals"], "decimals", 20);
   const options = digits === undefined ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return kept(`n ${digits} ${locale}`, () => new Intl.NumberFormat(locale, options)).format(numberOf(value));
+  return getFormat(`n ${digits} ${locale}`, () => new Intl.NumberFormat(locale, options)).format(toNumber(value));
 }
 
 function currency(args: readonly unknown[], named: Named): string {
-  const code = wordOf(args[1] ?? named["code"], "USD", "code");
-  const locale = wordOf(named["locale"], "en", "locale");
-  return kept(`c ${code} ${locale}`, () => new Intl.NumberFormat(locale, { style: "currency", currency: code })).format(numberOf(args[0]));
+  const code = toOption(args[1] ?? named["code"], "USD", "code");
+  const locale = toOption(named["locale"], "en", "locale");
+  return getFormat(`c ${code} ${locale}`, () => new Intl.NumberFormat(locale, { style: "currency", currency: code })).format(
+    toNumber(args[0]),
+  );
 }
 
 function truncate([value, length]: readonly unknown[], named: Named): string {
-  const text = textOf(value);
-  const limit = wholeOf(length, "the length", 100_000);
+  const text = toText(value);
+  const limit = toWholeNumber(length, "the length", 100_000);
   if (text.length <= limit) return text;
-  const end = wordOf(named["end"], "…", "end");
+  const end = toOption(named["end"], "…", "end");
   // Whole characters only: half of an emoji is none.
   const cut = text.slice(0, Math.max(0, limit - end.length));
   return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}${end}`;
@@ -159,7 +162,7 @@ function truncate([value, length]: readonly unknown[], named: Named): string {
 
 function join([list, between]: readonly unknown[]): string {
   if (!Array.isArray(list)) throw new HelperError("is not a list.");
-  return list.map(textOf).join(between === undefined ? ", " : textOf(between));
+  return list.map(toText).join(between === undefined ? ", " : toText(between));
 }
 
 function count([value]: readonly unknown[]): number {
@@ -168,27 +171,27 @@ function count([value]: readonly unknown[]): number {
   throw new HelperError("is not a list.");
 }
 
-function same(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   return a === b || (a === null && b === undefined) || (a === undefined && b === null);
 }
 
 /** Compares two numbers, or two texts. */
-function order([a, b]: readonly unknown[]): number {
+function compare([a, b]: readonly unknown[]): number {
   if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
-  return numberOf(a) - numberOf(b);
+  return toNumber(a) - toNumber(b);
 }
 
-function text(change: (text: string) => string): Helper {
+function makeTextHelper(change: (text: string) => string): Helper {
   return {
     min: 1,
     max: 1,
     named: [],
     takes: "string",
-    run: ([value]) => change(textOf(value)),
+    run: ([value]) => change(toText(value)),
   };
 }
 
-function comparison(holds: (args: readonly unknown[]) => boolean, lenient: boolean): Helper {
+function makeComparison(holds: (args: readonly unknown[]) => boolean, lenient: boolean): Helper {
   return {
     min: 2,
     max: 2,

@@ -1,6 +1,6 @@
 import { decodeAttribute, escapeHtml } from "../../html/escape.ts";
 import { isSafeUrl } from "../../html/urls.ts";
-import { HELPERS, HelperError, isTrue, textOf } from "./builtins.ts";
+import { HELPERS, HelperError, isTruthy, toText } from "./builtins.ts";
 import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
 
 /** What one rendering may use up, so that no template and no variables can keep the server busy. */
@@ -56,12 +56,12 @@ type Eval = (scope: Scope, run: Run) => unknown;
 /** Runs nodes one after the other. */
 export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
   run.steps -= ops.length;
-  if (run.steps < 0) tooMuch(null);
+  if (run.steps < 0) failTooMuchWork(null);
   for (let i = 0; i < ops.length; i += 1) (ops[i] as Op)(scope, run);
 }
 
 /** What a source is put together with. */
-export interface Parts {
+export interface Includes {
   /** The nodes of a partial. */
   partial(slug: string, at: Place): readonly Op[];
   /** Of a layout: its content. */
@@ -69,68 +69,68 @@ export interface Parts {
 }
 
 /** Turns nodes into functions, once; running them is all that rendering does. */
-export function compileNodes(nodes: readonly Node[], role: Role, parts: Parts): readonly Op[] {
+export function compileNodes(nodes: readonly Node[], role: Role, parts: Includes): readonly Op[] {
   return nodes.map((node) => compileNode(node, role, parts));
 }
 
-function tooMuch(at: Place | null): never {
+function failTooMuchWork(at: Place | null): never {
   throw new RenderError("too_much_work", `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps; loop over less.`, at);
 }
 
-function tooLong(): never {
+function failTooLong(): never {
   throw new RenderError("output_too_large", `The rendered text is longer than ${BUDGET.output / 1024 / 1024} MB.`);
 }
 
-function outer(scope: Scope, up: number): Scope {
+function getOuterScope(scope: Scope, up: number): Scope {
   let at = scope;
   for (let i = 0; i < up && at.parent; i += 1) at = at.parent;
   return at;
 }
 
 /** A field of a value: its own fields only, never what it inherits. */
-function field(value: unknown, name: string): unknown {
+function getField(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-function labelOf(scope: Scope): string {
+function getScopeName(scope: Scope): string {
   if (!scope.about || !scope.parent) return "";
-  const name = fullName(scope.about, scope.parent);
+  const name = getFullName(scope.about, scope.parent);
   return scope.index < 0 ? name : typeof scope.key === "number" ? `${name}[${scope.key}]` : `${name}.${scope.key}`;
 }
 
-function fullName(path: Path, from: Scope): string {
-  const scope = outer(from, path.up);
+function getFullName(path: Path, from: Scope): string {
+  const scope = getOuterScope(from, path.up);
   const [head = "", ...rest] = path.names;
   const alias = path.from === "root" ? undefined : scope.aliases?.get(head);
   if (alias !== undefined) return [alias, ...rest].join(".");
-  const base = path.from === "root" ? "" : labelOf(scope);
+  const base = path.from === "root" ? "" : getScopeName(scope);
   return [...(base === "" ? [] : [base]), ...path.names].join(".");
 }
 
-function noteMissing(path: Path, scope: Scope, run: Run): string {
-  const name = fullName(path, scope);
+function recordMissing(path: Path, scope: Scope, run: Run): string {
+  const name = getFullName(path, scope);
   if (name === "" || run.optional.has(name.replace(/\[\d+\]/g, "[]"))) return "";
   if (run.missing.size < MAX_MISSING) run.missing.add(name);
   return run.lenient ? `{{${path.text}}}` : "";
 }
 
 function readPath({ names, from, up }: Path): Eval {
-  if (from === "index") return (scope) => outer(scope, up).index;
-  if (from === "key") return (scope) => outer(scope, up).key;
-  if (from === "first") return (scope) => outer(scope, up).index === 0;
-  if (from === "last") return (scope) => outer(scope, up).last;
+  if (from === "index") return (scope) => getOuterScope(scope, up).index;
+  if (from === "key") return (scope) => getOuterScope(scope, up).key;
+  if (from === "first") return (scope) => getOuterScope(scope, up).index === 0;
+  if (from === "last") return (scope) => getOuterScope(scope, up).last;
   const [only] = names;
   // Nearly all there are: a name, straight from the block's value.
-  if (from === "here" && up === 0 && names.length === 1 && only !== undefined) return (scope) => field(scope.value, only);
+  if (from === "here" && up === 0 && names.length === 1 && only !== undefined) return (scope) => getField(scope.value, only);
   return (scope, run) => {
-    let value = from === "root" ? run.root.value : outer(scope, up).value;
-    for (const name of names) value = field(value, name);
+    let value = from === "root" ? run.root.value : getOuterScope(scope, up).value;
+    for (const name of names) value = getField(value, name);
     return value;
   };
 }
 
 // What looking at a value costs beyond a step: texts by their length, lists by theirs.
-function weight(value: unknown): number {
+function costOf(value: unknown): number {
   return typeof value === "string" ? value.length >> 6 : Array.isArray(value) ? value.length : 0;
 }
 
@@ -147,19 +147,19 @@ function compileCall(call: Call, lenientContext: boolean): Eval {
     let cost = helper.cost ?? 1;
     for (const arg of args) {
       const value = arg(scope, run);
-      cost += weight(value);
+      cost += costOf(value);
       values.push(value);
     }
     const options: Record<string, unknown> = {};
     for (const [name, value] of named) options[name] = value(scope, run);
     run.steps -= cost;
-    if (run.steps < 0) tooMuch(call.at);
+    if (run.steps < 0) failTooMuchWork(call.at);
     // With an argument missing there is nothing to compute; that it is missing has been noted.
     if (!helper.lenient && values.some((value) => value === undefined))
       return run.missing.size > missing && run.lenient && !lenientContext ? `{{${what}}}` : "";
     try {
       const result = helper.run(values, options);
-      run.steps -= weight(result);
+      run.steps -= costOf(result);
       return result;
     } catch (error) {
       if (error instanceof HelperError) throw new RenderError("wrong_value", `{{${call.helper}}}: ${what} ${error.message}`, call.at);
@@ -176,14 +176,14 @@ function compileExpression(expression: Expression, lenient: boolean): Eval {
   if (lenient) return read;
   return (scope, run) => {
     const value = read(scope, run);
-    if (value === undefined) noteMissing(expression, scope, run);
+    if (value === undefined) recordMissing(expression, scope, run);
     return value;
   };
 }
 
-function shown(value: unknown, node: PutNode): string {
+function toOutput(value: unknown, node: PutNode): string {
   try {
-    return textOf(value);
+    return toText(value);
   } catch (error) {
     const what = node.value.kind === "path" ? node.value.text : "This";
     throw new RenderError("wrong_value", `${what} ${(error as Error).message}`, node.at);
@@ -197,11 +197,11 @@ function compilePut(node: PutNode, role: Role): Op {
   const { address } = node;
   return (scope, run) => {
     let value = read(scope, run);
-    if (value === undefined && path) value = noteMissing(path, scope, run);
-    const text = typeof value === "string" ? value : shown(value, node);
+    if (value === undefined && path) value = recordMissing(path, scope, run);
+    const text = typeof value === "string" ? value : toOutput(value, node);
     run.out += asItIs ? text : escapeHtml(text);
     if (address !== undefined) checkUrl(run, address, text, path?.text ?? "This", node.at);
-    if (run.out.length > BUDGET.output) tooLong();
+    if (run.out.length > BUDGET.output) failTooLong();
   };
 }
 
@@ -219,7 +219,7 @@ function lastValue(html: string): string {
   return html.slice(Math.max(...starts, -1) + 1);
 }
 
-function compileEach(node: ScopeNode, role: Role, parts: Parts): Op {
+function compileEach(node: ScopeNode, role: Role, parts: Includes): Op {
   const read = compileExpression(node.value, node.hasElse);
   const about = node.value.kind === "path" ? node.value : null;
   const body = compileNodes(node.body, role, parts);
@@ -236,11 +236,11 @@ function compileEach(node: ScopeNode, role: Role, parts: Parts): Op {
       return;
     }
     const cost = body.length + 1;
-    if (length * cost > run.steps) tooMuch(node.at);
+    if (length * cost > run.steps) failTooMuchWork(node.at);
     const scope: Scope = { value: undefined, parent, about, index: 0, key: 0, last: false };
     for (let i = 0; i < length; i += 1) {
       const key = keys ? (keys[i] as string) : i;
-      scope.value = list ? list[i] : field(value, key as string);
+      scope.value = list ? list[i] : getField(value, key as string);
       scope.index = i;
       scope.key = key;
       scope.last = i === length - 1;
@@ -250,19 +250,19 @@ function compileEach(node: ScopeNode, role: Role, parts: Parts): Op {
   };
 }
 
-function compileWith(node: ScopeNode, role: Role, parts: Parts): Op {
+function compileWith(node: ScopeNode, role: Role, parts: Includes): Op {
   const read = compileExpression(node.value, node.hasElse);
   const about = node.value.kind === "path" ? node.value : null;
   const body = compileNodes(node.body, role, parts);
   const otherwise = compileNodes(node.otherwise, role, parts);
   return (parent, run) => {
     const value = read(parent, run);
-    if (isTrue(value) || value === 0) runAll(body, { value, parent, about, index: -1, key: 0, last: false }, run);
+    if (isTruthy(value) || value === 0) runAll(body, { value, parent, about, index: -1, key: 0, last: false }, run);
     else runAll(otherwise, parent, run);
   };
 }
 
-function compilePartial(node: PartialNode, parts: Parts): Op {
+function compilePartial(node: PartialNode, parts: Includes): Op {
   const ops = parts.partial(node.slug, node.at);
   if (node.named.length === 0) return (scope, run) => runAll(ops, scope, run);
   const named = node.named.map(([name, value]) => [name, compileExpression(value, true), value] as const);
@@ -270,27 +270,27 @@ function compilePartial(node: PartialNode, parts: Parts): Op {
     const value: Record<string, unknown> = typeof scope.value === "object" && scope.value !== null ? { ...scope.value } : {};
     // Copying costs what is there to copy.
     run.steps -= Object.keys(value).length;
-    if (run.steps < 0) tooMuch(node.at);
+    if (run.steps < 0) failTooMuchWork(node.at);
     const aliases = new Map(scope.aliases);
     for (const [name, read, expression] of named) {
       const given = read(scope, run);
       aliases.delete(name);
       if (given === undefined) {
         delete value[name];
-        if (expression.kind === "path") aliases.set(name, fullName(expression, scope));
+        if (expression.kind === "path") aliases.set(name, getFullName(expression, scope));
       } else value[name] = given;
     }
     runAll(ops, { ...scope, value, aliases }, run);
   };
 }
 
-function compileNode(node: Node, role: Role, parts: Parts): Op {
+function compileNode(node: Node, role: Role, parts: Includes): Op {
   switch (node.kind) {
     case "text": {
       const { text } = node;
       return (_scope, run) => {
         run.out += text;
-        if (run.out.length > BUDGET.output) tooLong();
+        if (run.out.length > BUDGET.output) failTooLong();
       };
     }
     case "put":
@@ -299,7 +299,7 @@ function compileNode(node: Node, role: Role, parts: Parts): Op {
       const test = compileExpression(node.test, true);
       const then = compileNodes(node.body, role, parts);
       const otherwise = compileNodes(node.otherwise, role, parts);
-      return (scope, run) => runAll(isTrue(test(scope, run)) ? then : otherwise, scope, run);
+      return (scope, run) => runAll(isTruthy(test(scope, run)) ? then : otherwise, scope, run);
     }
     case "each":
       return compileEach(node, role, parts);

@@ -4,8 +4,8 @@ import { findMarkupFaults } from "./markup.ts";
 import type { Parse } from "./parser.ts";
 import { readSource } from "./read.ts";
 import { type Fault, type Role, SourceFaults, type Tree } from "./tree.ts";
-import { absent, type Values, withDefaults } from "./values.ts";
-import { type Declared, type Variable, variablesOf } from "./variables.ts";
+import { applyDefaults, listAbsent, type Values } from "./values.ts";
+import { collectVariables, type Declared, type Variable } from "./variables.ts";
 
 /** The sources of one template, layout or partial. */
 export interface Part {
@@ -16,7 +16,7 @@ export interface Part {
 }
 
 /** A template with everything it is put together from. */
-export interface Bundle extends Part {
+export interface TemplateSet extends Part {
   readonly subject: string | null;
   /** The template is a layout itself, so it has a place for content. */
   readonly isLayout: boolean;
@@ -34,7 +34,7 @@ export interface FieldFault extends Fault {
 }
 
 /** A bundle that cannot be used, with everything that is wrong with it. */
-export class BundleFaults extends Error {
+export class TemplateFaults extends Error {
   override name = "BundleFaults";
   readonly faults: readonly FieldFault[];
   constructor(faults: readonly FieldFault[]) {
@@ -72,14 +72,14 @@ export class MissingVariables extends Error {
 }
 
 /** Reads the parts of a bundle, each source once, and collects what is wrong with them. */
-class Assembly {
+class SetReader {
   readonly faults: FieldFault[] = [];
   readonly #parse: Parse;
-  readonly #bundle: Bundle;
+  readonly #bundle: TemplateSet;
   readonly #htmlVariables: ReadonlySet<string>;
   readonly #trees = new Map<string, Tree | null>();
 
-  constructor(parse: Parse, bundle: Bundle, declared: readonly Declared[]) {
+  constructor(parse: Parse, bundle: TemplateSet, declared: readonly Declared[]) {
     this.#parse = parse;
     this.#bundle = bundle;
     this.#htmlVariables = new Set(declared.filter((one) => one.type === "html").map((one) => one.name));
@@ -114,7 +114,7 @@ class Assembly {
   /** Checks that the partials a tree uses are there, do not use each other in a circle, and not too deep. */
   checkPartials(tree: Tree, part: string | null, trail: readonly string[], seen: Set<string>): void {
     for (const slug of tree.partials) {
-      const at = placeOfPartial(tree, slug);
+      const at = findPartialPlace(tree, slug);
       const wrong = (code: string, message: string): void => this.add(part, tree.role, [{ ...at, code, message }]);
       const key = `${slug} ${tree.role} ${trail.length}`;
       if (trail.includes(slug)) wrong("cycle", `Partials use each other in a circle: ${[...trail, slug].join(" > ")}.`);
@@ -135,17 +135,17 @@ class Assembly {
 }
 
 // Characters of all sources together; reading a million takes up to a third of a second.
-const MAX_BUNDLE = 4 * 1024 * 1024;
+const MAX_SOURCES = 4 * 1024 * 1024;
 
 /** Reads, checks and compiles a bundle. Throws BundleFaults with everything that is wrong with it. */
-export function compileBundle(parse: Parse, bundle: Bundle): Compiled {
-  const size = sizeOf(bundle);
-  if (size > MAX_BUNDLE) {
+export function compileSet(parse: Parse, bundle: TemplateSet): Compiled {
+  const size = measureSize(bundle);
+  if (size > MAX_SOURCES) {
     const message = "With its layout and partials the template is larger than 4 MiB.";
-    throw new BundleFaults([{ line: 1, column: 1, code: "too_large", message, part: null, field: "html" }]);
+    throw new TemplateFaults([{ line: 1, column: 1, code: "too_large", message, part: null, field: "html" }]);
   }
-  const declared = declaredIn(bundle);
-  const assembly = new Assembly(parse, bundle, declared);
+  const declared = mergeDeclared(bundle);
+  const assembly = new SetReader(parse, bundle, declared);
   const { layout } = bundle;
   const subject = assembly.read(null, "subject", bundle.subject);
   const html = assembly.read(null, "html", bundle.html, bundle.isLayout);
@@ -162,7 +162,7 @@ export function compileBundle(parse: Parse, bundle: Bundle): Compiled {
   for (const tree of trees)
     assembly.checkPartials(tree, tree === htmlFrame || tree === textFrame ? (layout?.slug ?? null) : null, [], new Set());
   const refuse = (): void => {
-    if (assembly.faults.length > 0) throw new BundleFaults(assembly.faults);
+    if (assembly.faults.length > 0) throw new TemplateFaults(assembly.faults);
   };
   refuse();
   const inHtml = (slug: string): Tree | undefined => assembly.partial(slug, "html");
@@ -174,16 +174,16 @@ export function compileBundle(parse: Parse, bundle: Bundle): Compiled {
   refuse();
   let variables: Variable[] = [];
   try {
-    variables = variablesOf(trees, assembly.partial, declared);
+    variables = collectVariables(trees, assembly.partial, declared);
   } catch (error) {
     if (!(error instanceof SourceFaults)) throw error;
     assembly.add(null, "html", error.faults);
   }
   refuse();
   return {
-    subject: subject && opsOf(assembly, subject, null),
-    html: html && opsOf(assembly, html, htmlFrame),
-    text: text && opsOf(assembly, text, textFrame),
+    subject: subject && compileTree(assembly, subject, null),
+    html: html && compileTree(assembly, html, htmlFrame),
+    text: text && compileTree(assembly, text, textFrame),
     variables,
     declared,
     needed: variables.filter(({ name, required }) => required && declared.some((one) => one.name === name)),
@@ -216,7 +216,7 @@ export interface Allowance {
 }
 
 /** For a batch: as much as four single mails may need, and 20 MB of text. */
-export function allowance(): Allowance {
+export function makeAllowance(): Allowance {
   return { steps: 4 * BUDGET.steps, output: 10 * BUDGET.output };
 }
 
@@ -233,10 +233,10 @@ export interface Rendering {
  * Renders a template: subject, HTML and text. Pure, and bounded by BUDGET whatever the variables are. Throws
  * MissingVariables with all their names, or RenderError.
  */
-export function render(compiled: Compiled, given: Values, { lenient = false, subject, left = allowance() }: Rendering = {}): Rendered {
-  const values = withDefaults(compiled.declared, given);
+export function render(compiled: Compiled, given: Values, { lenient = false, subject, left = makeAllowance() }: Rendering = {}): Rendered {
+  const values = applyDefaults(compiled.declared, given);
   const root: Scope = { value: values, parent: null, about: null, index: -1, key: 0, last: false };
-  const missing = new Set<string>(absent(compiled.needed, values));
+  const missing = new Set<string>(listAbsent(compiled.needed, values));
   const write = (ops: readonly Op[] | null): string | null => {
     if (!ops) return null;
     const steps = Math.min(BUDGET.steps, left.steps);
@@ -255,7 +255,7 @@ export function render(compiled: Compiled, given: Values, { lenient = false, sub
   return { subject: line, html, text: written ?? (html === null ? null : toPlainText(html) || null), missing: names };
 }
 
-function placeOfPartial(tree: Tree, slug: string): { line: number; column: number } {
+function findPartialPlace(tree: Tree, slug: string): { line: number; column: number } {
   const stack = [...tree.nodes];
   for (let node = stack.pop(); node; node = stack.pop()) {
     if (node.kind === "partial" && node.slug === slug) return { line: node.at.line, column: node.at.column };
@@ -265,7 +265,7 @@ function placeOfPartial(tree: Tree, slug: string): { line: number; column: numbe
   return { line: 1, column: 1 };
 }
 
-function declaredIn(bundle: Bundle): Declared[] {
+function mergeDeclared(bundle: TemplateSet): Declared[] {
   const all = new Map<string, Declared>();
   // What the template says comes before what its layout and partials say.
   for (const part of [...bundle.partials.values(), ...(bundle.layout ? [bundle.layout] : []), bundle])
@@ -273,14 +273,14 @@ function declaredIn(bundle: Bundle): Declared[] {
   return [...all.values()];
 }
 
-function sizeOf(bundle: Bundle): number {
+function measureSize(bundle: TemplateSet): number {
   return [bundle, ...(bundle.layout ? [bundle.layout] : []), ...bundle.partials.values()].reduce(
     (sum, part) => sum + (part.html?.length ?? 0) + (part.text?.length ?? 0),
     bundle.subject?.length ?? 0,
   );
 }
 
-function opsOf(assembly: Assembly, content: Tree, frame: Tree | null): readonly Op[] {
+function compileTree(assembly: SetReader, content: Tree, frame: Tree | null): readonly Op[] {
   const known = new Map<string, readonly Op[]>();
   const partial = (slug: string): readonly Op[] => {
     let ops = known.get(slug);

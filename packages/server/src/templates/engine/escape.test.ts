@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isSafeUrl } from "../../html/urls.ts";
-import { compileBundle, render } from "./engine.ts";
+import { compileSet, render } from "./engine.ts";
 import { loadParser } from "./parser.ts";
 
 const parse = await loadParser();
@@ -26,7 +26,7 @@ const shapeOf = (html: string): string[] => {
 
 const PAGE =
   '<!-- {{a}} --><p title="{{a}}" class=\'{{b}} x\'>{{a}}</p><a href="https://acme.test/?q={{b}}">{{upper a}}</a>{{#each list}}<li data-x="{{this}}">{{this}}</li>{{/each}}<style>p { color: {{b}} }</style>';
-const compiled = compileBundle(parse, { ...bundle, html: PAGE });
+const compiled = compileSet(parse, { ...bundle, html: PAGE });
 
 // What would break out if it could, among everything else.
 const nasty = fc
@@ -78,7 +78,7 @@ test("every value can be read back from the page as it was", () => {
       /&(amp|lt|gt|quot|#x27|#x60|#x3D);/g,
       (_all, name) => ({ amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'", "#x60": "`", "#x3D": "=" })[name as string] ?? "",
     );
-  const one = compileBundle(parse, { ...bundle, html: "<p>{{a}}</p>" });
+  const one = compileSet(parse, { ...bundle, html: "<p>{{a}}</p>" });
   fc.assert(
     fc.property(nasty, (a) => {
       expect(decode((render(one, { a }).html ?? "").slice(3, -4))).toBe(a);
@@ -88,7 +88,7 @@ test("every value can be read back from the page as it was", () => {
 });
 
 test("text and subject are not escaped", () => {
-  const both = compileBundle(parse, { ...bundle, html: "<p>{{a}}</p>", text: "{{a}} {{{a}}}", subject: "{{a}}" });
+  const both = compileSet(parse, { ...bundle, html: "<p>{{a}}</p>", text: "{{a}} {{{a}}}", subject: "{{a}}" });
   expect(render(both, { a: "<&>\"'`=" })).toMatchObject({
     text: "<&>\"'`= <&>\"'`=",
     subject: "<&>\"'`=",
@@ -97,7 +97,7 @@ test("text and subject are not escaped", () => {
 });
 
 test("a variable declared as HTML is put in as it is, and only between tags", () => {
-  const raw = compileBundle(parse, { ...bundle, html: "<p>{{{a}}} {{a}}</p>", variables: [{ name: "a", type: "html" }] });
+  const raw = compileSet(parse, { ...bundle, html: "<p>{{{a}}} {{a}}</p>", variables: [{ name: "a", type: "html" }] });
   expect(render(raw, { a: "<b>x</b>" }).html).toBe("<p><b>x</b> &lt;b&gt;x&lt;/b&gt;</p>");
 });
 

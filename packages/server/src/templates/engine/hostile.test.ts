@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { RenderError } from "./compile.ts";
-import { type Bundle, BundleFaults, compileBundle, type Part, render } from "./engine.ts";
+import { compileSet, type Part, render, TemplateFaults, type TemplateSet } from "./engine.ts";
 import { loadParser, MAX_TAGS } from "./parser.ts";
 
 const parse = await loadParser();
 
-const bundle = (html: string, more: Partial<Bundle> = {}): Bundle => ({
+const bundle = (html: string, more: Partial<TemplateSet> = {}): TemplateSet => ({
   slug: "x",
   subject: null,
   html,
@@ -18,20 +18,20 @@ const bundle = (html: string, more: Partial<Bundle> = {}): Bundle => ({
 });
 const part = (slug: string, html: string): [string, Part] => [slug, { slug, html, text: null, variables: [] }];
 
-const faultsOf = (html: string, more: Partial<Bundle> = {}) => {
+const faultsOf = (html: string, more: Partial<TemplateSet> = {}) => {
   try {
-    compileBundle(parse, bundle(html, more));
+    compileSet(parse, bundle(html, more));
   } catch (error) {
-    if (error instanceof BundleFaults) return error.faults;
+    if (error instanceof TemplateFaults) return error.faults;
     throw error;
   }
   return [];
 };
-const codes = (html: string, more: Partial<Bundle> = {}): string[] => faultsOf(html, more).map((f) => f.code);
-const out = (html: string, values: Record<string, unknown> = {}, more: Partial<Bundle> = {}) =>
-  render(compileBundle(parse, bundle(html, more)), values, { lenient: true }).html;
-const failure = (html: string, values: Record<string, unknown>, more: Partial<Bundle> = {}): string => {
-  const compiled = compileBundle(parse, bundle(html, more));
+const codes = (html: string, more: Partial<TemplateSet> = {}): string[] => faultsOf(html, more).map((f) => f.code);
+const out = (html: string, values: Record<string, unknown> = {}, more: Partial<TemplateSet> = {}) =>
+  render(compileSet(parse, bundle(html, more)), values, { lenient: true }).html;
+const failure = (html: string, values: Record<string, unknown>, more: Partial<TemplateSet> = {}): string => {
+  const compiled = compileSet(parse, bundle(html, more));
   try {
     render(compiled, values);
   } catch (error) {

@@ -34,26 +34,26 @@ export function parseSource(parse: Parse, source: string): hbs.AST.Program {
   try {
     return parse(source);
   } catch (error) {
-    if (error instanceof RangeError) return refuse(source, 0, "too_deep", "The template nests too deep.");
+    if (error instanceof RangeError) return fail(source, 0, "too_deep", "The template nests too deep.");
     throw new SourceFaults([explain(source, error as Error, open)]);
   }
 }
 
-function placeOf(source: string, offset: number): Place {
+function toPlace(source: string, offset: number): Place {
   const before = source.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
-function fault(source: string, offset: number, code: string, message: string): Fault {
-  return { ...placeOf(source, offset), code, message };
+function makeFault(source: string, offset: number, code: string, message: string): Fault {
+  return { ...toPlace(source, offset), code, message };
 }
 
-function refuse(source: string, offset: number, code: string, message: string): never {
-  throw new SourceFaults([fault(source, offset, code, message)]);
+function fail(source: string, offset: number, code: string, message: string): never {
+  throw new SourceFaults([makeFault(source, offset, code, message)]);
 }
 
 /** Where a comment that begins at `from` ends; -1 when it does not. */
-function endOfComment(source: string, from: number): number {
+function findCommentEnd(source: string, from: number): number {
   if (!/^\{\{~?!--/.test(source.slice(from, from + 6))) return source.indexOf("}}", from);
   LONG_COMMENT_END.lastIndex = from + 5;
   return LONG_COMMENT_END.exec(source) === null ? -1 : LONG_COMMENT_END.lastIndex - 2;
@@ -70,9 +70,9 @@ function scan(source: string): Open[] {
   let parentheses = 0;
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at)) {
     count += 1;
-    if (count > MAX_TAGS) refuse(source, at, "too_many_tags", `A template holds at most ${MAX_TAGS} placeholders.`);
+    if (count > MAX_TAGS) fail(source, at, "too_many_tags", `A template holds at most ${MAX_TAGS} placeholders.`);
     if (/^\{\{~?!/.test(source.slice(at, at + 4))) {
-      const end = endOfComment(source, at);
+      const end = findCommentEnd(source, at);
       if (end === -1) return open;
       at = end + 2;
       continue;
@@ -89,13 +89,13 @@ function scan(source: string): Open[] {
       last.chained += 1;
       depth += 1;
     }
-    if (depth > MAX_NESTING) refuse(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels, each {{else if}} counted.`);
+    if (depth > MAX_NESTING) fail(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels, each {{else if}} counted.`);
     const end = source.indexOf("}}", at + 2);
     const stop = end === -1 ? source.length : end;
     for (let i = at; i < stop; i += 1) {
       if (source[i] === "(") parentheses += 1;
       else if (source[i] === ")") parentheses -= 1;
-      if (parentheses > MAX_OPEN_PARENTHESES) refuse(source, i, "too_deep", "Too many parentheses are open.");
+      if (parentheses > MAX_OPEN_PARENTHESES) fail(source, i, "too_deep", "Too many parentheses are open.");
     }
     at = stop;
   }
@@ -103,7 +103,7 @@ function scan(source: string): Open[] {
 }
 
 // The parser prints where it stopped as up to 20 characters before and after, without line breaks, and a caret below.
-function stopOf(source: string, line: number, excerpt: string, caret: number): number {
+function findStop(source: string, line: number, excerpt: string, caret: number): number {
   const cut = excerpt.startsWith("...") && caret >= 3 ? 3 : 0;
   const past = excerpt.slice(cut, caret);
   const wanted = past + excerpt.slice(caret).replace(/\.\.\.$/, "");
@@ -145,12 +145,12 @@ function explain(source: string, error: Error, open: readonly Open[]): Fault {
   const [head = "", excerpt = "", dashes = "", expecting = ""] = error.message.split("\n");
   const last = open.at(-1);
   if (/got 'EOF'/.test(expecting) && last)
-    return fault(source, last.offset, "syntax_error", `{{#${last.name}}} is not closed: {{/${last.name}}} is missing.`);
-  const offset = stopOf(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
+    return makeFault(source, last.offset, "syntax_error", `{{#${last.name}}} is not closed: {{/${last.name}}} is missing.`);
+  const offset = findStop(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
   const found = /^(?:\}+|[^\s{}]{1,20}|\{+)/.exec(source.slice(offset, offset + 20))?.[0] ?? "";
   const message =
     found === ""
       ? "The template breaks off inside a placeholder, or one holds what is no name."
       : `${JSON.stringify(found)} is not expected here.`;
-  return fault(source, offset, "syntax_error", message);
+  return makeFault(source, offset, "syntax_error", message);
 }

@@ -18,7 +18,7 @@ export interface Reading {
 const BLOCKS: ReadonlySet<string> = new Set(["if", "unless", "each", "with"]);
 // What leads from a value to the machinery behind it. Lookups see own fields only, so these would find nothing; a template
 // that asks for them is not a mistake but an attempt, or soon a surprise.
-const REACHES = /^(?:prototype|constructor|__.*__)$/;
+const PROTOTYPE_NAME = /^(?:prototype|constructor|__.*__)$/;
 const MAX_FAULTS = 20;
 const MAX_PATH = 20;
 const MAX_CALLS = 8;
@@ -41,7 +41,7 @@ class Reader {
   }
 
   #fault(node: hbs.AST.Node, code: string, message: string): void {
-    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...placeOf(node), code, message });
+    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...toPlace(node), code, message });
   }
 
   nodes(program: hbs.AST.Program | undefined): Node[] {
@@ -77,7 +77,7 @@ class Reader {
   }
 
   #put(node: hbs.AST.MustacheStatement): Node | null {
-    const at = placeOf(node);
+    const at = toPlace(node);
     const raw = !node.escaped;
     if (node.path.type !== "PathExpression") {
       this.#fault(node, "not_allowed", "A fixed text, number or word needs no braces.");
@@ -106,11 +106,11 @@ class Reader {
     if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "The content stands in no loop: move {{{body}}} out of the block.");
     if (!raw && this.#reading.role === "html")
       this.#fault(node, "escaped_body", "Write {{{body}}} with three braces: the content is HTML already.");
-    return { kind: "body", at: placeOf(node) };
+    return { kind: "body", at: toPlace(node) };
   }
 
   #block(node: hbs.AST.BlockStatement): Node | null {
-    const at = placeOf(node);
+    const at = toPlace(node);
     const name = node.path.original;
     if (!BLOCKS.has(name)) {
       const known = HELPERS.has(name)
@@ -135,7 +135,7 @@ class Reader {
     const outer = this.#scopes;
     const names = node.program?.blockParams ?? [];
     for (const one of names)
-      if (REACHES.test(one) || one === "this") this.#fault(node, "prototype", `${one} cannot be the name of an item.`);
+      if (PROTOTYPE_NAME.test(one) || one === "this") this.#fault(node, "prototype", `${one} cannot be the name of an item.`);
     this.#scopes = [...outer, { block: name as "each" | "with", names }];
     const body = this.nodes(node.program);
     this.#scopes = outer;
@@ -144,7 +144,7 @@ class Reader {
   }
 
   #partial(node: hbs.AST.PartialStatement): Node | null {
-    const at = placeOf(node);
+    const at = toPlace(node);
     const slug = node.name.type === "SubExpression" ? "" : String((node.name as hbs.AST.PathExpression).original);
     if (!SLUG.test(slug)) {
       const message =
@@ -179,7 +179,7 @@ class Reader {
   #named(hash: hbs.AST.Hash | undefined, depth: number): [string, Expression][] {
     const seen = new Set<string>();
     return (hash?.pairs ?? []).flatMap((pair): [string, Expression][] => {
-      if (REACHES.test(pair.key)) this.#fault(pair, "prototype", `${pair.key} cannot be a name here.`);
+      if (PROTOTYPE_NAME.test(pair.key)) this.#fault(pair, "prototype", `${pair.key} cannot be a name here.`);
       if (seen.has(pair.key)) this.#fault(pair, "wrong_arguments", `${pair.key} is given twice.`);
       seen.add(pair.key);
       const value = this.#expression(pair.value, depth);
@@ -217,18 +217,18 @@ class Reader {
           `${name} takes no ${key}${helper.named.length > 0 ? `; it takes ${helper.named.join(", ")}` : ""}.`,
         );
     const args = node.params.flatMap((param) => this.#expression(param, depth) ?? []);
-    return { kind: "call", helper: name, args, named, at: placeOf(node) };
+    return { kind: "call", helper: name, args, named, at: toPlace(node) };
   }
 
   #path(node: hbs.AST.PathExpression): Path | null {
     const text = node.original;
-    const at = placeOf(node);
+    const at = toPlace(node);
     const wrong = (code: string, message: string): null => {
       this.#fault(node, code, message);
       return null;
     };
     const parts = node.parts.map(String);
-    const bad = parts.find((name) => REACHES.test(name));
+    const bad = parts.find((name) => PROTOTYPE_NAME.test(name));
     if (bad !== undefined) return wrong("prototype", `${text.slice(0, 100)} reaches for ${bad}, which no template may.`);
     if (parts.length > MAX_PATH) return wrong("too_deep", `A path has at most ${MAX_PATH} parts.`);
     // Where a name is one a block gave to its item, it means that.
@@ -274,7 +274,7 @@ export function readSource(parse: Parse, source: string, reading: Reading): Tree
   return { role: reading.role, nodes, partials: [...reader.partials] };
 }
 
-function placeOf(node: hbs.AST.Node): Place {
+function toPlace(node: hbs.AST.Node): Place {
   return { line: node.loc.start.line, column: node.loc.start.column + 1 };
 }
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import Handlebars from "handlebars";
 import { expect, test } from "vitest";
-import { compileBundle, render } from "./engine.ts";
+import { compileSet, render } from "./engine.ts";
 import { loadParser } from "./parser.ts";
 
 const parse = await loadParser();
 
 const ours = (html: string, values: Record<string, unknown>): string | null =>
   render(
-    compileBundle(parse, { slug: "x", subject: null, html, text: null, variables: [], isLayout: false, layout: null, partials: new Map() }),
+    compileSet(parse, { slug: "x", subject: null, html, text: null, variables: [], isLayout: false, layout: null, partials: new Map() }),
     values,
   ).html;
 

@@ -5,23 +5,23 @@ import type { Declared, Variable, VariableType } from "./variables.ts";
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The value under a dotted name; own fields only. */
-export function valueAt(values: unknown, name: string): unknown {
+export function getValue(values: unknown, name: string): unknown {
   return name
     .split(".")
     .reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);
 }
 
 /** The values with the declared defaults of those that were not supplied. */
-export function withDefaults(declared: readonly Declared[], given: Values): Values {
+export function applyDefaults(declared: readonly Declared[], given: Values): Values {
   let values = given;
   for (const { name, default: fallback } of declared) {
     if (fallback === undefined || fallback === null || name.includes("[]")) continue;
-    if (valueAt(values, name) === undefined) values = withValue(values, name.split("."), fallback);
+    if (getValue(values, name) === undefined) values = setValue(values, name.split("."), fallback);
   }
   return values;
 }
 
-const FITS: Readonly<Record<VariableType, (value: unknown) => boolean>> = {
+const TYPE_TESTS: Readonly<Record<VariableType, (value: unknown) => boolean>> = {
   string: (value) => typeof value !== "object",
   html: (value) => typeof value !== "object",
   number: (value) => typeof value === "number",
@@ -30,7 +30,7 @@ const FITS: Readonly<Record<VariableType, (value: unknown) => boolean>> = {
   array: Array.isArray,
   object: isObject,
 };
-const WANTED: Readonly<Record<VariableType, string>> = {
+const TYPE_NAMES: Readonly<Record<VariableType, string>> = {
   string: "a text",
   html: "a text of HTML",
   number: "a number",
@@ -41,7 +41,7 @@ const WANTED: Readonly<Record<VariableType, string>> = {
 };
 
 /** What is wrong with declarations by themselves: a default of another type, or one that no value can take. */
-export function misdeclared(declared: readonly Declared[]): ErrorDetail[] {
+export function findBadDeclarations(declared: readonly Declared[]): ErrorDetail[] {
   return declared.flatMap(({ name, type, default: fallback }, i): ErrorDetail[] => {
     if (fallback === undefined || fallback === null) return [];
     const path = `variables[${i}].default`;
@@ -49,33 +49,34 @@ export function misdeclared(declared: readonly Declared[]): ErrorDetail[] {
       return [
         { path, code: "not_allowed", message: `A field of list items takes no default here; write {{ default … }} in the template.` },
       ];
-    if (type && !FITS[type](fallback)) return [{ path, code: "invalid_type", message: `The default of ${name} must be ${WANTED[type]}.` }];
+    if (type && !TYPE_TESTS[type](fallback))
+      return [{ path, code: "invalid_type", message: `The default of ${name} must be ${TYPE_NAMES[type]}.` }];
     return [];
   });
 }
 
 /** What is wrong with supplied values by what is declared about them; null stands for "none" and fits everywhere. */
-export function misfits(declared: readonly Declared[], values: Values, under: string): ErrorDetail[] {
+export function findWrongTypes(declared: readonly Declared[], values: Values, under: string): ErrorDetail[] {
   return declared.flatMap(({ name, type }): ErrorDetail[] => {
     if (!type || name.includes("[]")) return [];
-    const value = valueAt(values, name);
-    if (value === undefined || value === null || FITS[type](value)) return [];
-    return [{ path: `${under}.${name}`, code: "invalid_type", message: `${name} must be ${WANTED[type]}.` }];
+    const value = getValue(values, name);
+    if (value === undefined || value === null || TYPE_TESTS[type](value)) return [];
+    return [{ path: `${under}.${name}`, code: "invalid_type", message: `${name} must be ${TYPE_NAMES[type]}.` }];
   });
 }
 
 /** Names of those that have no value. */
-export function absent(variables: readonly Variable[], values: Values): string[] {
-  return variables.filter(({ name }) => !name.includes("[]") && valueAt(values, name) === undefined).map(({ name }) => name);
+export function listAbsent(variables: readonly Variable[], values: Values): string[] {
+  return variables.filter(({ name }) => !name.includes("[]") && getValue(values, name) === undefined).map(({ name }) => name);
 }
 
 function isObject(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function withValue(values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values {
+function setValue(values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values {
   if (rest.length === 0) return { ...values, [head]: value };
   const inner = Object.hasOwn(values, head) ? values[head] : {};
   // What is there and is no object stays; that it is none is found when it is used.
-  return isObject(inner) ? { ...values, [head]: withValue(inner, rest, value) } : values;
+  return isObject(inner) ? { ...values, [head]: setValue(inner, rest, value) } : values;
 }

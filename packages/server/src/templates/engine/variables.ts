@@ -151,7 +151,7 @@ const ROOT: Scope = { name: "", parent: null, loop: false };
  * The variables of a template: those it uses, in the order of their first use, with what is declared about them, and
  * those that are declared only. One is required when it is declared so, or when it is put out whatever the others are.
  */
-export function variablesOf(
+export function collectVariables(
   trees: readonly Tree[],
   partial: (slug: string, role: Tree["role"]) => Tree | undefined,
   declared: readonly Declared[],
@@ -176,11 +176,11 @@ export function variablesOf(
   const shown = names.filter(
     (name) => said.has(name) || uses.get(name)?.type === "array" || !names.some((other) => other.startsWith(`${name}.`)),
   );
-  return shown.map((name) => settled(name, uses.get(name), said.get(name)));
+  return shown.map((name) => resolveVariable(name, uses.get(name), said.get(name)));
 }
 
 /** A use, with what its author declared about it. */
-function settled(name: string, use: Use | undefined, said: Declared | undefined): Variable {
+function resolveVariable(name: string, use: Use | undefined, said: Declared | undefined): Variable {
   const fallback = said?.default ?? (use?.required ? undefined : use?.default);
   return {
     name,

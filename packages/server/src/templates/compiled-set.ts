@@ -2,9 +2,9 @@ import type { ErrorDetail } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Content } from "./content.ts";
-import { type Bundle, BundleFaults, type Compiled, compileBundle, type FieldFault, type Part } from "./engine/engine.ts";
+import { type Compiled, compileSet, type FieldFault, type Part, TemplateFaults, type TemplateSet } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
-import { DRAFT, type TemplateRow, templateBySlug, versionOf } from "./store.ts";
+import { DRAFT, findTemplateBySlug, findVersionRow, type TemplateRow } from "./store.ts";
 
 /** A layout or partial as it stands in the workspace: which version of it counts, and what that uses. */
 interface PartHead {
@@ -20,15 +20,15 @@ export type Parts = ReadonlyMap<string, PartHead>;
 const MAX_PARTS = 100;
 
 /** Finds what a template is put together from, by the slugs it uses and those they use. What is not there is left out. */
-export async function partsOf(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
+export async function findParts(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
   const parts = new Map<string, PartHead>();
   const asked = new Set<string>();
   const waiting = [...uses];
   for (let slug = waiting.shift(); slug !== undefined && asked.size < MAX_PARTS; slug = waiting.shift()) {
     if (asked.has(slug)) continue;
     asked.add(slug);
-    const row = await templateBySlug(q, workspaceId, slug);
-    const head = row && headOf(row, drafts);
+    const row = await findTemplateBySlug(q, workspaceId, slug);
+    const head = row && toPartHead(row, drafts);
     if (!head) continue;
     parts.set(slug, head);
     waiting.push(...head.uses);
@@ -44,7 +44,7 @@ export interface Subject {
 }
 
 /** Slugs a source names as partials, before anything of it is checked: enough to find them. */
-export function namedIn({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] {
+export function listNamedParts({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] {
   const slugs = new Set<string>(layout === null ? [] : [layout]);
   for (const source of [html, text])
     for (const [, slug] of (source ?? "").matchAll(/\{\{~?>\s*"?([a-z0-9_-]{1,100})/g)) slugs.add(slug as string);
@@ -60,14 +60,14 @@ export async function compileContent(
   drafts: boolean,
   given: ReadonlyMap<string, Part & { type: TemplateRow["type"] }> = new Map(),
 ): Promise<Compiled> {
-  const slugs = [...namedIn(subject.content), ...[...given.values()].flatMap((part) => namedIn({ ...part, layout: null }))];
-  const loaded = await loadParts(q, await partsOf(q, workspaceId, slugs, drafts));
+  const slugs = [...listNamedParts(subject.content), ...[...given.values()].flatMap((part) => listNamedParts({ ...part, layout: null }))];
+  const loaded = await loadParts(q, await findParts(q, workspaceId, slugs, drafts));
   for (const [slug, part] of given) loaded.set(slug, part);
-  return compileBundle(parse, bundleOf(subject, loaded));
+  return compileSet(parse, buildTemplateSet(subject, loaded));
 }
 
 /** A version ready to be rendered, and whom it is from. */
-export interface Ready {
+export interface CompiledVersion {
   readonly compiled: Compiled;
   readonly from: string | null;
   readonly replyTo: string | null;
@@ -75,40 +75,40 @@ export interface Ready {
 
 // Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
 // told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
-const kept = new Map<string, Ready>();
-let size = 0;
-const MAX_SIZE = 8 * 1024 * 1024;
+const cache = new Map<string, CompiledVersion>();
+let cacheSize = 0;
+const MAX_CACHE_SIZE = 8 * 1024 * 1024;
 
 /** A stored version, compiled once. Throws BundleFaults. */
-export async function readyVersion(
+export async function compileVersion(
   q: Tx | Reader,
   parse: () => Promise<Parse>,
   row: TemplateRow,
   version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
   drafts: boolean,
-): Promise<Ready> {
-  const parts = version.uses.length === 0 ? NO_PARTS : await partsOf(q, row.workspaceId, version.uses, drafts);
+): Promise<CompiledVersion> {
+  const parts = version.uses.length === 0 ? NO_PARTS : await findParts(q, row.workspaceId, version.uses, drafts);
   const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
-  const before = kept.get(key);
+  const before = cache.get(key);
   if (before) {
     // The one used last is forgotten last.
-    kept.delete(key);
-    kept.set(key, before);
+    cache.delete(key);
+    cache.set(key, before);
     return before;
   }
-  const content = await versionOf(q, row.id, version.version);
+  const content = await findVersionRow(q, row.id, version.version);
   if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted at this moment.`);
-  const compiled = compileBundle(await parse(), bundleOf({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
+  const compiled = compileSet(await parse(), buildTemplateSet({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
   const made = { compiled, from: content.from, replyTo: content.replyTo };
   // Of two that compiled the same at once, one is enough.
-  if (!kept.has(key)) keep(key, made);
+  if (!cache.has(key)) addToCache(key, made);
   return made;
 }
 
 const NO_PARTS: Parts = new Map();
 
 /** Faults as details of an error: `html`, or `footer.html` for one in a part. */
-export function detailsOf(faults: readonly FieldFault[]): ErrorDetail[] {
+export function toErrorDetails(faults: readonly FieldFault[]): ErrorDetail[] {
   return faults.slice(0, 20).map(({ part, field, line, column, code, message }) => ({
     path: part === null ? field : `${part}.${field}`,
     code,
@@ -119,15 +119,15 @@ export function detailsOf(faults: readonly FieldFault[]): ErrorDetail[] {
 }
 
 /** Faults as an error of the API: `validation_error` for what is being saved, `template_error` for what is stored. */
-export function faultError(code: "validation_error" | "template_error", error: unknown): unknown {
-  if (!(error instanceof BundleFaults)) return error;
-  const details = detailsOf(error.faults);
+export function toApiError(code: "validation_error" | "template_error", error: unknown): unknown {
+  if (!(error instanceof TemplateFaults)) return error;
+  const details = toErrorDetails(error.faults);
   const [first] = details;
   return new ApiError(code, `${first?.path ?? "The template"}: ${first?.message ?? error.message}`, { details });
 }
 
 /** Of a layout or partial, the published version; for a draft that uses it, its own draft when it has none yet. */
-function headOf(row: TemplateRow, drafts: boolean): PartHead | null {
+function toPartHead(row: TemplateRow, drafts: boolean): PartHead | null {
   if (row.status !== "ACTIVE" || (row.type !== "layout" && row.type !== "partial")) return null;
   if (row.version !== null && row.publishedHash !== null)
     return { row, version: row.version, hash: row.publishedHash, uses: row.publishedUses ?? [] };
@@ -138,19 +138,22 @@ function headOf(row: TemplateRow, drafts: boolean): PartHead | null {
 async function loadParts(q: Tx | Reader, parts: Parts): Promise<Map<string, Part & { type: TemplateRow["type"] }>> {
   const loaded = new Map<string, Part & { type: TemplateRow["type"] }>();
   for (const [slug, { row, version }] of parts) {
-    const content = await versionOf(q, row.id, version);
+    const content = await findVersionRow(q, row.id, version);
     if (content) loaded.set(slug, { slug, type: row.type, html: content.html, text: content.text, variables: content.variables });
   }
   return loaded;
 }
 
-function bundleOf({ slug, type, content }: Subject, loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>): Bundle {
+function buildTemplateSet(
+  { slug, type, content }: Subject,
+  loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>,
+): TemplateSet {
   const partials = new Map<string, Part>([...loaded].filter(([, part]) => part.type === "partial"));
   // So that a circle that leads back here is seen before it is closed.
   if (type === "partial") partials.set(slug, { slug, html: content.html, text: content.text, variables: content.variables });
   const layout = content.layout === null ? undefined : loaded.get(content.layout);
   if (content.layout !== null && layout?.type !== "layout")
-    throw new BundleFaults([
+    throw new TemplateFaults([
       { line: 1, column: 1, code: "unknown_layout", message: `There is no layout ${content.layout}.`, part: null, field: "layout" },
     ]);
   return {
@@ -165,12 +168,12 @@ function bundleOf({ slug, type, content }: Subject, loaded: ReadonlyMap<string, 
   };
 }
 
-function keep(key: string, one: Ready): void {
-  kept.set(key, one);
-  size += one.compiled.size;
-  for (const [oldest, { compiled }] of kept) {
-    if (size <= MAX_SIZE || kept.size === 1) return;
-    kept.delete(oldest);
-    size -= compiled.size;
+function addToCache(key: string, one: CompiledVersion): void {
+  cache.set(key, one);
+  cacheSize += one.compiled.size;
+  for (const [oldest, { compiled }] of cache) {
+    if (cacheSize <= MAX_CACHE_SIZE || cache.size === 1) return;
+    cache.delete(oldest);
+    cacheSize -= compiled.size;
   }
 }

@@ -1,29 +1,29 @@
 import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { compileContent, detailsOf, faultError, namedIn, type Ready, readyVersion } from "./bundles.ts";
+import { type CompiledVersion, compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
 import {
   type Allowance,
-  BundleFaults,
   type Compiled,
   compileSubject,
   MissingVariables,
   type Part,
   type Rendered,
   render,
+  TemplateFaults,
 } from "./engine/engine.ts";
 import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
-import { misfits, type Values } from "./engine/values.ts";
-import { BLOCKS_ERROR, detailOf, showBySlug } from "./show.ts";
-import { DRAFT, type TemplateRow, templateBySlug, type VersionRow, versionOf } from "./store.ts";
+import { findWrongTypes, type Values } from "./engine/values.ts";
+import { BLOCKS_ERROR, showBySlug, showDetail } from "./show.ts";
+import { DRAFT, findTemplateBySlug, findVersionRow, type TemplateRow, type VersionRow } from "./store.ts";
 
 type Endpoints = typeof contract.templates;
 
 /** A version of a template, ready to be sent. */
-export interface Sendable extends Ready {
+export interface Sendable extends CompiledVersion {
   readonly slug: string;
   /** 0 for a draft. */
   readonly version: number;
@@ -31,40 +31,40 @@ export interface Sendable extends Ready {
 
 /** The published version under a slug, compiled. Throws ApiError template_not_found or template_error. */
 export async function resolveBySlug(read: Reader, workspaceId: string, slug: string): Promise<Sendable> {
-  const row = await publishedBySlug(read, workspaceId, slug);
-  const ready = await readyOf(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
+  const row = await findPublished(read, workspaceId, slug);
+  const ready = await compileStored(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
   return { ...ready, slug, version: row.version };
 }
 
 /** A version of a template by its id, the draft without a number, compiled. Throws ApiError template_error. */
 export async function resolveVersion(read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> {
-  const uses = content.version === DRAFT ? row.draftUses : [...namedUses(row, content)];
+  const uses = content.version === DRAFT ? row.draftUses : [...listUsesOf(row, content)];
   return {
-    ...(await readyOf(read, row, { version: content.version, hash: content.hash, uses })),
+    ...(await compileStored(read, row, { version: content.version, hash: content.hash, uses })),
     slug: row.slug,
     version: content.version,
   };
 }
 
-export async function detailFor(read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
-  return detailOf(row, content, await compiledOrWhy(read, row, content));
+export async function getDetail(read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
+  return showDetail(row, content, await compileOrExplain(read, row, content));
 }
 
 /** What is published under a slug, and the variables it takes. Throws ApiError template_not_found. */
 export async function getBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> {
-  const row = await publishedBySlug(read, workspaceId, slug);
-  const content = await versionOf(read, row.id, row.version);
-  if (!content) throw missing(`The template ${slug} was changed at this moment. Ask again.`);
-  return showBySlug(row, content, await compiledOrWhy(read, row, content));
+  const row = await findPublished(read, workspaceId, slug);
+  const content = await findVersionRow(read, row.id, row.version);
+  if (!content) throw templateNotFound(`The template ${slug} was changed at this moment. Ask again.`);
+  return showBySlug(row, content, await compileOrExplain(read, row, content));
 }
 
 /** A subject of a request's own, compiled. Throws ApiError validation_error. */
-export async function ownSubject(source: string): Promise<readonly Op[]> {
+export async function compileOwnSubject(source: string): Promise<readonly Op[]> {
   try {
     return compileSubject(await loadParser(), source);
   } catch (error) {
     if (!(error instanceof SourceFaults)) throw error;
-    const details = detailsOf(error.faults.map((fault) => ({ ...fault, part: null, field: "subject" as const })));
+    const details = toErrorDetails(error.faults.map((fault) => ({ ...fault, part: null, field: "subject" as const })));
     throw new ApiError("validation_error", `subject: ${details[0]?.message ?? error.message}`, { details });
   }
 }
@@ -73,8 +73,8 @@ export async function ownSubject(source: string): Promise<readonly Op[]> {
  * Renders for sending, taking from what the request has left to use up. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
  * or template_error.
  */
-export function renderFor({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered {
-  const details = misfits(compiled.declared, values, of);
+export function renderForSending({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered {
+  const details = findWrongTypes(compiled.declared, values, of);
   if (details.length > 0)
     throw new ApiError(
       "validation_error",
@@ -86,7 +86,7 @@ export function renderFor({ compiled }: Sendable, values: Values, of: string, le
   try {
     return render(compiled, values, { subject, left });
   } catch (error) {
-    throw renderError(error, of);
+    throw toRenderApiError(error, of);
   }
 }
 
@@ -96,7 +96,7 @@ export function preview(compiled: Compiled, values: Values): HandlerOutput<Endpo
     const { subject, html, text, missing: missingVariables } = render(compiled, values, { lenient: true });
     return { subject, html, text, missingVariables: [...missingVariables] };
   } catch (error) {
-    throw renderError(error, "variables");
+    throw toRenderApiError(error, "variables");
   }
 }
 
@@ -127,25 +127,26 @@ export async function renderSources(
     // No stored slug looks like this one, so it stands in nobody's place.
     compiled = await compileContent(read, await loadParser(), workspaceId, { slug: "", type: input.type, content }, true, given);
   } catch (error) {
-    if (error instanceof BundleFaults) throw faultError("template_error", error);
+    if (error instanceof TemplateFaults) throw toApiError("template_error", error);
     throw error;
   }
   return { ...preview(compiled, input.variables ?? {}), variables: [...compiled.variables] };
 }
 
-function missing(message: string, hint?: string): ApiError {
+function templateNotFound(message: string, hint?: string): ApiError {
   return new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
 }
 
 /** What is published under a slug. Throws ApiError template_not_found. */
-async function publishedBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
-  const row = await templateBySlug(read, workspaceId, slug);
-  if (!row) throw missing(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
-  if (row.type !== "transactional") throw missing(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
+async function findPublished(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
+  const row = await findTemplateBySlug(read, workspaceId, slug);
+  if (!row) throw templateNotFound(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
+  if (row.type !== "transactional") throw templateNotFound(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
   if (row.status === "INACTIVE")
-    throw missing(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
+    throw templateNotFound(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
   const { version } = row;
-  if (version === null) throw missing(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
+  if (version === null)
+    throw templateNotFound(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
   return { ...row, version };
 }
 
@@ -153,26 +154,26 @@ function blocksError(): ApiError {
   return new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
 }
 
-async function readyOf(
+async function compileStored(
   read: Reader,
   row: TemplateRow,
   version: { version: number; hash: string; uses: readonly string[] },
-): Promise<Ready> {
+): Promise<CompiledVersion> {
   if (row.kind === "JSON_BLOCKS") throw blocksError();
   try {
-    return await readyVersion(read, loadParser, row, version, version.version === DRAFT);
+    return await compileVersion(read, loadParser, row, version, version.version === DRAFT);
   } catch (error) {
-    throw faultError("template_error", error);
+    throw toApiError("template_error", error);
   }
 }
 
 // An older version may use other parts than the published one does.
-function namedUses(row: TemplateRow, content: VersionRow): readonly string[] {
-  return content.version === row.version ? (row.publishedUses ?? []) : namedIn(content);
+function listUsesOf(row: TemplateRow, content: VersionRow): readonly string[] {
+  return content.version === row.version ? (row.publishedUses ?? []) : listNamedParts(content);
 }
 
 /** The compiled form for showing, or why there is none. */
-async function compiledOrWhy(read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
+async function compileOrExplain(read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
   try {
     return (await resolveVersion(read, row, content)).compiled;
   } catch (error) {
@@ -182,7 +183,7 @@ async function compiledOrWhy(read: Reader, row: TemplateRow, content: VersionRow
 }
 
 /** A fault of rendering as an error of the API. `of` names whose variables they were: `variables`, or those of one recipient. */
-function renderError(error: unknown, of: string): unknown {
+function toRenderApiError(error: unknown, of: string): unknown {
   if (error instanceof MissingVariables)
     return new ApiError("missing_variables", error.message, {
       details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is needed and was not supplied.` })),

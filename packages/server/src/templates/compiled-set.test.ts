@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { readyVersion } from "./bundles.ts";
+import { compileVersion } from "./compiled-set.ts";
 import { loadParser } from "./engine/parser.ts";
-import { templateBySlug } from "./store.ts";
+import { findTemplateBySlug } from "./store.ts";
 
 const compiledOf = async (world: TestWorld, slug: string) => {
   const { read } = world.app.deps.db;
-  const row = await templateBySlug(read, world.workspaceId, slug);
+  const row = await findTemplateBySlug(read, world.workspaceId, slug);
   if (!row?.version) throw new Error(`${slug} is not published.`);
   const { version, publishedHash, publishedUses } = row;
-  return readyVersion(read, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
+  return compileVersion(read, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
 };
 
 test("a version is compiled once, and again when it or a part of it changes", async () => {
