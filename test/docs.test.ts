@@ -180,7 +180,7 @@ describe("tables say what the code says", () => {
 
   test("simulated recipients", () => {
     expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
-      SIMULATOR.map(({ name, what }) => [`\`${name}@\``, what]),
+      SIMULATOR.map(({ name, description }) => [`\`${name}@\``, description]),
     );
   });
 

@@ -23,6 +23,7 @@ import type { Log } from "./lib/log.ts";
 import { measureLoopPressure } from "./lib/pressure.ts";
 import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
+import { circuitBreaker } from "./mail/circuit-breaker.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { lastAgentEventAt } from "./marketplace/agent-webhooks/list.ts";
@@ -79,7 +80,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { db } = backend;
   const ids = makeIds(clock, random);
   const arrivals: Arrivals = makeArrivals(clock.real);
-  const mailer = simulator(parts.mailer ?? captureMailer({ ids, clock, arrivals }));
+  const mailer = simulator(parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }));
   const flight: InFlightRequests = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
   const busy = measureLoopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.

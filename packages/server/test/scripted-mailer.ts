@@ -3,7 +3,8 @@ import type { Mailer, OutgoingMail, Receipt } from "../src/mail/mailer.ts";
 export const accepted: Receipt = { outcome: "sent", response: "250 2.0.0 OK" };
 
 export const busy = failure("deferred", 451, "4.7.1", "451 4.7.1 Try again later");
-export const noSuchUser = failure("bounced", 550, "5.1.1", "550 5.1.1 No such user here");
+export const noSuchUser: Receipt = { ...failure("bounced", 550, "5.1.1", "550 5.1.1 No such user here"), invalidRecipient: true };
+export const relayDenied = failure("bounced", 550, null, "550 relay not permitted");
 export const cutOff = failure("unknown", null, null, "The connection was lost before the answer came.");
 
 export interface ScriptedMailer extends Mailer {
@@ -27,16 +28,17 @@ export function scriptedMailer(script: Script = () => accepted): ScriptedMailer 
       return script(mail, sent.length - 1);
     },
     check: async () => null,
+    fault: () => null,
     close: async () => {},
   };
 }
 
-function failure(
-  outcome: "deferred" | "bounced" | "unknown",
+function failure<O extends "deferred" | "bounced" | "unknown">(
+  outcome: O,
   smtpCode: number | null,
   enhancedCode: string | null,
   message: string,
-): Receipt {
+) {
   return {
     outcome,
     error: { message, smtpCode, enhancedCode },

@@ -27,7 +27,7 @@ const MINIMUM_NODE = [22, 19] as const;
 interface MeLike {
   workspace: { name: string };
   key: { name: string; preview: string };
-  server: { version: string; dev: boolean; mailer: string };
+  server: { version: string; dev: boolean; mailer: string; mailerFault?: string | null };
 }
 
 /** `mailsvc doctor`: checks the setup. The exit code is that of the first failure. */
@@ -112,9 +112,11 @@ async function checkAccount(session: Session): Promise<Finding[]> {
       same
         ? passed("version", about.version)
         : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
-      about.mailer === "capture" && !about.dev
-        ? warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.")
-        : passed("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
+      about.mailerFault
+        ? warning("mailer", about.mailerFault, "Correct the relay's settings or --smtp-url; delivery continues by itself.")
+        : about.mailer === "capture" && !about.dev
+          ? warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.")
+          : passed("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
     ];
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];

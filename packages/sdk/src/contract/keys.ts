@@ -23,7 +23,13 @@ export type Key = z.infer<typeof Key>;
 export const Me = z.object({
   workspace: Workspace,
   key: Key,
-  server: z.object({ version: z.string(), dev: z.boolean(), mailer: z.string(), now: Instant }),
+  server: z.object({
+    version: z.string(),
+    dev: z.boolean(),
+    mailer: z.string(),
+    mailerFault: z.string().nullable().meta({ description: "Why delivery is paused, if it is" }),
+    now: Instant,
+  }),
 });
 
 export const me = {

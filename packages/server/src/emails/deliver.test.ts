@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { accepted, busy, cutOff, noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { accepted, busy, cutOff, noSuchUser, relayDenied, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { realTime } from "../lib/clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
@@ -62,6 +62,31 @@ describe("one attempt", () => {
     });
     await expect(send(t.w)).rejects.toMatchObject({ code: "recipient_suppressed" });
     expect((await t.w.sdk.suppressions.list()).data).toMatchObject([{ email: "ada@example.com", reason: "bounce", emailId: id }]);
+  });
+
+  test("refused for another reason than the mailbox, it has bounced, and neither the address nor its contact is touched", async () => {
+    await using t = await world(() => relayDenied);
+    const contact = await t.w.sdk.contacts.create({ email: "ada@example.com" });
+    const id = await send(t.w);
+    await t.w.settle();
+    expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "bounced", lastError: { smtpCode: 550, enhancedCode: null } });
+    expect((await t.w.sdk.suppressions.list()).data).toEqual([]);
+    expect((await t.w.sdk.contacts.get(contact.id)).status).toBe("SUBSCRIBED");
+  });
+
+  test("while a relay refuses everybody, mail waits, and goes out once the relay is repaired", async () => {
+    let repaired = false;
+    await using t = await world(() => (repaired ? accepted : relayDenied));
+    const ids: string[] = [];
+    for (let n = 0; n < 30; n += 1) ids.push(await send(t.w, { to: `user${n}@example.com` }));
+    await t.w.settle();
+    const statuses = async () => Promise.all(ids.map(async (id) => (await t.w.sdk.emails.get(id)).status));
+    expect((await statuses()).filter((status) => status === "deferred")).toHaveLength(21);
+    expect((await t.w.sdk.me.get()).server.mailerFault).toContain("550 relay not permitted");
+    repaired = true;
+    await t.w.clock.advance("3d");
+    expect((await statuses()).filter((status) => status === "sent")).toHaveLength(21);
+    expect((await t.w.sdk.me.get()).server.mailerFault).toBeNull();
   });
 
   test("put off, it is tried again, and then delivered", async () => {

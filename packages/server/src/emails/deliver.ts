@@ -3,8 +3,7 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EventType, record } from "../events/events.ts";
 import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
-import { simulatedReactions } from "../mail/simulator.ts";
-import { blamesRecipient } from "../mail/smtp-reply.ts";
+import { listSimulatedReactions } from "../mail/simulator.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
 import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
 import { messageIdOf } from "./emails.ts";
@@ -124,7 +123,7 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
           sentAt: now,
           ...(receipt.outcome === "delivered" && { deliveredAt: now }),
         });
-        for (const { type, afterMs } of simulatedReactions(email.to))
+        for (const { type, afterMs } of listSimulatedReactions(email.to))
           await deps.queue.enqueue(tx, {
             kind: REACT_JOB,
             payload: { workspaceId: email.workspaceId, emailId: email.id, type },
@@ -139,8 +138,7 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
       commit: async (tx) => {
         if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
         await note(tx, "email.bounced", bounce(error, "PERMANENT"));
-        // A refusal for what the message is (spam, too large) says nothing about the address.
-        if (blamesRecipient(error)) await blame(tx, deps, email, "bounce");
+        if (receipt.invalidRecipient) await blame(tx, deps, email, "bounce");
       },
     };
 

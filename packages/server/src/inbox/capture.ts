@@ -44,6 +44,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
       };
     },
     check: async () => null,
+    fault: () => null,
     close: async () => {},
   };
 }

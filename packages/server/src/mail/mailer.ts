@@ -8,7 +8,7 @@ export interface MailAttachment {
   content: Uint8Array;
 }
 
-/** One message to one recipient, with every decision taken: what a mailer hands over. */
+/** One message to one recipient with all decisions made, as a mailer hands it over. */
 export interface OutgoingMail {
   /** `local@domain`, for MAIL FROM. */
   envelopeFrom: string;
@@ -28,13 +28,13 @@ export interface OutgoingMail {
   attachments: readonly MailAttachment[];
   /** The Date header, ms since 1970. */
   date: number;
-  /** Which try this is, from 1. It changes nothing in the message: every attempt has the same bytes. */
+  /** Number of this attempt, from 1. It does not change the message: every attempt sends the same bytes. */
   attempt: number;
-  /** Whose it is, for mailers that keep what they take; it is not part of the message. */
+  /** The workspace and email it belongs to, for mailers that store mail. Not part of the message. */
   origin?: { workspaceId: string; emailId: string | null };
 }
 
-/** What the other side said, for people: `smtpCode` 550, `enhancedCode` "5.1.1". */
+/** The reply of the other side, for people to read: `smtpCode` 550, `enhancedCode` "5.1.1". */
 export interface DeliveryError {
   message: string;
   smtpCode: number | null;
@@ -42,33 +42,38 @@ export interface DeliveryError {
 }
 
 /**
- * How a hand-over ended.
+ * The outcome of a hand-over.
  * - `sent`: the next hop took responsibility (SMTP 250).
- * - `delivered`: it is where the recipient reads it. `record` writes the delivery in the transaction that notes the
- *   outcome, so that it happens exactly once whenever the process dies.
+ * - `delivered`: it is where the recipient reads it. `record` writes the delivery in the transaction that stores the
+ *   outcome, so that it happens exactly once even if the process dies.
  * - `deferred`: not now (4xx, connection refused or lost before the message was complete). Try again later.
- * - `bounced`: never (5xx).
- * - `unknown`: the connection was lost after the whole message was out and before the answer was in. It may have
- *   arrived; the caller lists it as in doubt and sends it again under the same Message-ID.
+ * - `bounced`: never (5xx). `invalidRecipient` if the reply says that the mailbox does not exist or is disabled; only then
+ *   may the address be suppressed. A refused sender, relay, policy or content says nothing about the recipient.
+ * - `unknown`: the connection was lost after the whole message was written and before the reply was read. It may have
+ *   arrived; the caller marks it as in doubt and sends it again under the same Message-ID.
  */
 export type Receipt =
   | { outcome: "sent"; response: string }
   | { outcome: "delivered"; response: string; record?: (tx: Tx) => Promise<void> }
-  | { outcome: "deferred" | "bounced" | "unknown"; error: DeliveryError };
+  | { outcome: "bounced"; error: DeliveryError; invalidRecipient?: true }
+  | { outcome: "deferred" | "unknown"; error: DeliveryError };
 
-/** The port every way of handing mail over implements; `mailer.laws.ts` is the suite they all pass. */
+/** The port of everything that delivers mail; each implementation passes the suite in `mailer.laws.ts`. */
 export interface Mailer {
   readonly name: "capture" | "smtp";
   /**
-   * True when the hand-over is only a row written by `record`: then a crash leaves nothing in doubt, and the caller need
-   * not note beforehand that it is about to send.
+   * True if the hand-over is only a row written by `record`. Then a crash leaves nothing in doubt, and the caller need not
+   * store beforehand that it is about to send.
    */
   readonly transactional: boolean;
-  /** How many messages it takes at once. */
+  /** How many messages it accepts at once. */
   readonly concurrency: number;
-  /** Hands one message over. Never throws for what the other side did; throws only for a bug of ours. */
+  /** Hands one message over. Throws only for a bug of ours, never for something the other side did. */
   send(mail: OutgoingMail): Promise<Receipt>;
-  /** Says whether the next hop answers, for `/readyz` and `mailsvc doctor`; null when it does, else why not. */
+  /** Connects to the next hop: null if it lets us in, else the reason. */
   check(): Promise<string | null>;
+  /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. */
+  fault(): string | null;
+  /** Lets messages under way finish for ten seconds, then cuts their connections. */
   close(): Promise<void>;
 }

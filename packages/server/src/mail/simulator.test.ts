@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sampleMail } from "./mailer.laws.ts";
 import type { Mailer, OutgoingMail } from "./mailer.ts";
-import { SIMULATOR, simulatedReactions, simulator } from "./simulator.ts";
+import { listSimulatedReactions, SIMULATOR, simulator } from "./simulator.ts";
 
 const recorder = (name: Mailer["name"]) => {
   const sent: OutgoingMail[] = [];
@@ -15,6 +15,7 @@ const recorder = (name: Mailer["name"]) => {
       return { outcome: "delivered", response: "kept" };
     },
     check: async () => "not today",
+    fault: () => "not at all",
     close: async () => {
       closed = true;
     },
@@ -79,13 +80,13 @@ describe("The simulator", () => {
   });
 
   test("knows what recipients do later, in order", () => {
-    expect(simulatedReactions("clicked+x@simulator.mailsvc.test").map((reaction) => reaction.type)).toEqual([
+    expect(listSimulatedReactions("clicked+x@simulator.mailsvc.test").map((reaction) => reaction.type)).toEqual([
       "email.opened",
       "email.clicked",
     ]);
-    expect(simulatedReactions("complained@Simulator.mailsvc.test")).toEqual([{ type: "email.complained", afterMs: 5000 }]);
-    expect(simulatedReactions("clicked@example.com")).toEqual([]);
-    expect(simulatedReactions("bounced@simulator.mailsvc.test")).toEqual([]);
+    expect(listSimulatedReactions("complained@Simulator.mailsvc.test")).toEqual([{ type: "email.complained", afterMs: 5000 }]);
+    expect(listSimulatedReactions("clicked@example.com")).toEqual([]);
+    expect(listSimulatedReactions("bounced@simulator.mailsvc.test")).toEqual([]);
     for (const { reactions } of SIMULATOR)
       expect(reactions.map((r) => r.afterMs)).toEqual(reactions.map((r) => r.afterMs).sort((a, b) => a - b));
   });

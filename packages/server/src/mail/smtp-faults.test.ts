@@ -28,16 +28,19 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     return { peer, mailer };
   };
 
-  const refusals: [keyof Script, string, { outcome: string; smtpCode: number; enhancedCode: string | null }][] = [
+  const refusals: [keyof Script, string, { outcome: string; smtpCode: number; enhancedCode: string | null; invalid?: true }][] = [
     ["MAIL", "450 4.7.1 try later", { outcome: "deferred", smtpCode: 450, enhancedCode: "4.7.1" }],
     ["MAIL", "553 5.1.8 bad sender", { outcome: "bounced", smtpCode: 553, enhancedCode: "5.1.8" }],
     ["MAIL", "530 5.7.0 log in first", { outcome: "deferred", smtpCode: 530, enhancedCode: "5.7.0" }],
     ["RCPT", "452 4.2.2 mailbox full", { outcome: "deferred", smtpCode: 452, enhancedCode: "4.2.2" }],
-    ["RCPT", "550 5.1.1 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1" }],
-    ["RCPT", "550 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: null }],
-    ["RCPT", "550-5.1.1 no such user\r\n550 5.1.1 really", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1" }],
+    ["RCPT", "550 5.1.1 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1", invalid: true }],
+    ["RCPT", "550 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: null, invalid: true }],
+    ["RCPT", "550-5.1.1 no such user\r\n550 5.1.1 really", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1", invalid: true }],
+    ["RCPT", "550 relay not permitted", { outcome: "bounced", smtpCode: 550, enhancedCode: null }],
     ["RCPT", "421 4.3.2 shutting down", { outcome: "deferred", smtpCode: 421, enhancedCode: "4.3.2" }],
     ["DATA", "451 4.3.0 not now", { outcome: "deferred", smtpCode: 451, enhancedCode: "4.3.0" }],
+    ["MAIL", "550 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: null }],
+    ["dot", "550 5.1.1 no such user", { outcome: "bounced", smtpCode: 550, enhancedCode: "5.1.1" }],
     ["DATA", "554 5.5.1 no valid recipients", { outcome: "bounced", smtpCode: 554, enhancedCode: "5.5.1" }],
     ["DATA", "503 5.5.1 out of sequence", { outcome: "deferred", smtpCode: 503, enhancedCode: "5.5.1" }],
     ["dot", "451 4.3.1 disk full", { outcome: "deferred", smtpCode: 451, enhancedCode: "4.3.1" }],
@@ -47,9 +50,11 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
   for (const pipelining of [false, true]) {
     test.each(refusals)(
       `${pipelining ? "pipelined" : "step by step"}: %s answered with "%s"`,
-      async (step, text, { outcome, ...codes }) => {
+      async (step, text, { outcome, invalid, ...codes }) => {
         const { mailer } = await open("", { ...(pipelining ? { EHLO: PIPELINING } : {}), [step]: reply(text) });
-        expect(await mailer.send(sampleMail())).toMatchObject({ outcome, error: codes });
+        const receipt = await mailer.send(sampleMail());
+        expect(receipt).toMatchObject({ outcome, error: codes });
+        expect("invalidRecipient" in receipt && receipt.invalidRecipient).toBe(invalid ?? false);
       },
     );
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { acceptedText, blamesRecipient, failureReceipt, peerText } from "./smtp-reply.ts";
+import { failureReceipt, getAcceptedText, peerText } from "./smtp-reply.ts";
 
 const refused = (response: string, command = "RCPT TO") => ({
   message: "refused",
@@ -16,7 +16,7 @@ describe("What a peer says", () => {
     ["250-first\r\n250 second", "250 first second"],
     ["550-5.1.1 The account\n550-5.1.1 does not exist.\n550 5.1.1 Try again", "550 5.1.1 The account does not exist. Try again"],
   ])("%j reads %j", (reply, text) => {
-    expect(acceptedText(reply)).toBe(text);
+    expect(getAcceptedText(reply)).toBe(text);
   });
 
   test.each([
@@ -51,20 +51,68 @@ describe("What a peer says", () => {
   });
 });
 
-describe("A bounce blames the recipient", () => {
+describe("A refusal suppresses the recipient", () => {
+  const invalid = (response: string, command: string): boolean => {
+    const receipt = failureReceipt(refused(response, command), "message");
+    if (receipt.outcome !== "bounced") throw new Error(`${response} is ${receipt.outcome}.`);
+    return receipt.invalidRecipient === true;
+  };
+
   test.each([
-    [550, "5.1.1", true],
-    [550, "5.1.10", true],
-    [550, "5.2.1", true],
-    [553, "5.1.3", true],
-    [550, null, true],
-    [550, "5.7.1", false],
-    [553, "5.1.8", false],
-    [552, "5.3.4", false],
-    [554, null, false],
-    [null, "5.6.7", false],
-    [552, "5.2.2", false],
-  ])("%s %s: %s", (smtpCode, enhancedCode, expected) => {
-    expect(blamesRecipient({ message: "", smtpCode, enhancedCode })).toBe(expected);
+    "550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table",
+    "550 5.1.10 RESOLVER.ADR.RecipientNotFound",
+    "550 5.2.1 The email account that you tried to reach is disabled",
+    "553 5.1.3 bad syntax",
+    "550 no such user",
+    "550 No such user here",
+    "550 <sender@example.com>: no such user",
+    "550 User unknown",
+    "550-Unknown user\n550 See https://example.com/help",
+    "550 5.1.0 <ada@example.com> User unknown",
+    "550 5.0.0 mailbox not found",
+    "550 Invalid recipient <policy@example.com>",
+    "550 Unrouteable address",
+    "550 sorry, no mailbox here by that name (#5.1.1)",
+    "551 This account is disabled",
+    "553 Requested action not taken: mailbox name not allowed",
+    "554 This user doesn't have a example.com account (ada@example.com)",
+    "550 Mailbox does not exist",
+    "550 that recipient is not a valid mailbox",
+    "550 The account has been deactivated",
+  ])("when RCPT is answered %j, and only then", (response) => {
+    expect(invalid(response, "RCPT TO")).toBe(true);
+    for (const command of ["MAIL FROM", "DATA"]) expect(invalid(response, command)).toBe(false);
+  });
+
+  test.each([
+    "550 relay not permitted",
+    "550 5.7.1 Relaying denied",
+    "550 Relaying denied for <ada@example.com>: unknown user",
+    "550 Access denied",
+    "550 5.4.1 Recipient address rejected: Access denied",
+    "553 sender not owned by user",
+    "553 5.7.1 <hello@acme.example>: Sender address rejected: not owned by user",
+    "550 5.1.8 Sender address rejected: Domain not found",
+    "550 Sender verify failed",
+    "550 High probability of spam",
+    "554 5.7.1 Service unavailable; client host blocked using a blocklist",
+    "550 Mail from this IP rejected, policy restrictions",
+    "550 Requested action not taken: mailbox unavailable",
+    "550 mailbox is full",
+    "552 5.2.2 mailbox full",
+    "552 5.3.4 message too big",
+    "550 Your user is not allowed to send to this recipient",
+    "550 5.7.26 Unauthenticated email is not accepted",
+    "551 User not local; please try another path",
+    "553 sorry, that domain isn't in my list of allowed rcpthosts",
+    "554 Transaction failed",
+    "550",
+  ])("never when it is answered %j", (response) => {
+    for (const command of ["RCPT TO", "MAIL FROM", "DATA"]) expect(invalid(response, command)).toBe(false);
+  });
+
+  test("when the client cannot write the address into a command at all", () => {
+    const failure = { message: "Invalid recipient", code: "EENVELOPE" };
+    expect(failureReceipt(failure, "message")).toMatchObject({ outcome: "bounced", invalidRecipient: true });
   });
 });

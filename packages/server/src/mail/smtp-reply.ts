@@ -1,13 +1,13 @@
 import type { DeliveryError, Receipt } from "./mailer.ts";
 
-// What a peer says is for people to read: long enough for any honest answer.
+// Replies are for people to read: long enough for any honest one.
 const MAX_MESSAGE = 500;
 
-/** Text of a peer, made harmless: one line, no control or direction characters, at most 500 characters. */
+/** The text of a peer, made safe to show: one line, no control or direction characters, at most 500 characters. */
 export function peerText(text: string): string {
   return (
     text
-      // Only the start is looked at: an answer may be a megabyte.
+      // Only the start is read: a reply may be a megabyte.
       .slice(0, 4 * MAX_MESSAGE)
       .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
       .trim()
@@ -16,26 +16,26 @@ export function peerText(text: string): string {
   );
 }
 
-/** What a 250 said, for people. */
-export function acceptedText(reply: string): string {
-  return readReply(reply).message;
+/** The text of a 250 reply, for people to read. */
+export function getAcceptedText(reply: string): string {
+  return parseReply(reply).message;
 }
 
-/** Not now, for a reason on our side of the line. */
+/** A deferral for a reason of ours. */
 export function deferred(message: string): Receipt {
-  return { outcome: "deferred", error: ours(message) };
+  return { outcome: "deferred", error: ourError(message) };
 }
 
 /** How far a message had come when something went wrong. */
 export type Phase =
-  /** Connecting, TLS, EHLO, AUTH: nothing about this message yet. */
+  /** Connect, TLS, EHLO, AUTH: nothing about this message yet. */
   | "session"
-  /** MAIL, RCPT, DATA, and while the message is being written. */
+  /** MAIL, RCPT, DATA, and while the message is written. */
   | "message"
-  /** The whole message with its final dot is written; the answer is not in. */
+  /** The whole message with its final dot is written; the reply is not here yet. */
   | "answer";
 
-/** What nodemailer's SMTP client reports. */
+/** A failure as nodemailer's SMTP client reports it. */
 export interface SmtpFailure {
   message: string;
   code?: string | undefined;
@@ -44,52 +44,71 @@ export interface SmtpFailure {
   responseCode?: number | undefined;
 }
 
-// Replies that are about us, whatever command they answer: 503 the session is out of step, 530 538 authenticate or
+// Replies about us, whatever command they answer: 503 the session is out of step, 530 538 authenticate or
 // encrypt first, 534 535 wrong credentials (RFC 4954 6), 421 the server is going away.
 const ABOUT_US = new Set([421, 503, 530, 534, 535, 538]);
 
 const MESSAGE_COMMANDS = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 
 /**
- * The receipt for a failure. Only a 5xx that answers MAIL, RCPT or DATA bounces: a wrong password or a broken certificate
- * must never reach a recipient's record. Without an answer it is `unknown` once the whole message was out.
+ * The receipt for a failure. Only a 5xx reply to MAIL, RCPT or DATA, or to the message itself, bounces: a wrong password or
+ * a broken certificate must never reach a recipient's record. Without a reply it is `unknown` once the whole message is out.
  */
 export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   const { code, command = "", response, responseCode = 0 } = failure;
   const answered = response !== undefined && MESSAGE_COMMANDS.has(command) && (code === "EENVELOPE" || code === "EMESSAGE");
   if (answered && phase !== "session") {
+    const error = parseReply(response);
     const permanent = responseCode >= 500 && responseCode < 600 && !ABOUT_US.has(responseCode);
-    return { outcome: permanent ? "bounced" : "deferred", error: readReply(response) };
+    if (!permanent) return { outcome: "deferred", error };
+    return { outcome: "bounced", error, ...(command === "RCPT TO" && isInvalidRecipient(error) && { invalidRecipient: true }) };
   }
-  // The server announced a limit (SIZE, RFC 1870) that this message is above: no attempt can change that.
+  // The server announced a limit (SIZE, RFC 1870) that this message exceeds: no attempt can change that.
   if (code === "EMESSAGE" && command === "MAIL FROM")
-    return { outcome: "bounced", error: { ...ours(failure.message), enhancedCode: "5.3.4" } };
-  // The client itself finds the address impossible to put into a command: < or > inside a quoted local part.
+    return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.3.4" } };
+  // The client cannot put the address into a command: < or > inside a quoted local part.
   if (code === "EENVELOPE" && response === undefined)
-    return { outcome: "bounced", error: { ...ours(failure.message), enhancedCode: "5.1.3" } };
-  const error = response === undefined ? ours(failure.message) : { ...readReply(response), message: peerText(failure.message) };
+    return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.1.3" }, invalidRecipient: true };
+  const error = response === undefined ? ourError(failure.message) : { ...parseReply(response), message: peerText(failure.message) };
   return { outcome: phase === "answer" ? "unknown" : "deferred", error };
 }
 
-/** SMTPUTF8 is needed and not offered (RFC 6531 3.5, enhanced code from RFC 6531 4.4). */
+/** The message needs SMTPUTF8, which the server does not offer (RFC 6531 3.5, enhanced code from RFC 6531 4.4). */
 export const utf8Refused: Receipt = {
   outcome: "bounced",
   error: { message: "The mail server does not take addresses beyond ASCII (SMTPUTF8).", smtpCode: null, enhancedCode: "5.6.7" },
 };
 
-/**
- * True when a bounce says that the mailbox itself is the trouble: such an address goes on the suppression list. A refused
- * sender, an oversized or suspicious message or a policy is no fault of the recipient.
- */
-export function blamesRecipient({ smtpCode, enhancedCode }: DeliveryError): boolean {
-  // RFC 3463 and its registry: bad or unknown mailbox, domain or syntax (5.1.x, not 5.1.7 and 5.1.8: the sender's),
-  // and disabled mailboxes (5.2.1).
-  if (enhancedCode !== null) return /^5\.(?:1\.(?:[1-6]|10)|2\.1)$/.test(enhancedCode);
-  return smtpCode === 550 || smtpCode === 551 || smtpCode === 553;
+// RFC 3463 and its registry: a bad or unknown mailbox, domain or syntax (5.1.x, but 5.1.7 and 5.1.8 are the sender's), and a
+// disabled mailbox (5.2.1).
+const INVALID_CODE = /^5\.(?:1\.(?:[1-6]|10)|2\.1)$/;
+// Codes that say no more than "address" or "mailbox": then the text decides, as it does without a code.
+const VAGUE_CODE = /^5\.[012]\.0$/;
+
+const MAILBOX = "(?:user|mail ?box|recipient|address(?:ee)?|account|alias|local part)";
+const INVALID_TEXT = new RegExp(
+  [
+    `\\b(?:unknown|invalid|no such|non-?existent|bad|inactive|disabled|unrout(?:e?)able|undeliverable) (?:(?:local|virtual|destination|recipient|e-?mail) )?${MAILBOX}`,
+    `\\b${MAILBOX}\\b.{0,40}?\\b(?:unknown|not found|not known|invalid|disabled|inactive|deactivated|nonexistent|(?:does not|doesn't|not|no longer) (?:exist|have an? [^ ]+ account)|(?:no longer|not) (?:valid|active|a valid|a known)|name not allowed|syntax incorrect|closed|terminated)`,
+    `\\bno (?:mail ?box|user|one|recipient) (?:here|by that name)`,
+    `\\bnot a (?:valid|known) ${MAILBOX}`,
+  ].join("|"),
+  "i",
+);
+// A reason that has nothing to do with the mailbox, even if the reply names it too.
+const OTHER_REASON =
+  /\brelay|spam|\bpolic|\bblock|black ?list|\bdenied|not (?:permitted|authori[sz]ed|owned|allowed)|\bsender|\bdns|\bspf\b|dkim|dmarc|reputation|\brate\b|quota|\bfull\b|gr[ae]y ?list|authenticat|virus|\bbanned|\blisted|temporar|try again|verif(?:y|ication) fail/i;
+
+/** Whether a 5xx reply to RCPT says that the mailbox itself is unknown, invalid or disabled. */
+function isInvalidRecipient({ message, enhancedCode }: DeliveryError): boolean {
+  if (enhancedCode !== null && !VAGUE_CODE.test(enhancedCode)) return INVALID_CODE.test(enhancedCode);
+  // Addresses in the reply may hold any word.
+  const text = message.replace(/<[^<>]*>|[^\s<>"(]+@[^\s<>")]+/g, " ").replace(/\s+/g, " ");
+  return INVALID_TEXT.test(text) && !OTHER_REASON.test(text.replace(/name not allowed/gi, ""));
 }
 
 /** A reply such as `550-5.1.1 No such\n550 5.1.1 user`: one line, its codes once at the start. */
-function readReply(reply: string): DeliveryError {
+function parseReply(reply: string): DeliveryError {
   const [first = "", ...rest] = reply.slice(0, 8 * MAX_MESSAGE).split(/\r?\n/);
   const [, code, enhanced] = /^(\d{3})(?:[ -]([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?/.exec(first) ?? [];
   const continued = rest.map((line) => line.replace(/^\d{3}[ -]?(?:[245]\.\d{1,3}\.\d{1,3}(?![\d.]))?/, ""));
@@ -97,6 +116,6 @@ function readReply(reply: string): DeliveryError {
   return { message, smtpCode: code === undefined ? null : Number(code), enhancedCode: enhanced ?? null };
 }
 
-function ours(message: string): DeliveryError {
+function ourError(message: string): DeliveryError {
   return { message: peerText(message), smtpCode: null, enhancedCode: null };
 }

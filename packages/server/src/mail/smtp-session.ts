@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
 import type { Receipt } from "./mailer.ts";
-import { acceptedText, deferred, failureReceipt, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
+import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 
 export interface Envelope {
@@ -129,7 +129,7 @@ function sessionOf(connection: Connection, time: Clock["real"]): SmtpSession {
       connection.send(options, source, (error, info) => {
         if (error) fail(error);
         else if (phase === "message") settle(deferred(`The mail server answered before the message was complete: ${info.response}`), false);
-        else settle({ outcome: "sent", response: acceptedText(info.response) }, false);
+        else settle({ outcome: "sent", response: getAcceptedText(info.response) }, false);
       });
     });
 

@@ -186,6 +186,7 @@ describe("The SMTP mailer", () => {
     expect(await mailer.send(sampleMail({ envelopeTo: "no@example.com" }))).toEqual({
       outcome: "bounced",
       error: { message: expect.stringContaining("No such user"), smtpCode: 550, enhancedCode: "5.1.1" },
+      invalidRecipient: true,
     });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
     expect((await PostalMime.parse(peer.mails[0]?.raw ?? "")).subject).toBe("Hello");

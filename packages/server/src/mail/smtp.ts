@@ -24,6 +24,7 @@ export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
     concurrency: pool.maxConnections,
     send: async (mail) => pool.send({ from: mail.envelopeFrom, to: mail.envelopeTo }, await composeMime(mail, signer)),
     check: pool.check,
+    fault: () => null,
     close: pool.close,
   };
 }

@@ -14,6 +14,12 @@ export const meHandlers: Handlers<typeof contract.me> = {
   get: async (_input, { read, deps, workspaceId, key }) => ({
     workspace: await getWorkspace(read, workspaceId),
     key: await getKey(read, key.id),
-    server: { version: deps.version, dev: deps.config.dev, mailer: deps.mailer.name, now: iso(deps.clock.now()) },
+    server: {
+      version: deps.version,
+      dev: deps.config.dev,
+      mailer: deps.mailer.name,
+      mailerFault: deps.mailer.fault(),
+      now: iso(deps.clock.now()),
+    },
   }),
 };
