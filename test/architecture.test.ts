@@ -125,6 +125,51 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
+/** The room of a server file: its folder, each folder of the marketplace being a room of its own. Files that compose rooms have none. */
+const roomOf = (path: string): string | undefined => {
+  if (!path.startsWith(`${S}/`) || /\.(test|laws)\.ts$/.test(path)) return undefined;
+  const parts = path.slice(S.length + 1).split("/");
+  if (parts.length === 1) return undefined;
+  if (parts[0] !== "marketplace") return parts[0];
+  return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;
+};
+
+/** The cycles of run-time imports between rooms, each with one import for every step. */
+const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
+  const graph = new Map<string, Map<string, string>>();
+  for (const [path, source] of files) {
+    const from = roomOf(path);
+    if (from === undefined) continue;
+    for (const { to, typeOnly, lazy } of importsOf(path, source)) {
+      const room = roomOf(to);
+      if (typeOnly || lazy || room === undefined || room === from) continue;
+      if (from === "webhooks" && room === "marketplace/agent-webhooks") continue;
+      const next = graph.get(from) ?? new Map<string, string>();
+      graph.set(from, next.set(room, `${path.slice(S.length + 1)} -> ${to.slice(S.length + 1)}`));
+    }
+  }
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (room: string, trail: string[]): void => {
+    const start = trail.indexOf(room);
+    if (start !== -1) {
+      const steps = [...trail.slice(start), room];
+      found.push(
+        `cycle of rooms: ${steps
+          .slice(1)
+          .map((to, i) => graph.get(steps[i] as string)?.get(to))
+          .join(", ")}`,
+      );
+      return;
+    }
+    if (done.has(room)) return;
+    for (const next of graph.get(room)?.keys() ?? []) visit(next, [...trail, room]);
+    done.add(room);
+  };
+  for (const room of graph.keys()) visit(room, []);
+  return found;
+};
+
 const violations = (files: ReadonlyMap<string, string>): string[] => [
   ...[...files].flatMap(([path, source]) => {
     const lines = source.split("\n").length;
@@ -142,6 +187,7 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
       }),
     ),
   ...cycles(files),
+  ...roomCycles(files),
 ];
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -193,6 +239,14 @@ describe("the rules notice", () => {
     ["a re-export", { [`${S}/keys/keys.ts`]: 'export {\n  x,\n} from "../senders/store.ts";' }, "past its <feature>.ts"],
     ["a way out of the packages", { [`${S}/keys/keys.ts`]: 'import x from "../../../sdk/test/x.ts";' }, "leaves the packages"],
     ["a cycle", { [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";', [`${S}/lib/b.ts`]: 'import { a } from "./a.ts";' }, "cycle: "],
+    [
+      "a cycle of rooms without a cycle of files",
+      {
+        [`${S}/lists/a.ts`]: 'import { b } from "../segments/segments.ts";',
+        [`${S}/segments/c.ts`]: 'import { d } from "../lists/lists.ts";',
+      },
+      "cycle of rooms: lists/a.ts -> segments/segments.ts, segments/c.ts -> lists/lists.ts",
+    ],
     ["a giant", { [`${S}/lib/a.ts`]: "\n".repeat(501) }, "longer than 500 lines"],
     ["a drawer for everything", { [`${S}/lib/utils.ts`]: "" }, "name the file after what it holds"],
   ];
@@ -211,6 +265,13 @@ describe("the rules notice", () => {
     };
     expect(violations(new Map(Object.entries(files)))).toEqual([]);
   });
+});
+
+test("every path that ARCHITECTURE.md names exists", () => {
+  const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
+  const paths = [...page.matchAll(/`(packages\/[^`<]+?)\/?`/g)].map(([, path]) => path as string);
+  expect(paths.length).toBeGreaterThan(15);
+  expect(paths.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
 });
 
 test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {
