@@ -41,9 +41,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 
 /** Single files beyond the table above, with the reason. */
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
-  [/\/http\//, /\/keys\/(key-cache|secret)\.ts$/, "authentication looks keys up"],
-  [/\/http\/(auth|handler|router)\.ts$/, /\/activations\/agent-keys\.ts$/, "authentication looks agents' keys up"],
-  [/\/http\/(mount|app)\.ts$/, /\/src\/features\.ts$/, "the one list of all features"],
   [/\/marketplace\//, /\/webhooks\//, "the delivery engine serves agents only so far"],
   [/\/webhooks\//, /\/marketplace\//, "the delivery engine serves agents only so far"],
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],

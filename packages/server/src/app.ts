@@ -5,10 +5,20 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { makeWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
-import { activationHooks, audience, CLEANUP_JOB, devHandlers, jobsOf, listingHooks, publicPages, servedHandlers } from "./features.ts";
+import {
+  activationHooks,
+  audience,
+  CLEANUP_JOB,
+  createKeyLookup,
+  devHandlers,
+  jobsOf,
+  listingHooks,
+  publicPages,
+  servedHandlers,
+} from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
-import type { InFlightRequests } from "./http/in-flight.ts";
+import { InFlightRequests } from "./http/in-flight.ts";
 import { mountDevPages } from "./http/public/dev-pages.ts";
 import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router } from "./http/router.ts";
@@ -63,16 +73,12 @@ export interface AppParts {
 export interface App {
   readonly http: Router;
   readonly deps: Deps;
-  readonly flight: InFlightRequests;
+  readonly inFlight: InFlightRequests;
   /** The first workspaces and their keys. */
   readonly installation: Installation;
   /** Lets the workers end what they run, then closes mailer and database. */
   close(): Promise<void>;
 }
-
-// How long after the last crowd of requests accepting still comes before delivering: between two commits of a busy
-// server there are moments without a request in flight.
-const CROWDED_MS = 50;
 
 /** Puts the product together and starts its workers. It does not listen. */
 export async function createApp(parts: AppParts): Promise<App> {
@@ -81,10 +87,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const ids = makeIds(clock, random);
   const arrivals: Arrivals = makeArrivals(clock.real);
   const mailer = simulator(parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }));
-  const flight: InFlightRequests = { count: 0, draining: false, crowdedAt: Number.NEGATIVE_INFINITY };
-  const busy = measureLoopPressure(clock.real);
+  const inFlight = new InFlightRequests(clock.real);
+  const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
-  const pressed = (): boolean => clock.real.now() - flight.crowdedAt < CROWDED_MS && busy();
+  const pressed = (): boolean => inFlight.crowded && isLoopBusy();
   const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
   const queue = withDeliveries(backend.makeQueue({ clock, random, log, overloaded: pressed }), deliveries);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
@@ -92,8 +98,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
   const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
   const payments = parts.payments ?? localPayments(parts);
-  const runClock = makeRunClock({ db, clock, log, controllable: isBendable(clock) });
-  const limiter = backend.makeLimiter(clock, isBendable(clock));
+  const runClock = makeRunClock({ db, clock, log, controllable: isControllable(clock) });
+  const limiter = backend.makeLimiter(clock, isControllable(clock));
   const staging = createStaging(() => deps);
   const deps: Deps = {
     ...parts,
@@ -118,7 +124,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
-  if (isBendable(clock)) {
+  if (isControllable(clock)) {
     const signs = await Promise.all([lastEventAt(db.read), lastAgentEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
@@ -140,25 +146,26 @@ export async function createApp(parts: AppParts): Promise<App> {
     runClock.reset();
   };
   const world =
-    config.dev && isBendable(clock)
+    config.dev && isControllable(clock)
       ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, forget })
       : null;
   const http = createRouter({
     contract: served,
     handlers: { ...servedHandlers, ...(world && devHandlers(world, arrivals)) },
     deps,
-    flight,
+    keys: createKeyLookup(deps),
+    inFlight,
     limiter,
     faults: world?.faults ?? null,
   });
-  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, flight });
+  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, inFlight });
   if (world) mountDevPages(http.h3, dashboardPages(deps, installation), deps);
   await runClock.start();
   await startWorkers();
   return {
     http,
     deps,
-    flight,
+    inFlight,
     installation,
     close: async () => {
       await runClock.stop();
@@ -169,7 +176,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-function isBendable(clock: Clock | ControllableClock): clock is ControllableClock {
+function isControllable(clock: Clock | ControllableClock): clock is ControllableClock {
   return "advanceTo" in clock;
 }
 

@@ -75,6 +75,12 @@ export const SERVE_FLAGS = [
     summary: "whsec_… of the webhook endpoint at Stripe that points to /api/v1/marketplace/payments/stripe/webhook",
   },
   { name: "stripe-url", value: "URL", env: "MAILSVC_STRIPE_URL", summary: "another place than Stripe's own API, such as a stand-in" },
+  {
+    name: "max-connections",
+    value: "N",
+    env: "MAILSVC_MAX_CONNECTIONS",
+    summary: "open connections at most; further ones are closed at once (default 10000)",
+  },
   { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
   {
     name: "ready-file",
@@ -102,6 +108,8 @@ export interface Config {
   /** How long records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
   readonly maxBodyBytes: number;
+  /** Open connections at most. */
+  readonly maxConnections: number;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
   /** Payments through Stripe; null where a person confirms them. */
@@ -157,6 +165,7 @@ export function readConfig({
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
+    maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
     https: flags.https === true || value("https") === "1",

@@ -10,6 +10,7 @@ import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
 import { healthHandlers } from "./health/handlers.ts";
+import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
@@ -17,11 +18,13 @@ import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers } from "./keys/handlers.ts";
+import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, inviteMembers } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact, removeFromLists } from "./lists/lists.ts";
 import { INVITE_JOB } from "./lists/members.ts";
+import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
 import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marketplace/agent-webhooks/activation-events.ts";
@@ -53,6 +56,22 @@ import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
+
+/** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
+export function createKeyLookup({ db, keyCache, clock }: Pick<Deps, "db" | "keyCache" | "clock">): KeyLookup {
+  return {
+    parseKind: (key) => {
+      const kind = parseKeyKind(key);
+      return kind !== null && isDeveloperKind(kind) ? "developer" : kind === "op" ? "operator" : kind;
+    },
+    hash: (key) => keyCache.hash(key),
+    getCached: (hash) => keyCache.get(hash),
+    findDeveloperKey: (hash) => keyCache.load(hash),
+    isOperatorKey: (hash) => keyCache.isOperator(hash),
+    admitAgent: (q, hash) => admitAgent(q, hash, clock.now()),
+    agentKeyExists: (hash) => agentKeyExists(db.read, hash),
+  };
+}
 
 /** The nouns that exist in dev mode only. */
 type DevNoun = "inbox" | "clock" | "world" | "faults";

@@ -58,8 +58,10 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       host: config.host,
       port: config.port,
       https: config.https,
-      flight: app.flight,
+      inFlight: app.inFlight,
       real: clock.real,
+      log,
+      maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
     });
     url = listening.url;

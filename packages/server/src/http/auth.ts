@@ -1,114 +1,154 @@
-import type { AgentScope, Endpoint } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
-import type { KeyInfo } from "../keys/key-cache.ts";
-import { hashKey, isDeveloperKind, type KeyKind, parseKeyKind } from "../keys/secret.ts";
+import type { AgentScope, Endpoint, Permission } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import type { AgentTx } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { type AgentKey, admitAgent, agentKeyExists } from "../marketplace/activations/agent-keys.ts";
+import type { AgentTables } from "../schema.ts";
 import type { HeaderReader } from "./headers.ts";
 
-const UNKNOWN = "This key is not known here.";
-const MALFORMED = "This key is not well formed; it may be cut off or mistyped.";
-
-/** How a key is looked up whose refusal counts: answers what the look gives, or throws rate_limited. */
-export type LookUp = <T>(hash: string, look: () => Promise<T>) => Promise<T>;
-
-/**
- * The live developer key of a request (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden for
- * another kind of key.
- */
-export function authenticate(headers: HeaderReader, deps: Deps, lookUp: LookUp): KeyInfo | Promise<KeyInfo> {
-  const { keyCache } = deps;
-  const key = bearer(headers);
-  const hash = keyCache.hash(key);
-  const known = keyCache.get(hash);
-  if (known !== undefined) return live(known);
-  // A key with a typing error costs no database read.
-  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
-  if (isDeveloperKind(kind)) return keyCache.load(hash).then(live);
-  return lookUp(hash, () => refuseKind(kind, hash, deps));
+/** A developer key, revoked or not. */
+export interface DeveloperKey {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly owner: boolean;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly revokedAt: number | null;
 }
 
-/** Throws ApiError unauthorized or rate_limited unless a request carries the operator key; forbidden for another kind of key. */
-export async function authenticateOperator(headers: HeaderReader, deps: Deps, lookUp: LookUp): Promise<void> {
-  const key = bearer(headers);
-  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
-  const hash = hashKey(key);
-  await lookUp(hash, async () => {
-    if (kind !== "op") return refuseKind(kind, hash, deps);
-    if (!(await deps.keyCache.isOperator(hash))) refuse(UNKNOWN);
+/** The key of an activation that is on. */
+export interface AgentKey {
+  readonly activationId: string;
+  readonly listingId: string;
+  /** The brand's workspace. */
+  readonly workspaceId: string;
+  readonly scopes: ReadonlySet<AgentScope>;
+}
+
+export type KeyKind = "developer" | "operator" | "agent";
+
+/** Looks keys up. Features implement it (`features.ts`), so that this room knows neither developer keys nor activations. */
+export interface KeyLookup {
+  /** The kind of a well-formed key; null when its shape or its checksum is wrong. Asks no database. */
+  parseKind(key: string): KeyKind | null;
+  /** The hash under which a key is stored. */
+  hash(key: string): string;
+  /** The cached developer key; null when there is none, undefined when the cache does not know. */
+  getCached(hash: string): DeveloperKey | null | undefined;
+  /** Reads a developer key from the database and caches it. */
+  findDeveloperKey(hash: string): Promise<DeveloperKey | null>;
+  isOperatorKey(hash: string): Promise<boolean>;
+  /** The agent's key, read each time, so that a pause counts at once. Throws ApiError key_revoked or activation_paused. */
+  admitAgent(q: Reader<AgentTables> | AgentTx, hash: string): Promise<AgentKey | null>;
+  /** Whether an agent's key with this hash was ever made, whatever its state. */
+  agentKeyExists(hash: string): Promise<boolean>;
+}
+
+/** Runs a lookup whose refusal counts against the key: gives its result, or throws rate_limited. */
+export type CountRefusals = <T>(hash: string, lookUp: () => Promise<T>) => Promise<T>;
+
+/** An admitted agent, and the hash of its key, with which the key is checked again inside a write's transaction. */
+export interface AdmittedAgent extends AgentKey {
+  readonly hash: string;
+}
+
+const UNKNOWN = "Invalid API key.";
+const MALFORMED = "Malformed API key. It may be cut off or mistyped.";
+
+/**
+ * Authenticates a request by its developer key (SPEC 5.1). Synchronous when the key is cached, which it nearly always is. Throws
+ * ApiError unauthorized, key_revoked or rate_limited; forbidden for another kind of key.
+ */
+export function authenticateDeveloper(
+  headers: HeaderReader,
+  keys: KeyLookup,
+  countRefusals: CountRefusals,
+): DeveloperKey | Promise<DeveloperKey> {
+  const key = parseBearer(headers);
+  const hash = keys.hash(key);
+  const cached = keys.getCached(hash);
+  if (cached !== undefined) return assertLive(cached);
+  // A mistyped key costs no database read.
+  const kind = keys.parseKind(key) ?? refuse(MALFORMED);
+  if (kind === "developer") return keys.findDeveloperKey(hash).then(assertLive);
+  return countRefusals(hash, () => refuseKind(kind, hash, keys));
+}
+
+/** Throws ApiError unauthorized or rate_limited unless the request carries the operator key; forbidden for another kind of key. */
+export async function authenticateOperator(headers: HeaderReader, keys: KeyLookup, countRefusals: CountRefusals): Promise<void> {
+  const key = parseBearer(headers);
+  const kind = keys.parseKind(key) ?? refuse(MALFORMED);
+  const hash = keys.hash(key);
+  await countRefusals(hash, async () => {
+    if (kind !== "operator") return refuseKind(kind, hash, keys);
+    if (!(await keys.isOperatorKey(hash))) refuse(UNKNOWN);
   });
 }
 
-/** Throws ApiError forbidden when the key lacks what the endpoint asks for. */
-export function authorise(key: KeyInfo, { access }: Endpoint): void {
+/** Throws ApiError forbidden when the key lacks the permission the endpoint requires. */
+export function authorizeDeveloper(key: DeveloperKey, { access }: Endpoint): void {
   if (typeof access === "string" || "scope" in access || key.owner || key.permissions.has(access.permission)) return;
-  throw new ApiError("forbidden", `This key lacks the permission ${access.permission}.`, {
+  throw new ApiError("forbidden", `This API key lacks the permission ${access.permission}.`, {
     details: [{ path: "", code: "missing_permission", message: access.permission }],
   });
 }
 
-/** An agent that has shown its key, and the hash by which the key is asked for again. */
-export interface Agent extends AgentKey {
-  readonly hash: string;
-}
-
 /**
- * The agent whose key a request carries (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
- * rate_limited; forbidden for another kind of key; not_found where the path names another activation than the key's own.
+ * Authenticates a request by its agent key (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
+ * rate_limited; forbidden for another kind of key; not_found when the path names another activation than the key's own.
  */
-export async function authenticateAgent(headers: HeaderReader, deps: Deps, activationId: string, lookUp: LookUp): Promise<Agent> {
-  const key = bearer(headers);
-  const kind = parseKeyKind(key) ?? refuse(MALFORMED);
-  const hash = hashKey(key);
-  return lookUp(hash, async () => {
-    if (kind !== "agent") return refuseKind(kind, hash, deps);
-    const agent = (await admitAgent(deps.db.read, hash, deps.clock.now())) ?? refuse(UNKNOWN);
+export async function authenticateAgent(
+  headers: HeaderReader,
+  keys: KeyLookup,
+  read: Reader<AgentTables>,
+  activationId: string,
+  countRefusals: CountRefusals,
+): Promise<AdmittedAgent> {
+  const key = parseBearer(headers);
+  const kind = keys.parseKind(key) ?? refuse(MALFORMED);
+  const hash = keys.hash(key);
+  return countRefusals(hash, async () => {
+    if (kind !== "agent") return refuseKind(kind, hash, keys);
+    const agent = (await keys.admitAgent(read, hash)) ?? refuse(UNKNOWN);
     if (agent.activationId !== activationId) throw new ApiError("not_found", "This key does not belong to the activation in the path.");
     return { ...agent, hash };
   });
 }
 
-/** Throws ApiError forbidden when the brand has not agreed to what the endpoint needs (SPEC 5.3). */
-export function authoriseAgent(agent: AgentKey, { access }: Endpoint): void {
+/** Throws ApiError forbidden when the brand has not granted the scope the endpoint requires (SPEC 5.3). */
+export function authorizeAgent(agent: AgentKey, { access }: Endpoint): void {
   if (typeof access === "string" || !("scope" in access) || agent.scopes.has(access.scope)) return;
-  throw missingScope(access.scope);
+  throw new ApiError("forbidden", `This activation does not have the scope ${access.scope}.`, {
+    details: [{ path: "", code: "missing_scope", message: access.scope }],
+    hint: "The brand grants scopes when it turns the agent on; the listing declares them.",
+  });
+}
+
+function parseBearer(headers: HeaderReader): string {
+  const header = headers.get("authorization");
+  if (!header) return refuse("Missing API key. Send it in the Authorization header: Bearer <API_KEY>.");
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("Invalid Authorization header. Use the form: Bearer <API_KEY>.");
+}
+
+function assertLive(key: DeveloperKey | null): DeveloperKey {
+  if (!key) return refuse(UNKNOWN);
+  if (key.revokedAt !== null) throw new ApiError("key_revoked", "This API key was revoked.", { headers: { "www-authenticate": "Bearer" } });
+  return key;
 }
 
 function refuse(message: string): never {
   throw new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
 }
 
-function bearer(headers: HeaderReader): string {
-  const header = headers.get("authorization");
-  if (!header) return refuse("There is no key: the Authorization header is missing.");
-  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? refuse("The Authorization header is not of the form: Bearer <API_KEY>.");
-}
-
-function live(found: KeyInfo | null): KeyInfo {
-  if (!found) return refuse(UNKNOWN);
-  if (found.revokedAt !== null) throw new ApiError("key_revoked", "This key was revoked.", { headers: { "www-authenticate": "Bearer" } });
-  return found;
-}
-
-const KIND_NAMES: Record<KeyKind, string> = {
-  live: "a developer key",
-  dev: "a developer key",
-  op: "the operator key",
+const KIND_NAMES: Readonly<Record<KeyKind, string>> = {
+  developer: "a developer key",
+  operator: "the operator key",
   agent: "the key of an agent",
 };
 
-/** Refuses a key of a kind that the endpoint does not take; says so only if the key exists. */
-async function refuseKind(kind: KeyKind, hash: string, { keyCache, db }: Deps): Promise<never> {
-  if (isDeveloperKind(kind)) live(await keyCache.load(hash));
-  else if (!(await (kind === "op" ? keyCache.isOperator(hash) : agentKeyExists(db.read, hash)))) refuse(UNKNOWN);
+/** Refuses a key of a kind the endpoint does not take: 403 if the key exists, otherwise 401. */
+async function refuseKind(kind: KeyKind, hash: string, keys: KeyLookup): Promise<never> {
+  if (kind === "developer") assertLive(await keys.findDeveloperKey(hash));
+  else if (!(await (kind === "operator" ? keys.isOperatorKey(hash) : keys.agentKeyExists(hash)))) refuse(UNKNOWN);
   throw new ApiError("forbidden", `This is ${KIND_NAMES[kind]}. It cannot be used for this endpoint.`, {
     hint: "Agent keys are for /api/agents/…, the operator key for /api/v1/workspaces, developer keys for everything else.",
-  });
-}
-
-function missingScope(scope: AgentScope): ApiError {
-  return new ApiError("forbidden", `This activation does not have the scope ${scope}.`, {
-    details: [{ path: "", code: "missing_scope", message: scope }],
-    hint: "The brand agrees to scopes when it turns the agent on; the listing declares them.",
   });
 }

@@ -7,16 +7,16 @@ import { type Random, seededRandom } from "../lib/random.ts";
 import type { HeaderList } from "./headers.ts";
 import type { HttpResponse } from "./response.ts";
 
-/** Marks an answer whose connection is to be cut instead. */
+/** Marks a response whose connection is cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";
 
 interface Rule {
   fault: Fault;
-  dice: Random;
+  random: Random;
   path: RegExp;
 }
 
-/** Rules that make requests fail on purpose. Kept in memory: they belong to an experiment, not to the data. */
+/** Rules that make requests fail on purpose (`/__dev/faults`). Kept in memory: they belong to an experiment, not to the data. */
 export class FaultInjector {
   readonly #real: Clock["real"];
   readonly #ids: Ids;
@@ -37,7 +37,7 @@ export class FaultInjector {
 
   add(rule: Omit<Fault, "id" | "matched" | "hits">): Fault {
     const fault = { ...rule, id: this.#ids("flt"), matched: 0, hits: 0 };
-    this.#rules.push({ fault, dice: seededRandom(rule.seed), path: pattern(rule.path) });
+    this.#rules.push({ fault, random: seededRandom(rule.seed), path: toPattern(rule.path) });
     return fault;
   }
 
@@ -45,32 +45,32 @@ export class FaultInjector {
     return this.#rules.splice(0).length;
   }
 
-  /** Serves a request with the first rule that hits it. */
-  async around(method: string, path: string, headers: HeaderList, serve: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    const hit = this.#rules.find((rule) => this.#hits(rule, method, path))?.fault;
+  /** Serves a request under the first rule that applies to it. Throws ApiError with the code of the rule. */
+  async inject(method: string, path: string, headers: HeaderList, serve: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    const hit = this.#rules.find((rule) => this.#applies(rule, method, path))?.fault;
     if (!hit) return serve();
     headers.push(["x-mailsvc-fault", hit.id]);
     if (hit.delayMs > 0) await this.#real.sleep(hit.delayMs);
     const before = hit.when === "before" && (hit.drop || hit.code !== undefined);
-    const answer = before ? null : await serve();
+    const response = before ? null : await serve();
     if (hit.drop) headers.push([DROP_HEADER, "1"]);
-    if (answer && !hit.drop && hit.code === undefined) return answer;
+    if (response && !hit.drop && hit.code === undefined) return response;
     const code = hit.code ?? "internal_error";
     const wait = code === "rate_limited" || code === "storage_unavailable" ? { "retry-after": "1" } : undefined;
-    throw new ApiError(code, `The fault rule ${hit.id} made this request fail (${ERRORS[code].status}).`, wait ? { headers: wait } : {});
+    throw new ApiError(code, `Fault rule ${hit.id} made this request fail with ${ERRORS[code].status}.`, wait ? { headers: wait } : {});
   }
 
-  #hits({ fault, dice, path: matches }: Rule, method: string, path: string): boolean {
-    if ((fault.method && fault.method !== method) || !matches.test(path)) return false;
+  #applies({ fault, random, path: pattern }: Rule, method: string, path: string): boolean {
+    if ((fault.method && fault.method !== method) || !pattern.test(path)) return false;
     fault.matched += 1;
     if (fault.matched <= fault.skip || (fault.count !== undefined && fault.hits >= fault.count)) return false;
-    if (fault.rate < 1 && dice.fraction() >= fault.rate) return false;
+    if (fault.rate < 1 && random.fraction() >= fault.rate) return false;
     fault.hits += 1;
     return true;
   }
 }
 
-function pattern(path: string): RegExp {
+function toPattern(path: string): RegExp {
   return new RegExp(
     `^${path
       .split("*")

@@ -1,38 +1,38 @@
 import type { AgentScope, Contract, Endpoint, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
-import type { KeyInfo } from "../keys/key-cache.ts";
-import type { AgentKey } from "../marketplace/activations/agent-keys.ts";
 import type { AgentTables } from "../schema.ts";
+import type { AgentKey, DeveloperKey } from "./auth.ts";
 import type { FileBody } from "./body/upload.ts";
+import type { HeaderReader } from "./headers.ts";
 import type { check } from "./validation.ts";
 
-/** What every handler gets. */
+/** The context of every handler. */
 export interface PublicContext {
   readonly deps: Deps;
   readonly requestId: string;
-  /** A value by its schema, or what is wrong with it: for parts of a request that fail one by one. */
+  /** Validates a value: its parsed form, or the faults in it. For parts of a request that may fail one by one. */
   readonly check: typeof check;
-  /** A header of the request; null for one that was not sent. */
+  /** A request header; null when it was not sent. */
   readonly header: (name: string) => string | null;
-  /** Aborted when the caller has gone. Made when first asked for: few handlers wait. */
+  /** Aborted when the client disconnects. A function, because few handlers wait. */
   readonly signal: () => AbortSignal;
 }
 
-/** A caller with a key. */
+/** The context of a developer's call. */
 export interface KeyContext extends PublicContext {
   readonly workspaceId: string;
-  readonly key: KeyInfo;
+  readonly key: DeveloperKey;
 }
 
-/** A read: committed rows. */
+/** A read: sees committed rows. */
 export interface ReadContext extends KeyContext {
   readonly read: Reader;
 }
 
 /**
- * A write: the handler runs inside one transaction, together with the claim of the Idempotency-Key and the stored
- * answer. It awaits queries only.
+ * A write: the handler runs inside one transaction, together with the claim of the Idempotency-Key and the stored answer. It must
+ * not await anything but queries.
  */
 export interface WriteContext extends KeyContext {
   readonly tx: Tx;
@@ -49,9 +49,10 @@ export interface OperatorWriteContext extends PublicContext {
 }
 
 /** A caller with the key of an activation, which is the one named in the path. */
+/** The context of an agent's call, for the activation named in the path. */
 export interface AgentContext extends Omit<PublicContext, "deps"> {
   readonly deps: AgentDeps;
-  /** The brand's. */
+  /** The brand's workspace. */
   readonly workspaceId: string;
   readonly agent: AgentKey;
 }
@@ -64,13 +65,13 @@ export interface AgentWriteContext extends AgentContext {
   readonly tx: AgentTx;
 }
 
-/** What the handler of a `raw` endpoint gets in place of a parsed body. */
+/** What the handler of a `raw` endpoint gets instead of a parsed body. */
 export interface RawBody {
   readonly bytes: Uint8Array;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: HeaderReader;
 }
 
-/** What the handler of an upload gets beside its input: the file. */
+/** What the handler of an upload gets besides its input. */
 interface WithFile {
   readonly file: FileBody;
 }
@@ -80,8 +81,8 @@ type RawOf<E extends Endpoint> = E["raw"] extends true ? RawBody : E["form"] ext
 type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promise<HandlerOutput<E>>;
 
 /**
- * A write with work that does not belong into its transaction, such as asking the outside world: `prepare` runs before it, `run`
- * inside it. `undo` takes back what was prepared when `run` came to nothing.
+ * A write with work that must not happen inside its transaction, such as calling another service: `prepare` runs before the
+ * transaction, `run` inside it. `undo` reverts the preparation when `run` fails.
  */
 interface Prepared<E extends Endpoint, P, Before, Within> {
   prepare(input: HandlerInput<E>, ctx: Before): Promise<P> | P;
@@ -91,7 +92,7 @@ interface Prepared<E extends Endpoint, P, Before, Within> {
 
 type Write<E extends Endpoint, Before, Within> =
   | Run<E, Within & RawOf<E>>
-  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands to `run` is the handler's own affair
+  // biome-ignore lint/suspicious/noExplicitAny: only the handler itself knows what `prepare` hands to `run`
   | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
 
 export type Handler<E extends Endpoint> = E["access"] extends "public" | "dev"
@@ -108,5 +109,5 @@ export type Handler<E extends Endpoint> = E["access"] extends "public" | "dev"
         ? Run<E, ReadContext>
         : Write<E, ReadContext, WriteContext>;
 
-/** One handler for each endpoint of a group; a missing or surplus one does not compile. */
+/** One handler per endpoint of a group; a missing or surplus one does not compile. */
 export type Handlers<G extends Contract[string]> = { readonly [O in keyof G]: Handler<G[O]> };

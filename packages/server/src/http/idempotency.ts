@@ -8,24 +8,27 @@ import type { Seal } from "../lib/seal.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { HeaderReader } from "./headers.ts";
 
-/** How long an answer is kept for replay. */
+/** How long a stored answer can be replayed. */
 export const RETENTION_MS = 24 * 3_600_000;
+/** The longest Idempotency-Key. */
+export const MAX_KEY_LENGTH = 255;
 
-/** Which request an answer belongs to. */
+/** Identifies the request an answer belongs to. */
 export interface Claim {
   keyId: string;
-  /** Method and endpoint, so that one key may serve different endpoints. */
+  /** Method and path of the endpoint: one key may be used on different endpoints. */
   route: string;
   idempotencyKey: string;
   requestHash: string;
 }
 
-export interface Stored {
+/** A stored answer: the status and the JSON of its body. */
+export interface StoredAnswer {
   status: number;
   answer: string;
 }
 
-/** The claim a request makes by its Idempotency-Key; null without one. Throws ApiError validation_error. */
+/** The claim of a request with an Idempotency-Key; null without one. Throws ApiError validation_error. */
 export function parseClaim(
   headers: HeaderReader,
   keyId: string,
@@ -35,16 +38,16 @@ export function parseClaim(
 ): Claim | null {
   const idempotencyKey = headers.get("idempotency-key");
   if (idempotencyKey === null) return null;
-  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
-    throw invalid("Idempotency-Key", "invalid_header", "An Idempotency-Key is 1 to 255 visible ASCII characters.");
+  if (idempotencyKey.length > MAX_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(idempotencyKey))
+    throw invalid("Idempotency-Key", "invalid_header", `Idempotency-Key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters.`);
   const requestHash = hash("sha256", Buffer.concat([Buffer.from(`${JSON.stringify(params)}\n`), body]), "hex");
   return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
 }
 
 const ph = sql.placeholder;
 
-/** The answer given under this key before; null when it is new. Throws ApiError idempotency_key_reused for another request. */
-export async function findAnswer(q: Tx | Reader, claim: Claim): Promise<Stored | null> {
+/** The answer stored under this key; null when the key is new. Throws ApiError idempotency_key_reused for another request. */
+export async function findAnswer(q: Tx | Reader, claim: Claim): Promise<StoredAnswer | null> {
   const [found] = await q
     .prepared("find_answer", (build, { idempotency: t }) =>
       build
@@ -56,12 +59,12 @@ export async function findAnswer(q: Tx | Reader, claim: Claim): Promise<Stored |
     .execute({ ...claim });
   if (!found) return null;
   if (found.requestHash !== claim.requestHash)
-    throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for another request in the last 24 hours.");
+    throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for a different request in the last 24 hours.");
   return { status: found.status, answer: found.answer };
 }
 
-/** Keeps an answer in the transaction of its effect: both are there, or neither. */
-export async function storeAnswer(tx: Tx, claim: Claim, stored: Stored, now: number): Promise<void> {
+/** Stores an answer in the transaction of its effect, so that both exist or neither. */
+export async function storeAnswer(tx: Tx, claim: Claim, stored: StoredAnswer, now: number): Promise<void> {
   await tx
     .prepared("store_answer", (q, { idempotency: t }) =>
       q
@@ -80,32 +83,32 @@ export async function storeAnswer(tx: Tx, claim: Claim, stored: Stored, now: num
     .execute({ ...claim, ...stored, createdAt: now });
 }
 
-/** A claim as one text. */
+/** A claim as one string. */
 export function toClaimId({ keyId, route, idempotencyKey }: Claim): string {
   return `answer:${keyId}:${route}:${idempotencyKey}`;
 }
 
-/** An answer with a secret in it, as it is kept: encrypted. */
-export function sealAnswer(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+/** Encrypts an answer that contains a secret. */
+export function sealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
   return {
     status,
     answer: Buffer.from(seal.seal(answer, toClaimId(claim))).toString("base64"),
   };
 }
 
-/** The same, readable again. */
-export function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: Stored): Stored {
+/** Decrypts an answer encrypted by `sealAnswer`. */
+export function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: StoredAnswer): StoredAnswer {
   return {
     status,
     answer: seal.open(Buffer.from(answer, "base64"), toClaimId(claim)),
   };
 }
 
-// Rows deleted in one transaction: a day's worth at once would stop all writers.
+// Rows deleted per transaction: a day's worth at once would block all writers.
 const CHUNK = 1000;
 const HOUR = 3_600_000;
 
-/** Forgets answers older than a day, in chunks. It sleeps while there is nothing to forget. */
+/** The job that deletes answers older than a day, in chunks. It sleeps while there is nothing to delete. */
 export function deleteOldAnswers(deps: Deps): JobHandler {
   return async () => {
     const { db, clock } = deps;
@@ -113,7 +116,7 @@ export function deleteOldAnswers(deps: Deps): JobHandler {
     const before = clock.now() - RETENTION_MS;
     const old = await db.read.select().from(t).where(lt(t.createdAt, before)).limit(CHUNK);
     return {
-      again: old.length === CHUNK ? clock.now() : await nextForgetting(deps, before),
+      again: old.length === CHUNK ? clock.now() : await nextDeletion(deps, before),
       commit: async (tx) => {
         for (const row of old)
           await tx.delete(t).where(and(eq(t.keyId, row.keyId), eq(t.route, row.route), eq(t.idempotencyKey, row.idempotencyKey)));
@@ -122,8 +125,8 @@ export function deleteOldAnswers(deps: Deps): JobHandler {
   };
 }
 
-/** When the oldest answer will be a day old, an hour from now at the earliest; with none, a day from now. */
-async function nextForgetting({ db, clock }: Deps, before: number): Promise<number> {
+/** When the oldest answer becomes a day old, an hour from now at the earliest; without any, a day from now. */
+async function nextDeletion({ db, clock }: Deps, before: number): Promise<number> {
   const { idempotency: t } = db.read.t;
   const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
   return Math.max((oldest?.at ?? clock.now()) + RETENTION_MS, clock.now() + HOUR);

@@ -1,10 +1,37 @@
-/** Requests in flight, for shutting down in order and for putting acceptance before delivery. */
-export interface InFlightRequests {
-  count: number;
-  draining: boolean;
-  /** When so many were last in flight that answering them comes before everything else; real ms. */
-  crowdedAt: number;
-}
+import type { Clock } from "../lib/clock.ts";
 
-/** Requests in flight that make a crowd. */
-export const CROWDED_AT = 16;
+// This many requests in flight are a crowd: accepting requests then comes before delivering mail.
+const CROWD = 16;
+// A crowd counts for this long: between two commits of a busy server there are moments without a request in flight.
+const CROWD_MS = 50;
+
+/** Counts the requests in flight, for a graceful shutdown and for putting acceptance before delivery. */
+export class InFlightRequests {
+  readonly #real: Clock["real"];
+  #count = 0;
+  #crowdedAt = Number.NEGATIVE_INFINITY;
+  /** True once the server is shutting down: responses then ask clients to close their connection. */
+  draining = false;
+
+  constructor(real: Clock["real"]) {
+    this.#real = real;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether at least 16 requests were in flight within the last 50 ms. */
+  get crowded(): boolean {
+    return this.#real.now() - this.#crowdedAt < CROWD_MS;
+  }
+
+  begin(): void {
+    this.#count += 1;
+    if (this.#count >= CROWD) this.#crowdedAt = this.#real.now();
+  }
+
+  end(): void {
+    this.#count -= 1;
+  }
+}

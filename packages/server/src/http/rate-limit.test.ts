@@ -16,7 +16,7 @@ describe("rates", () => {
     const third = await send(world);
     expect([third.status, ...told(third)]).toEqual([429, "2", "0", "1", "1"]);
     expect(await third.json()).toMatchObject({
-      error: { code: "rate_limited", message: "This key has used up its send rate of 2 a second." },
+      error: { code: "rate_limited", message: "Too many requests. This API key may make 2 send requests per second." },
     });
   });
 

@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { H3Event } from "h3";
-import { readNodeBody, readWebBody } from "./body/json.ts";
+import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
 import { type HttpResponse, sendResponse, writeResponse } from "./response.ts";
 
-/** A request and the way back, whatever brought it. */
+/** A request and the way to respond to it, however it arrived. */
 export interface HttpRequest {
   readonly headers: HeaderReader;
-  /** Where the connection comes from; undefined in process, where there is none. */
+  /** The IP address of the peer; undefined in process, where there is no connection. */
   readonly remoteAddress: string | undefined;
   pathname(): string;
   search(): URLSearchParams;
-  /** The path parameters as they came. */
+  /** The path parameters, still encoded. */
   params(): Readonly<Record<string, string>>;
-  /** The body, `limit` bytes at most. Throws ApiError payload_too_large. */
+  /** Reads the body, at most `limit` bytes. Throws ApiError payload_too_large. */
   body(limit: number): Promise<Uint8Array>;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client disconnects. */
   signal(): AbortSignal;
-  respond(answer: HttpResponse): Response;
-  /** Ends the connection without an answer. */
+  respond(response: HttpResponse): Response;
+  /** Ends the connection without a response. */
   cut(): void;
 }
 
-/** A request that came through h3's router, by a connection or in process. */
+/** A request that came through h3's router, over a connection or in process. */
 export class RoutedRequest implements HttpRequest {
   readonly #event: H3Event;
   readonly #node: IncomingMessage | undefined;
@@ -60,8 +60,8 @@ export class RoutedRequest implements HttpRequest {
     return this.#event.req.signal;
   }
 
-  respond(answer: HttpResponse): Response {
-    return sendResponse(this.#event, answer);
+  respond(response: HttpResponse): Response {
+    return sendResponse(this.#event, response);
   }
 
   cut(): void {
@@ -71,10 +71,9 @@ export class RoutedRequest implements HttpRequest {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_SEARCH = new URLSearchParams();
-/** What h3 would be given back, of an answer that is on its way already. */
 const WRITTEN = new Response(null);
 
-/** A request to a path that needs no router: straight from the connection, which saves a quarter of a small request. */
+/** A request to a path without parameters or query: it skips the router, which saves a quarter of a small request. */
 export class DirectRequest implements HttpRequest, HeaderReader {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
@@ -111,13 +110,13 @@ export class DirectRequest implements HttpRequest, HeaderReader {
   }
 
   signal(): AbortSignal {
-    const gone = new AbortController();
-    this.#res.once("close", () => gone.abort());
-    return gone.signal;
+    const disconnected = new AbortController();
+    this.#res.once("close", () => disconnected.abort());
+    return disconnected.signal;
   }
 
-  respond(answer: HttpResponse): Response {
-    writeResponse(this.#res, answer);
+  respond(response: HttpResponse): Response {
+    writeResponse(this.#res, response);
     return WRITTEN;
   }
 

@@ -2,51 +2,89 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import type { Router } from "./router.ts";
+import { TurnBudget } from "./turn-budget.ts";
 
 export interface ListenOptions {
-  host: string;
+  readonly host: string;
   /** 0 for any free port. */
-  port: number;
-  /** Serve HTTPS with a certificate made on the spot, for a laptop. */
-  https: boolean;
-  flight: InFlightRequests;
-  real: Clock["real"];
+  readonly port: number;
+  /** Serve HTTPS with a certificate made at start, for a laptop. */
+  readonly https: boolean;
+  readonly inFlight: InFlightRequests;
+  readonly real: Clock["real"];
+  readonly log: Log;
+  /** Open connections at most; further ones are closed at once. */
+  readonly maxConnections: number;
+  /** How long a client may take to send the head of a request, ms. */
+  readonly headersTimeoutMs?: number;
   /** Called for each connection accepted. */
-  onConnection: () => void;
+  readonly onConnection: () => void;
 }
 
 export interface ListeningServer {
   readonly url: string;
-  /** Stops accepting, lets requests end for `graceMs` at most, then cuts what is left. */
+  /** Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The port is taken, or the address is not this machine's. The message says what to do. */
+/** The server cannot listen on the port or address. The message says what to do. */
 export class ListenError extends Error {
   override name = "ListenError";
 }
 
-/** What is answered to a request that could not be read, by the code of the error. */
-const UNREAD: Readonly<Record<string, string>> = {
+// A slow client holds a connection only, yet it is closed in time.
+const HEADERS_TIMEOUT_MS = 10_000;
+// A file of 25 MB takes minutes over a slow line.
+const REQUEST_TIMEOUT_MS = 300_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+// A storm of connections waits in the kernel until the event loop accepts them, one per turn.
+const BACKLOG = 4096;
+const DRAIN_POLL_MS = 10;
+// The log says at most this often that connections are refused.
+const DROP_LOG_MS = 10_000;
+
+/** What is answered to a request that could not be parsed, by the code of the error. */
+const UNPARSED_STATUS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
 };
 
+/** A load balancer's probes are served at once, however busy the server is. */
+const PROBES = new Set(["/healthz", "/readyz"]);
+
 /** Listens for HTTP. Throws ListenError. */
-export async function listen({ h3, direct }: Router, options: ListenOptions): Promise<ListeningServer> {
-  const routed = toNodeHandler(h3.fetch) as RequestListener;
-  const handler: RequestListener = (req, res) => {
-    if (!direct(req, res)) routed(req, res);
+export async function listen({ h3, serveDirectly }: Router, options: ListenOptions): Promise<ListeningServer> {
+  const budget = new TurnBudget(options.real);
+  const serveRouted = toNodeHandler(h3.fetch) as RequestListener;
+  const serve: RequestListener = (req, res) => {
+    if (!serveDirectly(req, res)) serveRouted(req, res);
   };
-  const server = options.https ? await secureServer(handler, options) : createServer(handler);
-  harden(server);
-  server.on("connection", options.onConnection);
-  // A connection that breaks is the client's affair; what it sent that is no HTTP is answered and dropped.
+  const handler: RequestListener = (req, res) => {
+    if (PROBES.has(req.url ?? "")) serve(req, res);
+    else budget.run(() => serve(req, res));
+  };
+  const headersTimeout = options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
+  const server = options.https
+    ? await createSecureServer(handler, options)
+    : // Node looks for connections beyond their time in this interval; its default of 30 s would triple the limit.
+      createServer({ connectionsCheckingInterval: headersTimeout / 10 }, handler);
+  server.headersTimeout = headersTimeout;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.maxRequestsPerSocket = 0;
+  server.maxConnections = options.maxConnections;
+  server.on("connection", () => {
+    budget.connectionAccepted();
+    options.onConnection();
+  });
+  logDroppedConnections(server, options);
+  // A broken connection is the client's affair; bytes that are not HTTP are answered, and the connection closed.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const status = UNREAD[error.code ?? ""] ?? "400 Bad Request";
+    const status = UNPARSED_STATUS[error.code ?? ""] ?? "400 Bad Request";
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     else socket.destroy();
   });
@@ -57,12 +95,13 @@ export async function listen({ h3, direct }: Router, options: ListenOptions): Pr
   return {
     url: `${options.https ? "https" : "http"}://${host}:${port}`,
     close: async (graceMs) => {
-      options.flight.draining = true;
+      const { inFlight, real } = options;
+      inFlight.draining = true;
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeIdleConnections();
-      const until = options.real.now() + graceMs;
-      while (options.flight.count > 0 && options.real.now() < until) {
-        await options.real.sleep(10);
+      const until = real.now() + graceMs;
+      while (inFlight.count + budget.waiting > 0 && real.now() < until) {
+        await real.sleep(DRAIN_POLL_MS);
         server.closeIdleConnections();
       }
       server.closeAllConnections();
@@ -71,33 +110,35 @@ export async function listen({ h3, direct }: Router, options: ListenOptions): Pr
   };
 }
 
-function harden(server: Server): void {
-  // Slow clients hold a socket, never a worker; still, they are let go in time.
-  server.headersTimeout = 10_000;
-  // A file of 25 MB over a slow line takes minutes.
-  server.requestTimeout = 300_000;
-  server.keepAliveTimeout = 65_000;
-  server.maxRequestsPerSocket = 0;
+function logDroppedConnections(server: Server, { log, real, maxConnections }: ListenOptions): void {
+  let dropped = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  server.on("drop", () => {
+    dropped += 1;
+    if (real.now() - loggedAt < DROP_LOG_MS) return;
+    log.warn("connections refused: --max-connections reached", { dropped, maxConnections });
+    loggedAt = real.now();
+    dropped = 0;
+  });
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const why: Record<string, string> = {
-        EADDRINUSE: `Port ${port} of ${host} is in use. Stop what uses it, or choose another one: --port 0 takes any free one.`,
-        EACCES: `Port ${port} needs rights this process does not have. Choose one above 1023.`,
+      const messages: Record<string, string> = {
+        EADDRINUSE: `Port ${port} of ${host} is in use. Stop the other program, or choose another port; --port 0 takes any free one.`,
+        EACCES: `This process may not listen on port ${port}. Choose a port above 1023.`,
         EADDRNOTAVAIL: `${host} is not an address of this machine.`,
         ENOTFOUND: `${host} is not an address of this machine.`,
       };
-      reject(new ListenError(why[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`));
+      reject(new ListenError(messages[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`));
     });
-    // A storm of connections waits in the kernel until the event loop comes to accept them.
-    server.listen({ host, port, backlog: 4096 }, resolve);
+    server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
 }
 
-/** A server with a certificate made by listhen; loaded only when asked for. */
-async function secureServer(handler: RequestListener, options: ListenOptions): Promise<Server> {
+/** A server with a certificate made by listhen, which is loaded only when it is needed. */
+async function createSecureServer(handler: RequestListener, options: ListenOptions): Promise<Server> {
   const { listen } = await import("listhen");
   const { server } = await listen(handler, {
     hostname: options.host,

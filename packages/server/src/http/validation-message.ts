@@ -14,33 +14,33 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  datetime: "an instant in ISO 8601 with its zone, such as 2030-01-31T09:30:00Z",
+  datetime: "an ISO 8601 date and time with its zone, such as 2030-01-31T09:30:00Z",
   base64: "base64 (RFC 4648, padded, without line breaks)",
 };
 
 /**
- * What is wrong with the field `here`, as a sentence that names it. `value` is what stands there. Sentences the contract
- * brings itself are kept.
+ * Says what is wrong with the field `here`, in a sentence that names it; `value` is its value. Messages written in the contract are
+ * kept.
  */
 export function validationMessage(issue: Issue, here: string, value: unknown): string {
   const name = here === "" ? "The request" : here;
   switch (issue.code) {
     case "invalid_type": {
       const wanted = KINDS[issue.expected] ?? issue.expected;
-      // Query values are texts, read as numbers: that one is a text is no news.
-      return issue.message.endsWith("NaN") || kindOf(value) === wanted || issue.expected === "int"
+      // Query values are text read as numbers, so "not a string" would say nothing.
+      return issue.message.endsWith("NaN") || describeKind(value) === wanted || issue.expected === "int"
         ? `${name} must be ${wanted}.`
-        : `${name} must be ${wanted}, not ${kindOf(value)}.`;
+        : `${name} must be ${wanted}, not ${describeKind(value)}.`;
     }
     case "invalid_union": {
-      const wanted = [...new Set(expectedOf(issue.errors))];
-      return wanted.length === 0 ? `${name} is not valid.` : `${name} must be ${wanted.join(" or ")}, not ${kindOf(value)}.`;
+      const wanted = [...new Set(listExpected(issue.errors))];
+      return wanted.length === 0 ? `${name} is not valid.` : `${name} must be ${wanted.join(" or ")}, not ${describeKind(value)}.`;
     }
     case "too_big":
-      return `${name} may ${verb(issue.origin)} at most ${size(issue.origin, issue.maximum)}.`;
+      return `${name} must ${getVerb(issue.origin)} at most ${formatSize(issue.origin, issue.maximum)}.`;
     case "too_small":
       if (issue.origin === "string" && Number(issue.minimum) === 1) return `${name} must not be empty.`;
-      return `${name} must ${verb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${size(issue.origin, issue.minimum)}.`;
+      return `${name} must ${getVerb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${formatSize(issue.origin, issue.minimum)}.`;
     case "invalid_value":
       return `${name} must be one of ${issue.values.map(String).join(", ")}.`;
     case "invalid_format": {
@@ -52,26 +52,26 @@ export function validationMessage(issue: Issue, here: string, value: unknown): s
   }
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   return KINDS[typeof value] ?? typeof value;
 }
 
-function items(n: number | bigint, what: string): string {
+function countItems(n: number | bigint, what: string): string {
   return `${n} ${what}${Number(n) === 1 ? "" : "s"}`;
 }
 
-function size(origin: string, n: number | bigint): string {
-  return origin === "string" ? items(n, "character") : origin === "array" || origin === "set" ? items(n, "item") : String(n);
+function formatSize(origin: string, n: number | bigint): string {
+  return origin === "string" ? countItems(n, "character") : origin === "array" || origin === "set" ? countItems(n, "item") : String(n);
 }
 
-function verb(origin: string): string {
+function getVerb(origin: string): string {
   return origin === "string" ? "have" : origin === "array" || origin === "set" ? "hold" : "be";
 }
 
-/** The types a value may have, when none of a union's branches is of its type. */
-function expectedOf(branches: readonly (readonly Issue[])[]): string[] {
+/** The types a union accepts, when the value has none of them. */
+function listExpected(branches: readonly (readonly Issue[])[]): string[] {
   return branches.flatMap((issues) =>
     issues.flatMap((i) => (i.code === "invalid_type" && i.path.length === 0 ? [KINDS[i.expected] ?? i.expected] : [])),
   );

@@ -1,35 +1,99 @@
 import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { findClosest } from "../lib/closest.ts";
+import type { HttpRequest } from "./request.ts";
 import { validationMessage } from "./validation-message.ts";
 
 type Issue = z.core.$ZodIssue;
 
-// Of a thousand faults the first few are enough to go on with.
+// The first faults are enough to go on with, even when there are a thousand.
 const MAX_DETAILS = 20;
+// Names a client made up are cut to this length in messages.
+const MAX_NAME = 60;
 
-/** A value by its schema, or what is wrong with it: for parts of a request that fail one by one. */
+/** Validates a value: its parsed form, or the faults in it. For parts of a request that may fail one by one. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): { value: z.output<S> } | { details: ErrorDetail[] } {
   const result = schema.safeParse(value);
-  return result.success ? { value: result.data } : { details: flatten(result.error.issues, [], value) };
+  return result.success ? { value: result.data } : { details: flattenIssues(result.error.issues, [], value, listFields(schema)) };
 }
 
-/** Reads an endpoint's input into one flat object: path parameters, query and body. Throws ApiError validation_error. */
+/**
+ * Validates an endpoint's input and merges path parameters, query and body into one flat object. Unknown and repeated query
+ * parameters are refused. Throws ApiError validation_error.
+ */
 export function parseInput(
   endpoint: Endpoint,
   params: Record<string, string>,
-  search: URLSearchParams | null,
+  search: URLSearchParams,
   body: Record<string, unknown>,
 ): Record<string, unknown> {
-  return {
-    ...params,
-    ...(endpoint.query && parse(endpoint.query, queryOf(search))),
-    ...(endpoint.body && parse(endpoint.body, body)),
-  };
+  const query = parseQuery(endpoint, search);
+  return { ...params, ...(endpoint.query && parse(endpoint.query, query)), ...(endpoint.body && parse(endpoint.body, body)) };
+}
+
+/**
+ * The path parameters, decoded: the router leaves `%2F`, `%25` and everything beyond ASCII encoded. Throws ApiError
+ * validation_error, also for a control character: no id contains one, and Postgres refuses NUL.
+ */
+export function parseParams(request: HttpRequest): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [name, text] of Object.entries(request.params())) {
+    const value = decodePathSegment(text);
+    if (/\p{Cc}/u.test(value)) throw invalid(name, "invalid_characters", `${name} must not contain control characters.`);
+    params[name] = value;
+  }
+  return params;
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const checked = check(schema, value);
+  if ("value" in checked) return checked.value;
+  throw failValidation(checked.details);
+}
+
+function failValidation(details: ErrorDetail[]): ApiError {
+  const [first] = details;
+  const message =
+    details.length === 1 && first
+      ? first.message
+      : `${details.length} fields are invalid: ${[...new Set(details.map((detail) => detail.path))].slice(0, 5).join(", ")}.`;
+  return new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
+}
+
+function parseQuery({ access, query }: Endpoint, search: URLSearchParams): Record<string, string> {
+  const values: Record<string, string> = {};
+  const details: ErrorDetail[] = [];
+  for (const [name, value] of search) {
+    const path = name.slice(0, MAX_NAME);
+    // Links to public pages may gain parameters on their way, such as utm_source; elsewhere an unknown one is a mistake.
+    if (!Object.hasOwn(query?.shape ?? {}, name)) {
+      if (access !== "public")
+        details.push({ path, code: "unknown_parameter", message: describeUnknown("query parameter", name, listFields(query)) });
+    } else if (Object.hasOwn(values, name))
+      details.push({ path, code: "duplicate", message: `The query parameter ${path} appears twice.` });
+    // Filters reach the database as they are, and Postgres cannot compare with U+0000.
+    else if (value.includes("\0"))
+      details.push({ path, code: "invalid_characters", message: `${path} must not contain control characters.` });
+    else values[name] = value;
+  }
+  if (details.length > 0) throw failValidation(details);
+  return values;
+}
+
+function describeUnknown(kind: string, name: string, known: readonly string[]): string {
+  const closest = findClosest(name.slice(0, MAX_NAME), known);
+  const shown = JSON.stringify(name.slice(0, MAX_NAME));
+  return closest === null ? `Unknown ${kind} ${shown}.` : `Unknown ${kind} ${shown}. Did you mean ${closest}?`;
+}
+
+/** The names of an object schema's fields. */
+function listFields(schema: z.ZodType | undefined): string[] {
+  return schema && "shape" in schema ? Object.keys(schema.shape as object) : [];
 }
 
 /** `["to", 3]` as people write it: `to[3]`. */
-function pathText(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   return path
     .reduce<string>(
       (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${String(step)}`),
@@ -38,59 +102,48 @@ function pathText(path: readonly PropertyKey[]): string {
     .slice(0, 200);
 }
 
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
+function getAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (v, step) => (v === null || typeof v !== "object" ? undefined : (v as Record<PropertyKey, unknown>)[step]),
     value,
   );
 }
 
-/** Of a union's complaints, those of the branch the value was meant for: the one that does not object to its type. */
-function branchOf(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  return branches.find((issues) => !issues.some((i) => i.code === "invalid_type" && i.path.length === 0));
+/** The branch of a union that the value was meant for: the one that does not object to its type. */
+function findBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return branches.find((issues) => !issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0));
 }
 
-function flatten(issues: readonly Issue[], prefix: readonly PropertyKey[], input: unknown): ErrorDetail[] {
+function flattenIssues(issues: readonly Issue[], prefix: readonly PropertyKey[], input: unknown, fields: readonly string[]): ErrorDetail[] {
   return issues.flatMap((issue): ErrorDetail[] => {
     const path = [...prefix, ...issue.path];
-    const here = pathText(path);
+    const name = formatPath(path);
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => ({
-        path: pathText([...path, key]),
+        path: formatPath([...path, key]),
         code: "unknown_field",
-        message: `There is no field ${JSON.stringify(key.slice(0, 60))} here.`,
+        message: describeUnknown("field", key, path.length === 0 ? fields : []),
       }));
     if (issue.code === "invalid_union") {
-      const branch = branchOf(issue.errors);
-      if (branch) return flatten(branch, path, input);
+      const branch = findBranch(issue.errors);
+      if (branch) return flattenIssues(branch, path, input, []);
     }
     if (
       (issue.code === "invalid_type" || issue.code === "invalid_union" || issue.code === "invalid_value") &&
-      at(input, path) === undefined
+      getAt(input, path) === undefined
     )
-      return [{ path: here, code: "required", message: `${here} is required.` }];
+      return [{ path: name, code: "required", message: `${name} is required.` }];
     const code = issue.code === "custom" && typeof issue.params?.code === "string" ? issue.params.code : issue.code;
     return [
-      { path: here, code: code === "invalid_union" ? "invalid_type" : code, message: validationMessage(issue, here, at(input, path)) },
+      { path: name, code: code === "invalid_union" ? "invalid_type" : code, message: validationMessage(issue, name, getAt(input, path)) },
     ];
   });
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const checked = check(schema, value);
-  if ("value" in checked) return checked.value;
-  const { details } = checked;
-  const message =
-    details.length === 1
-      ? (details[0] as ErrorDetail).message
-      : `${details.length} fields are not valid: ${[...new Set(details.map((d) => d.path))].slice(0, 5).join(", ")}.`;
-  throw new ApiError("validation_error", message, { details: details.slice(0, MAX_DETAILS) });
-}
-
-/** Filters go to the database as they are, and it has no U+0000. Throws ApiError validation_error. */
-function queryOf(search: URLSearchParams | null): Record<string, string> {
-  const query = Object.fromEntries(search ?? []);
-  for (const [name, value] of Object.entries(query))
-    if (value.includes("\0")) throw invalid(name.slice(0, 60), "invalid_characters", `${name.slice(0, 60)} holds no control characters.`);
-  return query;
+function decodePathSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid("", "invalid_path", "Invalid path: a % must be followed by two hexadecimal digits of UTF-8.");
+  }
 }

@@ -47,7 +47,7 @@ afterEach(async () => {
   const response = await fetch(`${server.url}/healthz`, { signal: AbortSignal.timeout(2000) });
   expect(response.status).toBe(200);
   // Of a client that has gone nobody waits for the end of its request.
-  await vi.waitFor(() => expect(server.app.flight.count).toBe(0));
+  await vi.waitFor(() => expect(server.app.inFlight.count).toBe(0));
 });
 
 test("the ready file tells where it listens and the key, to its owner only", () => {
@@ -169,7 +169,7 @@ describe("clients that take their time, or go", () => {
       line.cut();
       await line.closed;
     }
-    while (server.app.flight.count > 0) await new Promise((turn) => setImmediate(turn));
+    while (server.app.inFlight.count > 0) await new Promise((turn) => setImmediate(turn));
     const after = (await (
       await fetch(`${server.url}/api/v1/emails`, { headers: { authorization: `Bearer ${server.apiKey}` } })
     ).json()) as { pagination: { total: number } };
@@ -197,12 +197,12 @@ describe("clients that take their time, or go", () => {
   test("one who waits for mail and goes is forgotten", async () => {
     const line = await wire(server.url);
     line.write(head("GET /__dev/inbox/wait?to=never%40example.com&timeout=60"));
-    while (server.app.flight.count === 0) await new Promise((turn) => setImmediate(turn));
+    while (server.app.inFlight.count === 0) await new Promise((turn) => setImmediate(turn));
     line.cut();
     await line.closed;
     const since = performance.now();
-    while (server.app.flight.count > 0 && performance.now() - since < 3000) await new Promise((turn) => setImmediate(turn));
-    expect(server.app.flight.count).toBe(0);
+    while (server.app.inFlight.count > 0 && performance.now() - since < 3000) await new Promise((turn) => setImmediate(turn));
+    expect(server.app.inFlight.count).toBe(0);
   });
 });
 
@@ -426,7 +426,7 @@ test("closing lets requests that run come to their end, and takes no new ones", 
   const key = `Authorization: Bearer ${closing.apiKey}`;
   const line = await wire(closing.url);
   line.write(head("POST /api/v1/send", key, "Content-Type: application/json", `Content-Length: ${hello.length}`));
-  while (closing.app.flight.count === 0) await new Promise((turn) => setImmediate(turn));
+  while (closing.app.inFlight.count === 0) await new Promise((turn) => setImmediate(turn));
   const closed = closing.close();
   line.write(hello);
   expect(await line.read(/queued/)).toMatch(/^HTTP\/1\.1 200 /);

@@ -1,19 +1,10 @@
-import type { Permission } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
+import type { DeveloperKey } from "../http/auth.ts";
 import { hashKey } from "./secret.ts";
 
 /** The fact that holds the SHA-256 of the operator key, hex. */
 export const OPERATOR_KEY = "operatorKey";
-
-/** A developer key, as requests carry it around. */
-export interface KeyInfo {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly owner: boolean;
-  readonly permissions: ReadonlySet<Permission>;
-  readonly revokedAt: number | null;
-}
 
 // Unknown keys are cached too, so that a flood of wrong keys does not become a flood of queries.
 const MAX_ENTRIES = 20_000;
@@ -28,7 +19,7 @@ export class KeyCache {
   readonly #maxAgeMs: number;
   readonly #realNow: () => number;
   readonly #hashes = new Map<string, string>();
-  readonly #keys = new Map<string, { key: KeyInfo | null; at: number }>();
+  readonly #keys = new Map<string, { key: DeveloperKey | null; at: number }>();
 
   constructor(db: Db, maxAgeMs: number, realNow: () => number) {
     this.#db = db;
@@ -37,7 +28,7 @@ export class KeyCache {
   }
 
   /** The cached key with this hash, revoked or not; null if no such key exists, undefined if the cache does not know. */
-  get(hash: string): KeyInfo | null | undefined {
+  get(hash: string): DeveloperKey | null | undefined {
     const cached = this.#keys.get(hash);
     if (!cached || (this.#maxAgeMs !== Number.POSITIVE_INFINITY && this.#realNow() - cached.at >= this.#maxAgeMs)) return undefined;
     return cached.key;
@@ -59,7 +50,7 @@ export class KeyCache {
   }
 
   /** Reads the key with this hash from the database and caches it; null if there is none. */
-  async load(hash: string): Promise<KeyInfo | null> {
+  async load(hash: string): Promise<DeveloperKey | null> {
     const at = this.#realNow();
     const { keys } = this.#db.read.t;
     const [row] = await this.#db.read.select().from(keys).where(eq(keys.hash, hash));

@@ -3,10 +3,10 @@ import { and, eq, isNotNull, isNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
+import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
-import type { KeyInfo } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = Tables["keys"]["$inferSelect"];
@@ -40,7 +40,7 @@ export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted:
 }
 
 /** Throws ApiError forbidden when a key would pass on more than it has. */
-export function assertMayGrant(granter: KeyInfo, permissions: readonly Permission[]): void {
+export function assertMayGrant(granter: DeveloperKey, permissions: readonly Permission[]): void {
   const missing = granter.owner ? [] : permissions.filter((p) => !granter.permissions.has(p));
   if (missing.length === 0) return;
   throw new ApiError("forbidden", `This key cannot pass on what it lacks: ${missing.join(", ")}.`, {

@@ -37,7 +37,7 @@ test("an activation has 120 calls a minute, whatever it calls; others of the wor
   expect([refused.status, ...told(refused)]).toEqual([429, "120", "0", "1", "1"]);
   expect(refused.body.error).toMatchObject({
     code: "rate_limited",
-    message: "This activation has used up its rate of 120 a minute.",
+    message: "Too many requests. This activation may make 120 a minute.",
     hint: expect.stringContaining("Retry-After"),
   });
   // Two calls are there after a second, one of them for what was refused: it has left nothing behind.
@@ -67,7 +67,7 @@ test("a key that opens nothing is refused 120 times a minute, then unseen; what 
   expect([refused.status, ...told(refused)]).toEqual([429, "120", "0", "1", "1"]);
   expect(refused.body.error).toMatchObject({
     code: "rate_limited",
-    message: "This key opens nothing here, and has been refused as often as it may: 120 a minute.",
+    message: "Too many requests with a key that is refused here: at most 120 a minute.",
     hint: expect.stringContaining("agent.resumed"),
   });
   expect((await world.fetch(path, { headers: { authorization: `Bearer ${agent.key}` } })).status).toBe(429);

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { wire } from "../../../test/wire.ts";
-import { parseJson, readNodeBody } from "./json.ts";
+import { parseJson } from "./json.ts";
+import { readNodeBody } from "./read.ts";
 
 test.each([
   ["before its body was whole", "abc"],
@@ -53,4 +54,17 @@ test.each([
 
 test("a text may say what no field is called", () => {
   expect(parseJson(Buffer.from('{"text":"about __proto__ and \\u005f"}'))).toEqual({ text: "about __proto__ and _" });
+});
+
+test.each([
+  ['{"v":1e400}', "v"],
+  ['{"customFields":{"a":[1,{"b":-1e999}]}}', "customFields.a.1.b"],
+])("a number beyond the range of a double is refused by name: %s", (text, path) => {
+  expect(() => parseJson(Buffer.from(text))).toThrow(
+    expect.objectContaining({ status: 400, details: [{ path, code: "out_of_range", message: expect.stringContaining(path) }] }),
+  );
+});
+
+test("the largest number is taken", () => {
+  expect(parseJson(Buffer.from('{"v":1.7976931348623157e308}'))).toEqual({ v: Number.MAX_VALUE });
 });

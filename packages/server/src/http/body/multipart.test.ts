@@ -71,10 +71,10 @@ describe("what is no form", () => {
   const good = 'Content-Disposition: form-data; name="a"';
   const NONSENSE: [name: string, body: Buffer, says: string, type?: string][] = [
     ["nothing", Buffer.alloc(0), "boundary"],
-    ["no boundary in the type", lines("--b", good, "", "x", "--b--"), "names no boundary", "multipart/form-data"],
-    ["an empty boundary", lines("--", good, "", "x", "----"), "names no boundary", 'multipart/form-data; boundary=""'],
+    ["no boundary in the type", lines("--b", good, "", "x", "--b--"), "has no boundary", "multipart/form-data"],
+    ["an empty boundary", lines("--", good, "", "x", "----"), "has no boundary", 'multipart/form-data; boundary=""'],
     ["a boundary of another", lines("--c", good, "", "x", "--c--"), "boundary"],
-    ["no last boundary", lines("--b", good, "", "x"), "last boundary"],
+    ["no last boundary", lines("--b", good, "", "x"), "closing boundary"],
     ["a part that is cut off", lines("--b", good), "do not end"],
     ["line feeds alone", Buffer.from(`--b\n${good}\n\nx\n--b--\n`), "boundary"],
     ["a part without headers", lines("--b", "", "x", "--b--"), "do not end"],

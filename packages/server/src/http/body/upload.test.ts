@@ -45,18 +45,18 @@ describe("a file in JSON", () => {
   });
 
   const REFUSED: [name: string, body: string, says: string][] = [
-    ["with a line break in it", `{"contentBase64":"${long.slice(0, 70_000)}\\n${long.slice(70_000)}"}`, "not base64"],
-    ["with a real line break in it", `{"contentBase64":"${long.slice(0, 70_000)}\n${long.slice(70_000)}"}`, "not base64"],
-    ["with its end in the middle", `{"contentBase64":"${long.slice(0, 70_002)}==${long.slice(70_004)}"}`, "not base64"],
-    ["with a digit too few", `{"contentBase64":"${long.slice(0, 200_001)}"}`, "not base64"],
-    ["with something else in it", `{"contentBase64":"${"ä".repeat(100_000)}"}`, "not base64"],
-    ["with a broken escape", `{"contentBase64":"${long}\\x"}`, "not base64"],
-    ["of backslashes", `{"contentBase64":"${"\\".repeat(1_200_000)}"}`, "larger than 1 MB"],
-    ["of quotes", `{"contentBase64":"${'\\"'.repeat(1_200_000)}"}`, "larger than 1 MB"],
-    ["that does not end", `{"contentBase64":"${long}`, "larger than 1 MB"],
-    ["behind a title as long", `{"alt":"${long}","contentBase64":"AAAA"}`, "larger than 1 MB"],
-    ["twice, both long", `{"contentBase64":"${long}","contentBase64":"${long}"}`, "larger than 1 MB"],
-    ["in an array", `["contentBase64","${long}"]`, "larger than 1 MB"],
+    ["with a line break in it", `{"contentBase64":"${long.slice(0, 70_000)}\\n${long.slice(70_000)}"}`, "not valid base64"],
+    ["with a real line break in it", `{"contentBase64":"${long.slice(0, 70_000)}\n${long.slice(70_000)}"}`, "not valid base64"],
+    ["with its end in the middle", `{"contentBase64":"${long.slice(0, 70_002)}==${long.slice(70_004)}"}`, "not valid base64"],
+    ["with a digit too few", `{"contentBase64":"${long.slice(0, 200_001)}"}`, "not valid base64"],
+    ["with something else in it", `{"contentBase64":"${"ä".repeat(100_000)}"}`, "not valid base64"],
+    ["with a broken escape", `{"contentBase64":"${long}\\x"}`, "not valid base64"],
+    ["of backslashes", `{"contentBase64":"${"\\".repeat(1_200_000)}"}`, "at most 1 MB"],
+    ["of quotes", `{"contentBase64":"${'\\"'.repeat(1_200_000)}"}`, "at most 1 MB"],
+    ["that does not end", `{"contentBase64":"${long}`, "at most 1 MB"],
+    ["behind a title as long", `{"alt":"${long}","contentBase64":"AAAA"}`, "at most 1 MB"],
+    ["twice, both long", `{"contentBase64":"${long}","contentBase64":"${long}"}`, "at most 1 MB"],
+    ["in an array", `["contentBase64","${long}"]`, "at most 1 MB"],
     ["with something behind it", `{"contentBase64":"${long}"}}`, "not valid JSON"],
   ];
   for (const [name, body, says] of REFUSED)

@@ -6,14 +6,14 @@ import type { HeaderList } from "../headers.ts";
 import { buildResponse, errorResponse, sendResponse } from "../response.ts";
 import { guardDev } from "./dev-guard.ts";
 
-/** What a page answers. */
+/** The content of a page. */
 export interface DevPageResponse {
   readonly type: string;
   readonly body: string | Uint8Array;
   readonly headers: HeaderList;
 }
 
-/** Something for a browser: no endpoint of the contract, and there in dev mode only. */
+/** A page for a browser in dev mode; not an endpoint of the contract. */
 export interface DevPage {
   readonly path: `/${string}`;
   /** Throws ApiError, e.g. not_found. */
@@ -26,7 +26,7 @@ const COMMON: HeaderList = [
   ["cross-origin-resource-policy", "same-origin"],
 ];
 
-/** Serves pages to browsers on this machine; like `/__dev`, they answer nobody else. */
+/** Serves pages to browsers on this machine only, like `/__dev`. */
 export function mountDevPages(app: H3, pages: readonly DevPage[], { ids, log }: { ids: Ids; log: Log }): void {
   const route =
     (page: DevPage) =>
@@ -39,8 +39,8 @@ export function mountDevPages(app: H3, pages: readonly DevPage[], { ids, log }: 
         return sendResponse(event, buildResponse(200, type, body, [...headers, ...COMMON, ...own]));
       } catch (error) {
         if (error instanceof ApiError) return sendResponse(event, errorResponse(error, requestId, headers));
-        log.error("a page failed", { requestId, error: String(error) });
-        return sendResponse(event, errorResponse(new ApiError("internal_error", "Something went wrong on our side."), requestId, headers));
+        log.error("dev page failed", { requestId, error: String(error) });
+        return sendResponse(event, errorResponse(new ApiError("internal_error", "An unexpected error occurred."), requestId, headers));
       }
     };
   for (const page of pages) {

@@ -1,18 +1,10 @@
-import type { AgentScope, PauseReason } from "@mailsvc/sdk/contract";
+import type { PauseReason } from "@mailsvc/sdk/contract";
 import { eq, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
+import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentTables } from "../../schema.ts";
-
-/** The key of an activation, as a request of its agent carries it around. */
-export interface AgentKey {
-  readonly activationId: string;
-  readonly listingId: string;
-  /** The brand's. */
-  readonly workspaceId: string;
-  readonly scopes: ReadonlySet<AgentScope>;
-}
 
 const ph = sql.placeholder;
 

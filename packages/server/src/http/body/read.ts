@@ -1,0 +1,76 @@
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../lib/api-error.ts";
+
+const MB = 1024 * 1024;
+// How long a client whose body was refused may be silent before its connection is closed, ms. The server's time limit for a whole
+// request applies besides.
+const DRAIN_SILENCE_MS = 2000;
+
+/** Reads the body of a Node request, at most `limit` bytes. Throws ApiError payload_too_large, or validation_error when the client disconnects. */
+export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    // A connection that broke before its request's turn came emits no further event.
+    if (req.destroyed) {
+      reject(incomplete());
+      return;
+    }
+    const refuse = (): void => {
+      drainRequest(req);
+      reject(tooLarge(limit));
+    };
+    if (Number(req.headers["content-length"] ?? 0) > limit) {
+      refuse();
+      return;
+    }
+    // Nearly every body is a single chunk, which is then not copied.
+    let first: Buffer | null = null;
+    let chunks: Buffer[] | null = null;
+    let size = 0;
+    req.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) refuse();
+      else if (first === null) first = chunk;
+      else if (chunks === null) chunks = [first, chunk];
+      else chunks.push(chunk);
+    });
+    req.on("end", () => resolve(chunks === null ? (first ?? Buffer.alloc(0)) : Buffer.concat(chunks)));
+    req.on("error", () => reject(incomplete()));
+    req.on("close", () => reject(incomplete()));
+  });
+}
+
+/** Reads the body of a request made in process, at most `limit` bytes. Throws ApiError payload_too_large. */
+export async function readWebBody(request: Request, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > limit) throw tooLarge(limit);
+  return bytes;
+}
+
+/**
+ * Discards the rest of a body that is too large, and closes the connection after the response, but not before the client has stopped
+ * sending. Closed at once, with bytes unread, the connection would be reset, and most clients would lose the response.
+ */
+function drainRequest(req: IncomingMessage): void {
+  const { socket } = req;
+  req.removeAllListeners("data").resume();
+  // Node calls this once the response is written.
+  socket.destroySoon = () => {
+    socket.end();
+    socket.setTimeout(DRAIN_SILENCE_MS, () => socket.destroy());
+    if (req.complete) socket.destroy();
+    else req.once("end", () => socket.destroy());
+  };
+}
+
+function tooLarge(limit: number): ApiError {
+  const size = limit < MB ? `${Math.floor(limit / 1024)} KB` : `${Math.floor(limit / MB)} MB`;
+  return new ApiError("payload_too_large", `Request body too large: at most ${size}.`, {
+    // The rest of the body is not read, so the connection cannot be used again.
+    headers: { connection: "close" },
+  });
+}
+
+function incomplete(): ApiError {
+  return new ApiError("validation_error", "The request ended before its body was complete.");
+}

@@ -1,0 +1,24 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import { StorageUnavailable, Unstorable } from "../db/errors.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import type { Log } from "../lib/log.ts";
+
+/**
+ * Turns anything thrown into the error to answer with. An unexpected error is logged with its stack and answered without its
+ * text, which may hold SQL or addresses.
+ */
+export function toApiError(error: unknown, endpoint: Endpoint, requestId: string, log: Log): ApiError {
+  if (error instanceof ApiError) {
+    if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
+    return error;
+  }
+  if (error instanceof StorageUnavailable) {
+    log.error(error.message, { requestId });
+    return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
+  }
+  if (error instanceof Unstorable)
+    return invalid("", "invalid_characters", "The request contains U+0000 or another character that cannot be stored. Remove it.");
+  log.error("request failed", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (endpoint.errors?.includes("queue_failed")) return new ApiError("queue_failed", "The email could not be queued.");
+  return new ApiError("internal_error", "An unexpected error occurred.");
+}
