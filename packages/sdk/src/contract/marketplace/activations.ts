@@ -7,22 +7,22 @@ import { scopeList } from "./listings.ts";
 import { ACTIVATION_STATUSES, DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 import { Slug } from "./text.ts";
 
-/** An activation as its brand sees it. The key is not in it: only the builder's webhook ever gets that. */
+/** An activation as its brand sees it. The key is not included; only the builder's webhook receives it. */
 export const Activation = z
   .object({
     id: z.string(),
     agentSlug: z.string(),
     agentName: z.string(),
     status: z.enum(ACTIVATION_STATUSES),
-    /** Why it is paused; active when none is left. */
+    /** Why it is paused. Empty unless it is paused. */
     pauseReasons: z.array(z.enum(PAUSE_REASONS)),
     scopes: z.array(z.enum(AGENT_SCOPES)),
-    /** The visible ends of its key. */
+    /** The first and last characters of its key. */
     keyPreview: z.string(),
-    /** When the agent has confirmed that it got its key. */
+    /** When the agent's webhook acknowledged the key. */
     keyDeliveredAt: Instant.nullable(),
     webhookLastError: WebhookError.nullable(),
-    /** Credits it may use in a month; null for no limit of its own. */
+    /** Credits it may use in a month; null without a limit of its own. */
     creditLimit: z.int().nullable(),
     createdAt: Instant,
     pausedAt: Instant.nullable(),
@@ -49,7 +49,7 @@ export const activations = {
       agentSlug: Slug.optional().meta({ description: "Only activations of this agent" }),
     }),
     output: pageSchema(Activation),
-    examples: [{ summary: "Those at work", query: { status: "active" } }],
+    examples: [{ summary: "Active agents", query: { status: "active" } }],
   }),
   create: endpoint({
     method: "POST",
@@ -57,10 +57,10 @@ export const activations = {
     access: write,
     summary: "Turn an agent on",
     description:
-      "Names the scopes the brand agrees to: all that the agent asks for. What it does not ask for is not granted. The agent gets a key of its own, by its webhook.",
+      "Names the scopes the brand accepts, which must be all that the agent asks for. Scopes it does not ask for are not granted. The agent gets its own key, through its webhook.",
     body: z.strictObject({
-      agentSlug: Slug.meta({ description: "The agent, as the catalog names it" }),
-      acceptedPermissions: scopeList.meta({ description: "The scopes you agree to: those the catalog shows for the agent" }),
+      agentSlug: Slug.meta({ description: "Slug of the agent in the catalog" }),
+      acceptedPermissions: scopeList.meta({ description: "The scopes you accept: those the catalog shows for the agent" }),
       creditLimit: creditLimit.optional(),
     }),
     status: 201,
@@ -68,7 +68,7 @@ export const activations = {
     errors: ["not_found", "conflict", "plan_limit_reached"],
     examples: [
       {
-        summary: "Agree to what it asks for",
+        summary: "Accept what it asks for",
         body: { agentSlug: "launch-writer", acceptedPermissions: ["brand:read", "agent:post_messages", "agent:write_runs"] },
       },
     ],
@@ -97,7 +97,7 @@ export const activations = {
     path: "/api/v1/marketplace/activations/:id/pause",
     access: write,
     summary: "Pause an agent",
-    description: "Its key is refused from now on, with activation_paused. Pausing twice is harmless.",
+    description: "Its key is refused from now on, with `activation_paused`. Pausing a paused agent changes nothing.",
     output: Activation,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Pause", params }],
@@ -118,7 +118,7 @@ export const activations = {
     path: "/api/v1/marketplace/activations/:id/deactivate",
     access: write,
     summary: "Turn an agent off for good",
-    description: "Its key is revoked and never comes back; its runs are cancelled. Deactivating twice is harmless.",
+    description: "Its key is revoked for good and its runs are cancelled. Deactivating it again changes nothing.",
     output: Activation,
     errors: ["not_found"],
     irreversible: true,

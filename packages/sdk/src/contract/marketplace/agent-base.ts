@@ -1,2 +1,2 @@
-/** Where the endpoints of one activation begin. */
+/** The prefix of the paths of an activation's endpoints. */
 export const AGENT_BASE = "/api/agents/activations/:activationId";

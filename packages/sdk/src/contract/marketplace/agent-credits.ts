@@ -7,7 +7,7 @@ import { jsonValue } from "./json.ts";
 import { RunId } from "./runs.ts";
 import { line, Slug } from "./text.ts";
 
-/** What an agent spent, or got back. */
+/** A transaction of an agent: credits it spent or refunded. */
 export const CreditTransaction = z
   .object({
     transactionId: z.string(),
@@ -17,7 +17,7 @@ export const CreditTransaction = z
     runId: z.string().nullable(),
     description: z.string().nullable(),
     units: z.unknown(),
-    /** Of a refund: the transaction it gives back. */
+    /** For a refund: the refunded transaction. */
     refundOf: z.string().nullable(),
     balanceAfter: z.int(),
     createdAt: Instant,
@@ -27,9 +27,9 @@ export type CreditTransaction = z.infer<typeof CreditTransaction>;
 
 export const AgentCredits = z
   .object({
-    /** What the brand has left. */
+    /** The brand's balance. */
     balance: z.int(),
-    /** What this agent may use in a month; null for no limit of its own. */
+    /** Credits this agent may use in a month; null without a limit of its own. */
     periodLimit: z.int().nullable(),
     periodUsed: z.int(),
     resetsAt: Instant,
@@ -40,13 +40,13 @@ export type AgentCredits = z.infer<typeof AgentCredits>;
 const params = { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const scope = { scope: "agent:consume_credits" } as const;
 
-/** The brand's credits, as an agent spends them. */
+/** The brand's credits, for an agent that spends them. */
 export const agentCredits = {
   get: endpoint({
     method: "GET",
     path: `${AGENT_BASE}/credits`,
     access: scope,
-    summary: "Show what may be spent",
+    summary: "Show the balance and the monthly limit",
     output: AgentCredits,
     errors: ["not_found"],
     examples: [{ summary: "Balance", params }],
@@ -55,24 +55,24 @@ export const agentCredits = {
     method: "GET",
     path: `${AGENT_BASE}/credits/transactions`,
     access: scope,
-    summary: "List what the agent spent, newest first",
-    query: z.object({ ...pageQuery, runId: RunId.optional().meta({ description: "Only what this run spent" }) }),
+    summary: "List the agent's transactions, newest first",
+    query: z.object({ ...pageQuery, runId: RunId.optional().meta({ description: "Only transactions of this run" }) }),
     output: pageSchema(CreditTransaction),
     errors: ["not_found"],
-    examples: [{ summary: "All of it", params }],
+    examples: [{ summary: "All transactions", params }],
   }),
   consume: endpoint({
     method: "POST",
     path: `${AGENT_BASE}/credits/consume`,
     access: scope,
     summary: "Spend credits on a billable action",
-    description: "Needs an Idempotency-Key: a repeat spends nothing. The balance never falls below zero.",
+    description: "Requires an Idempotency-Key, so that a retry does not spend twice. The balance never becomes negative.",
     body: z.strictObject({
-      amount: z.int().min(1).max(CREDIT_LIMITS.consume).meta({ description: "How many" }),
-      action: Slug.meta({ description: "What for", examples: ["draft-page"] }),
+      amount: z.int().min(1).max(CREDIT_LIMITS.consume).meta({ description: "Number of credits" }),
+      action: Slug.meta({ description: "What they are spent on", examples: ["draft-page"] }),
       runId: RunId.optional().meta({ description: "The run that spends them" }),
       description: line(200).optional(),
-      units: jsonValue(1024).optional().meta({ description: 'What was counted, e.g. {"words": 400}' }),
+      units: jsonValue(1024).optional().meta({ description: 'What was measured, e.g. {"words": 400}' }),
     }),
     status: 201,
     output: CreditTransaction,
@@ -83,18 +83,23 @@ export const agentCredits = {
     method: "POST",
     path: `${AGENT_BASE}/credits/:transactionId/refund`,
     access: scope,
-    summary: "Give spent credits back",
-    description: `Within ${CREDIT_LIMITS.refundHours} hours, and in all not more than was spent.`,
+    summary: "Refund a transaction",
+    description: `Possible within ${CREDIT_LIMITS.refundHours} hours, in one or several parts, up to the amount spent.`,
     body: z.strictObject({
-      amount: z.int().min(1).max(CREDIT_LIMITS.consume).optional().meta({ description: "How many; what is left of it when absent" }),
-      reason: line(200).meta({ description: "Why" }),
+      amount: z
+        .int()
+        .min(1)
+        .max(CREDIT_LIMITS.consume)
+        .optional()
+        .meta({ description: "Number of credits; by default all that is left of the transaction" }),
+      reason: line(200).meta({ description: "Reason for the refund" }),
     }),
     status: 201,
     output: CreditTransaction,
     errors: ["not_found", "conflict", "invalid_state"],
     examples: [
       {
-        summary: "It did not work out",
+        summary: "Refund all of it",
         params: { ...params, transactionId: "ctx_01jc3v2m9k8q4w6x0y5z7a1b2c" },
         body: { reason: "The draft was empty" },
       },

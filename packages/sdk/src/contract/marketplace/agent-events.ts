@@ -4,22 +4,22 @@ import { AGENT_SCOPES } from "../scopes.ts";
 import { DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 
 /**
- * What every event carries (SPEC 6). The bytes of an event are the same on every attempt and replay. Fields may be added;
- * receivers pass over what they do not know.
+ * The fields of every event (SPEC 6). The bytes of an event are the same on every attempt and redelivery. Fields may be added
+ * later; receivers must ignore unknown ones.
  */
 const envelope = {
-  /** Names this occurrence: the same on every attempt. */
+  /** Identifies the event; the same on every attempt. */
   id: z.string(),
   activationId: z.string(),
   runId: z.string().nullable(),
-  /** Counts the events of one activation from 1: what is older than the newest one seen must not undo it. */
+  /** Counts the events of an activation from 1. An event must not undo one with a higher sequence. */
   sequence: z.int().min(0),
-  /** When the state changed, not when it was sent; strictly rising per activation. */
+  /** When the state changed, not when the event was sent; strictly increasing per activation. */
   timestamp: Instant,
 };
 
 export const AgentActivated = event("agent.activated", {
-  /** The key of this activation: in this event and nowhere else. */
+  /** The key of this activation. No other event or endpoint contains it. */
   apiKey: z.string(),
   agentSlug: z.string(),
   organizationName: z.string(),
@@ -28,7 +28,7 @@ export const AgentActivated = event("agent.activated", {
 
 export const ApprovalResponse = event("approval_response", {
   messageId: z.string(),
-  /** `approved`, `rejected`, `expired`, or the id of the option that was chosen. */
+  /** `approved`, `rejected`, `expired`, or the id of the chosen option. */
   decision: z.string(),
   comment: z.string().nullable(),
   answeredAt: Instant,
@@ -40,15 +40,15 @@ export const AgentResumed = event("agent.resumed", {});
 
 export const AgentDeactivated = event("agent.deactivated", { reason: z.enum(DEACTIVATION_REASONS) });
 
-// Spelled out: of two types for `runId` a generic spread would make one that fits nothing.
+// Written out: the generic `event` would intersect the two types of `runId`.
 export const RunForceFailed = z.object({ ...envelope, type: z.literal("run_force_failed"), runId: z.string(), lastHeartbeatAt: Instant });
 
-/** The activation of every test.ping. */
+/** The `activationId` of every test.ping. */
 export const TEST_ACTIVATION = "act_test";
 
 export const TestPing = event("test.ping", { test: z.literal(true) });
 
-/** Sent only to an agent that asked to be woken. */
+/** Sent to an agent at the time of a wakeup it scheduled. */
 export const AgentWakeup = event("agent.wakeup", {
   wakeupId: z.string(),
   reason: z.string(),
@@ -56,7 +56,7 @@ export const AgentWakeup = event("agent.wakeup", {
   scheduledFor: Instant,
 });
 
-/** An event as it is POSTed to a builder's webhook. */
+/** An event as POSTed to a builder's webhook. */
 export const AgentEvent = z.discriminatedUnion("type", [
   AgentActivated,
   ApprovalResponse,
@@ -82,12 +82,12 @@ export const AGENT_EVENT_TYPES = [
 ] as const satisfies readonly AgentEventType[];
 
 /**
- * Types that happen once for their activation, or their run: a receiver may know them again by type, activation and run
- * alone (SPEC 6). All others recur, so their `id` counts as well.
+ * Types that occur once per activation, or once per run: a receiver may deduplicate them by type, activation and run
+ * (SPEC 6). All others recur and are deduplicated by `id`.
  */
 export const ONCE_ONLY_EVENTS: readonly AgentEventType[] = ["agent.activated", "agent.deactivated", "run_force_failed"];
 
-/** Types that pause their activation when they cannot be delivered. */
+/** Types that pause their activation when every attempt to deliver them failed. */
 export const PAUSING_EVENTS: readonly AgentEventType[] = [
   "agent.activated",
   "agent.resumed",

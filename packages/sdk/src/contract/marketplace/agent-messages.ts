@@ -6,11 +6,11 @@ import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unr
 import { RunId } from "./runs.ts";
 import { line, words } from "./text.ts";
 
-// What an approval_response says of the two options everybody knows, and of no answer at all.
-const DECISIONS = ["approved", "rejected", "expired"];
+// Decisions in an approval_response that are not ids of options.
+const RESERVED_DECISIONS = ["approved", "rejected", "expired"];
 
-const OwnId = OptionId.refine((id) => !DECISIONS.includes(id), {
-  message: `An option cannot be called ${DECISIONS.join(", ")}: the agent could not tell it from that.`,
+const OwnId = OptionId.refine((id) => !RESERVED_DECISIONS.includes(id), {
+  message: `An option's id cannot be ${RESERVED_DECISIONS.join(", ")}: these are reserved for decisions.`,
   params: { code: "reserved" },
 });
 
@@ -26,26 +26,26 @@ const Question = z.strictObject({
     .min(2)
     .max(APPROVAL_LIMITS.options)
     .refine((options) => new Set(options.map(({ id }) => id)).size === options.length, {
-      message: "Each option has an id of its own.",
+      message: "The ids of the options must differ.",
       params: { code: "duplicate" },
     })
     .default([
       { id: "approve", label: "Approve", style: "primary" },
       { id: "reject", label: "Reject", style: "danger" },
     ])
-    .meta({ description: "What the brand may choose from; approve and reject when absent" }),
+    .meta({ description: "The options of the brand; approve and reject by default" }),
   allowComment: z.boolean().default(true),
-  preview: z.discriminatedUnion("kind", [named, written]).optional().meta({ description: "What it is about" }),
+  preview: z.discriminatedUnion("kind", [named, written]).optional().meta({ description: "What the request is about" }),
   expiresInSeconds: z
     .int()
     .min(APPROVAL_LIMITS.minSeconds)
     .max(APPROVAL_LIMITS.maxSeconds)
     .default(APPROVAL_LIMITS.expiresInSeconds)
-    .meta({ description: "Without an answer for this long it has expired; a week when absent" }),
+    .meta({ description: "Expires after this many seconds without an answer; a week by default" }),
   suspendRun: z
     .boolean()
     .default(true)
-    .meta({ description: "Its run is WAITING meanwhile and needs no heartbeat; false: it goes on, and must log" }),
+    .meta({ description: "The run is WAITING until the answer and needs no heartbeat; with false it goes on and must log" }),
 });
 
 const Post = z
@@ -54,17 +54,17 @@ const Post = z
     text: words(10_000),
     format: z.enum(MESSAGE_FORMATS).default("plain"),
     runId: RunId.optional().meta({ description: "The run it belongs to" }),
-    externalId: line(128).optional().meta({ description: "Your own name for it: it is taken once" }),
-    approval: Question.optional().meta({ description: "Of an APPROVAL_REQUEST: what is asked" }),
+    externalId: line(128).optional().meta({ description: "Your own id for the message, unique per activation" }),
+    approval: Question.optional().meta({ description: "The question of an APPROVAL_REQUEST" }),
   })
   .superRefine(({ type, approval }, ctx) => {
     if (type === "APPROVAL_REQUEST" && !approval)
-      ctx.addIssue({ code: "custom", path: ["approval"], message: "An APPROVAL_REQUEST needs approval.", params: { code: "required" } });
+      ctx.addIssue({ code: "custom", path: ["approval"], message: "An APPROVAL_REQUEST requires approval.", params: { code: "required" } });
     if (type === "TEXT" && approval)
       ctx.addIssue({
         code: "custom",
         path: ["approval"],
-        message: "Only an APPROVAL_REQUEST has approval: set type to APPROVAL_REQUEST.",
+        message: "Only an APPROVAL_REQUEST can have approval. Set type to APPROVAL_REQUEST.",
         params: { code: "not_allowed" },
       });
   });
@@ -74,18 +74,18 @@ const ofMessage = { ...params, messageId: "msg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { scope: "agent:read_messages" } as const;
 const post = { scope: "agent:post_messages" } as const;
 
-/** The inbox of an activation, as its agent sees it. */
+/** The messages of an activation, for its agent. */
 export const agentMessages = {
   list: endpoint({
     method: "GET",
     path: `${AGENT_BASE}/messages`,
     access: read,
     summary: "List the messages of the activation, newest first",
-    description: "With `afterSequence` oldest first: ask again with the last sequence you saw, and you miss none.",
+    description: "With `afterSequence`, oldest first: repeat the request with the last sequence you saw to get every new message.",
     query: z.object({ ...pageQuery, ...messageFilter }),
     output: pageSchema(Message),
     errors: ["not_found"],
-    examples: [{ summary: "What is new for the agent", params, query: { direction: "inbound", afterSequence: 12 } }],
+    examples: [{ summary: "New messages from the brand", params, query: { direction: "inbound", afterSequence: 12 } }],
   }),
   get: endpoint({
     method: "GET",
@@ -103,15 +103,15 @@ export const agentMessages = {
     summary: "Post a message, or ask for an approval",
     agentBucket: "message",
     description:
-      "At most 20 a minute. The answer to an APPROVAL_REQUEST comes as an approval_response to your webhook, and into the inbox. A run that waits for it is WAITING, and RUNNING again with the answer.",
+      "At most 20 a minute. The answer to an APPROVAL_REQUEST arrives as an approval_response event and as a message. The run that asks is WAITING until then, and RUNNING after the answer.",
     body: Post,
     status: 201,
     output: Message,
     errors: ["not_found", "conflict", "invalid_state"],
     examples: [
-      { summary: "A word", params, body: { text: "The first draft is ready." } },
+      { summary: "A text", params, body: { text: "The first draft is ready." } },
       {
-        summary: "May I?",
+        summary: "An approval request",
         params,
         body: { type: "APPROVAL_REQUEST", text: "I would publish it today.", approval: { title: "Publish the launch page?" } },
       },
@@ -121,18 +121,18 @@ export const agentMessages = {
     method: "POST",
     path: `${AGENT_BASE}/messages/:messageId/cancel`,
     access: post,
-    summary: "Take an approval request back",
-    description: "Taking it back twice is harmless.",
+    summary: "Cancel an approval request",
+    description: "Cancelling it again changes nothing.",
     body: z.strictObject({}),
     output: Message,
     errors: ["not_found", "invalid_state"],
-    examples: [{ summary: "Never mind", params: ofMessage, body: {} }],
+    examples: [{ summary: "Cancel", params: ofMessage, body: {} }],
   }),
   read: endpoint({
     method: "POST",
     path: `${AGENT_BASE}/messages/read`,
     access: read,
-    summary: "Mark what the brand wrote as read",
+    summary: "Mark messages from the brand as read",
     body: z.strictObject({ upToSequence }),
     output: Unread,
     errors: ["not_found"],

@@ -4,13 +4,13 @@ import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { Brand } from "./brand.ts";
 
-/** A list as agents see it: no people, no addresses. */
+/** A list as agents see it, without people or addresses. */
 export const ListMetadata = z
   .object({
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    /** Its members; those who have yet to confirm are not among them. */
+    /** Its confirmed members. */
     contactCount: z.int(),
     createdAt: Instant,
     updatedAt: Instant,

@@ -35,14 +35,14 @@ const params = { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const ofWakeup = { ...params, wakeupId: "wku_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const scope = { scope: "agent:wakeups" } as const;
 
-/** Later, at an instant of the agent's choice. */
+/** Wakeups: events an agent schedules for later. */
 export const agentWakeups = {
   create: endpoint({
     method: "POST",
     path: `${AGENT_BASE}/wakeups`,
     access: scope,
-    summary: "Ask to be woken later",
-    description: `An agent.wakeup comes to your webhook at that instant; to a paused agent, when it is resumed. At most ${WAKEUP_LIMITS.scheduled} may wait. With a dedupeKey that waits already, that one is answered, with 200.`,
+    summary: "Schedule a wakeup",
+    description: `Sends agent.wakeup to your webhook at that time; while the agent is paused, after it is resumed. At most ${WAKEUP_LIMITS.scheduled} can be scheduled. A repeat with the dedupeKey of a scheduled wakeup returns that one, with 200.`,
     body: z
       .strictObject({
         delaySeconds: z
@@ -50,20 +50,21 @@ export const agentWakeups = {
           .min(WAKEUP_LIMITS.minSeconds)
           .max(WAKEUP_LIMITS.maxSeconds)
           .optional()
-          .meta({ description: "In how many seconds: 10 to 2592000, which is 30 days" }),
-        runAt: Instant.optional().meta({ description: "Or at which instant, 10 seconds to 30 days from now" }),
-        reason: line(200).meta({ description: "Why; you get it back" }),
-        payload: jsonValue(4096).optional().meta({ description: "What you want to get back, up to 4 KiB of JSON" }),
+          .meta({ description: "Seconds from now: 10 to 2592000, which is 30 days" }),
+        runAt: Instant.optional().meta({ description: "Instead of delaySeconds: a time 10 seconds to 30 days from now" }),
+        reason: line(200).meta({ description: "Why; included in the event" }),
+        payload: jsonValue(4096).optional().meta({ description: "Your own data, included in the event; up to 4 KiB of JSON" }),
         runId: RunId.optional().meta({ description: "The run it belongs to" }),
-        dedupeKey: line(128).optional().meta({ description: "Your own name for it: one of a name waits at a time" }),
-        suspendRun: z.boolean().default(false).meta({ description: "Its run is WAITING until then, and needs no heartbeat" }),
+        dedupeKey: line(128).optional().meta({ description: "Your own id: one wakeup with it can be scheduled at a time" }),
+        suspendRun: z.boolean().default(false).meta({ description: "The run is WAITING until then and needs no heartbeat" }),
       })
       .superRefine(({ delaySeconds, runAt, suspendRun, runId }, ctx) => {
         const refuse = (field: string, code: string, message: string) =>
           ctx.addIssue({ code: "custom", path: [field], message, params: { code } });
-        if (delaySeconds === undefined && runAt === undefined) refuse("delaySeconds", "required", "Give delaySeconds or runAt.");
-        if (delaySeconds !== undefined && runAt !== undefined) refuse("runAt", "not_allowed", "Give either delaySeconds or runAt.");
-        if (suspendRun && runId === undefined) refuse("runId", "required", "With suspendRun, runId says which run waits.");
+        if (delaySeconds === undefined && runAt === undefined) refuse("delaySeconds", "required", "Set delaySeconds or runAt.");
+        if (delaySeconds !== undefined && runAt !== undefined)
+          refuse("runAt", "not_allowed", "Set either delaySeconds or runAt, not both.");
+        if (suspendRun && runId === undefined) refuse("runId", "required", "suspendRun requires runId, the run that waits.");
       }),
     status: [201, 200],
     output: Wakeup,

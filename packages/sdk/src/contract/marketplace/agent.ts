@@ -37,11 +37,11 @@ const self = {
     summary: "Show the activation the key belongs to",
     output: AgentSelf,
     errors: ["not_found"],
-    examples: [{ summary: "Is this key good", params: { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+    examples: [{ summary: "Check the key", params: { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
   }),
 };
 
-/** Every endpoint an agent may call with the key of its activation, by noun and verb. */
+/** Every endpoint an agent can call with the key of its activation, by noun and verb. */
 export const agentContract = {
   self,
   messages: agentMessages,
@@ -56,5 +56,5 @@ export const agentContract = {
 } as const satisfies Contract;
 export type AgentContract = typeof agentContract;
 
-/** The same as nouns that stand beside those of developers: `agent.self`, `agent.runs`. */
+/** The same endpoints under nouns that do not collide with those for developers: `agent.self`, `agent.runs`. */
 export const agentNouns: Contract = Object.fromEntries(Object.entries(agentContract).map(([noun, verbs]) => [`agent.${noun}`, verbs]));

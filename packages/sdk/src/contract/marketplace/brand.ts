@@ -5,7 +5,7 @@ import { isPlainUrl, line, prose, reference } from "./text.ts";
 
 const Color = z
   .string()
-  .regex(/^#[0-9a-fA-F]{6}$/, "A color is written #rrggbb.")
+  .regex(/^#[0-9a-fA-F]{6}$/, "Write a color as #rrggbb.")
   .transform((color) => color.toLowerCase())
   .nullable();
 
@@ -23,7 +23,7 @@ export const BrandVoice = z.strictObject({
 });
 export type BrandVoice = z.infer<typeof BrandVoice>;
 
-/** A brand, as an agent with brand:read sees it: no owner, no billing, no sender addresses. */
+/** A brand as an agent with brand:read sees it, without owner, billing or sender addresses. */
 export const Brand = z
   .object({
     name: z.string(),
@@ -39,7 +39,7 @@ export const Brand = z
   .meta({ id: "Brand" });
 export type Brand = z.infer<typeof Brand>;
 
-/** The same with the rules the brand sets its agents. */
+/** A brand with its rules for agents. */
 export const BrandSettings = Brand.extend({
   logoAssetId: z.string().nullable(),
   publishNeedsApproval: z.boolean(),
@@ -47,9 +47,9 @@ export const BrandSettings = Brand.extend({
 export type BrandSettings = z.infer<typeof BrandSettings>;
 
 const website = z
-  .url({ protocol: /^https?$/, error: "A website's address has https:// or http:// in front." })
+  .url({ protocol: /^https?$/, error: "A website must start with https:// or http://." })
   .max(2048)
-  .refine(isPlainUrl, { message: "A website's address holds no spaces or control characters.", params: { code: "invalid_format" } })
+  .refine(isPlainUrl, { message: "A website cannot contain spaces or control characters.", params: { code: "invalid_format" } })
   .nullable();
 
 const locale = z
@@ -63,7 +63,7 @@ const locale = z
         return false;
       }
     },
-    { message: "A locale is written like en or de-CH.", params: { code: "invalid_locale" } },
+    { message: "Use a locale such as en or de-CH.", params: { code: "invalid_locale" } },
   );
 
 const timezone = z
@@ -77,7 +77,7 @@ const timezone = z
         return false;
       }
     },
-    { message: "A time zone is written like Europe/Zurich.", params: { code: "invalid_timezone" } },
+    { message: "Use a time zone such as Europe/Zurich.", params: { code: "invalid_timezone" } },
   );
 
 export const brand = {
@@ -93,19 +93,19 @@ export const brand = {
     method: "PATCH",
     path: "/api/v1/marketplace/brand",
     access: { permission: "brand:write" },
-    summary: "Change the brand's colors, logo, voice and rules",
+    summary: "Update the brand's colors, logo, voice and rules",
     description:
-      "Only what is sent changes; of colors, fonts and voice too. Agents with brand:read see all of this but the rules, so keep people's data out of it.",
+      "Updates the given fields, also within colors, fonts and voice. Agents with brand:read see everything except the rules, so do not include personal data.",
     body: z.strictObject({
       name: line(200).optional(),
       website: website.optional(),
-      logoAssetId: reference.nullable().optional().meta({ description: "An image of the asset library" }),
+      logoAssetId: reference.nullable().optional().meta({ description: "Id of an asset" }),
       colors: BrandColors.partial().optional(),
       fonts: BrandFonts.partial().optional(),
       voice: BrandVoice.partial().optional(),
       locale: locale.optional(),
       timezone: timezone.optional(),
-      publishNeedsApproval: z.boolean().optional().meta({ description: "Whether an agent's page goes out only after your yes" }),
+      publishNeedsApproval: z.boolean().optional().meta({ description: "Whether an agent may publish a page only after your approval" }),
     }),
     output: BrandSettings,
     errors: ["not_found"],

@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { type Contract, endpoint } from "../endpoint.ts";
 
-/** Endpoints that others call on their own terms, such as a payment provider: they are served and described, but nobody's client or command needs them. */
+/** Endpoints for third parties such as payment providers. They are served and documented, but have no client method or command. */
 export const callbacks = {
   stripe: {
     webhook: endpoint({
       method: "POST",
       path: "/api/v1/marketplace/payments/stripe/webhook",
       access: "public",
-      summary: "Take an event of Stripe",
-      description:
-        "Stripe calls this. The Stripe-Signature header is checked over the raw body; an event that was taken before changes nothing.",
+      summary: "Receive an event from Stripe",
+      description: "Called by Stripe. Verifies the Stripe-Signature header against the raw body. A repeated event changes nothing.",
       raw: true,
       output: z.object({ received: z.literal(true) }),
       errors: ["invalid_signature", "not_found"],

@@ -3,16 +3,16 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 
-/** A listed agent as every brand sees it: nothing of its builder's side. */
+/** A listed agent, as brands see it. */
 export const CatalogAgent = z
   .object({
     slug: z.string(),
     name: z.string(),
     description: z.string(),
-    /** What turning it on means, scope by scope. */
+    /** The scopes it asks for, and what each allows. */
     permissions: z.array(z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() })),
     listedAt: Instant,
-    /** This workspace's living activation of it. */
+    /** This workspace's current activation of it; null without one. */
     activationId: z.string().nullable(),
   })
   .meta({ id: "CatalogAgent" });
@@ -23,10 +23,10 @@ export const catalog = {
     method: "GET",
     path: "/api/v1/marketplace/catalog",
     access: { permission: "marketplace:read" },
-    summary: "List the agents on offer, newest first",
+    summary: "List the agents in the catalog, newest first",
     query: z.object({
       ...pageQuery,
-      search: z.string().max(100).optional().meta({ description: "Only agents with this in name or description" }),
+      search: z.string().max(100).optional().meta({ description: "Only agents with this text in their name or description" }),
     }),
     output: pageSchema(CatalogAgent),
     examples: [{ summary: "Agents that write", query: { search: "write" } }],
@@ -35,7 +35,7 @@ export const catalog = {
     method: "GET",
     path: "/api/v1/marketplace/catalog/:slug",
     access: { permission: "marketplace:read" },
-    summary: "Show an agent on offer, with what it asks for",
+    summary: "Show an agent in the catalog, with the scopes it asks for",
     output: CatalogAgent,
     errors: ["not_found"],
     examples: [{ summary: "By slug", params: { slug: "launch-writer" } }],

@@ -5,23 +5,23 @@ import { CREDIT_KINDS } from "./states.ts";
 import { line } from "./text.ts";
 
 export const CREDIT_LIMITS = {
-  /** Credits of one consumption. */
+  /** Credits of one transaction. */
   consume: 10_000,
-  /** Of one grant, and of a balance. */
+  /** Credits of one grant. */
   grant: 1_000_000_000,
   balance: 2_000_000_000,
   refundHours: 24,
 } as const;
 
-/** A line of the ledger. */
+/** An entry of the ledger. */
 export const CreditEntry = z
   .object({
     id: z.string(),
     kind: z.enum(CREDIT_KINDS),
-    /** What it added: negative for what was spent. */
+    /** Added to the balance; negative for spent credits. */
     amount: z.int(),
     balanceAfter: z.int(),
-    /** Who spent it; null for a grant. */
+    /** The agent's activation; null for a grant. */
     activationId: z.string().nullable(),
     runId: z.string().nullable(),
     action: z.string().nullable(),
@@ -32,13 +32,13 @@ export const CreditEntry = z
   .meta({ id: "CreditEntry" });
 export type CreditEntry = z.infer<typeof CreditEntry>;
 
-/** The credits of a workspace, which its agents spend. */
+/** The credits of a workspace, spent by its agents. */
 export const credits = {
   get: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/credits",
     access: { permission: "marketplace:read" },
-    summary: "Show how many credits are left",
+    summary: "Show the credit balance",
     output: z.object({ balance: z.int() }),
     examples: [{ summary: "Balance" }],
   }),
@@ -48,7 +48,7 @@ export const credits = {
     access: { permission: "billing:write" },
     summary: "Add credits",
     body: z.strictObject({
-      amount: z.int().min(1).max(CREDIT_LIMITS.grant).meta({ description: "How many" }),
+      amount: z.int().min(1).max(CREDIT_LIMITS.grant).meta({ description: "Number of credits" }),
       description: line(200).optional(),
     }),
     status: 201,
@@ -60,13 +60,13 @@ export const credits = {
     method: "GET",
     path: "/api/v1/marketplace/credits/entries",
     access: { permission: "marketplace:read" },
-    summary: "List what came in and was spent, newest first",
+    summary: "List ledger entries, newest first",
     query: z.object({
       ...pageQuery,
-      activationId: z.string().max(100).optional().meta({ description: "Only what this activation spent" }),
+      activationId: z.string().max(100).optional().meta({ description: "Only entries of this activation" }),
       kind: z.enum(CREDIT_KINDS).optional().meta({ description: "Only entries of this kind" }),
     }),
     output: pageSchema(CreditEntry),
-    examples: [{ summary: "What was spent", query: { kind: "consume" } }],
+    examples: [{ summary: "Spent credits", query: { kind: "consume" } }],
   }),
 };

@@ -5,30 +5,30 @@ import { AGENT_EVENT_TYPES } from "./agent-events.ts";
 import { ATTEMPT_CLASSES } from "./failures.ts";
 import { AGENT_EVENT_STATES } from "./states.ts";
 
-/** One POST to a webhook, and what came of it. */
+/** One attempt to deliver an event, and its outcome. */
 export const DeliveryAttempt = z
   .object({
-    /** Counts from 1; it went out as X-Service-Attempt. */
+    /** Counts from 1; sent as X-Service-Attempt. */
     attempt: z.int(),
     at: Instant,
-    /** How long it took. */
+    /** Duration in milliseconds. */
     ms: z.int(),
     class: z.enum(ATTEMPT_CLASSES),
     httpStatus: z.int().nullable(),
-    /** What went wrong, in a sentence. */
+    /** What went wrong. */
     message: z.string().nullable(),
-    /** What to do about it. */
+    /** How to fix it. */
     hint: z.string(),
-    /** The beginning of the answer, without anything secret. */
+    /** The beginning of the response body, with secrets redacted. */
     answer: z.string().nullable(),
   })
   .meta({ id: "DeliveryAttempt" });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
-/** An event on its way to a builder's webhook. */
+/** An event for a builder's webhook. */
 export const Delivery = z
   .object({
-    /** The event's. */
+    /** Id of the event. */
     id: z.string(),
     type: z.enum(AGENT_EVENT_TYPES),
     activationId: z.string(),
@@ -37,9 +37,9 @@ export const Delivery = z
     timestamp: Instant,
     state: z.enum(AGENT_EVENT_STATES),
     attempts: z.int(),
-    /** When it is tried again, at the earliest; null when it is not. */
+    /** Earliest time of the next attempt; null when there is none. */
     nextAttemptAt: Instant.nullable(),
-    /** When it was delivered or given up. */
+    /** When it reached a final state. */
     settledAt: Instant.nullable(),
     lastAttempt: DeliveryAttempt.nullable(),
   })
@@ -47,17 +47,17 @@ export const Delivery = z
 export type Delivery = z.infer<typeof Delivery>;
 
 export const DeliveryDetail = Delivery.extend({
-  /** The bytes that are sent, as text. The key of agent.activated is masked. */
+  /** The request body. The key of agent.activated is masked. */
   body: z.string(),
-  /** The latest 100 of them, oldest first. */
+  /** The latest 100 attempts, oldest first. */
   log: z.array(DeliveryAttempt),
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 
-/** What came of a test.ping. */
+/** The outcome of a test.ping. */
 export const WebhookTest = z
   .object({
-    /** Whether the webhook answered 2xx in time. */
+    /** True when the webhook answered 2xx in time. */
     ok: z.boolean(),
     eventId: z.string(),
     ms: z.int(),
@@ -89,13 +89,13 @@ export const deliveries = {
     }),
     output: pageSchema(Delivery),
     errors: ["not_found"],
-    examples: [{ summary: "Those that were given up", params: { slug }, query: { state: "dead" } }],
+    examples: [{ summary: "Dead events", params: { slug }, query: { state: "dead" } }],
   }),
   get: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/listings/:slug/deliveries/:id",
     access: read,
-    summary: "Show an event with its bytes and every attempt",
+    summary: "Show an event with its body and attempts",
     output: DeliveryDetail,
     errors: ["not_found"],
     examples: [{ summary: "By id", params }],
@@ -104,7 +104,7 @@ export const deliveries = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver",
     access: write,
-    summary: "Send an event once more, now",
+    summary: "Send an event again now",
     description:
       "The same bytes under the same id, as one attempt of its own: it changes nothing in the plan of retries and never pauses anything. An event that had not arrived counts as delivered when it does now. agent.activated is not sent again once it has been acknowledged, and an event waits for older ones of its activation that are on their way.",
     output: DeliveryDetail,
@@ -120,6 +120,6 @@ export const deliveries = {
       "Signed like every event, in one attempt; answers what came of it. Works for drafts too. It changes no activation. Ten a minute.",
     output: WebhookTest,
     errors: ["not_found", "rate_limited"],
-    examples: [{ summary: "Is my webhook all right?", params: { slug } }],
+    examples: [{ summary: "Test the webhook", params: { slug } }],
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Instant } from "../page.ts";
 
-/** What became of one attempt to deliver. Only the first is a success. */
+/** Outcomes of an attempt to deliver an event. Only `ok` is a success. */
 export const ATTEMPT_CLASSES = [
   "ok",
   "signature_rejected",
@@ -16,7 +16,7 @@ export const ATTEMPT_CLASSES = [
 ] as const;
 export type AttemptClass = (typeof ATTEMPT_CLASSES)[number];
 
-/** Why an activation's webhook was given up (SPEC 6): shown to the brand and to the builder. */
+/** Why delivery to an activation's webhook was given up (SPEC 6); shown to brand and builder. */
 export const WebhookError = z
   .object({
     eventId: z.string(),
@@ -25,9 +25,9 @@ export const WebhookError = z
     attempts: z.int(),
     class: z.enum(ATTEMPT_CLASSES),
     httpStatus: z.int().nullable(),
-    /** A sentence, without anything secret. */
+    /** A description without secrets. */
     message: z.string(),
-    /** When the pause it caused was lifted. */
+    /** When the resulting pause was lifted. */
     clearedAt: Instant.nullable(),
   })
   .meta({ id: "WebhookError" });

@@ -7,13 +7,13 @@ import { line, prose } from "./text.ts";
 
 const MB = 1024 * 1024;
 
-/** What files may be. Sizes in bytes. */
+/** Limits of files; sizes are in bytes. */
 export const FILE_LIMITS = {
   asset: 5 * MB,
   /** Pixels of an image, width times height. */
   assetPixels: 40_000_000,
   leadMagnet: 25 * MB,
-  /** What one activation may keep, and a whole workspace. */
+  /** Quotas of an activation and a workspace. */
   activationBytes: 500 * MB,
   workspaceBytes: 2048 * MB,
   activationFiles: 1000,
@@ -38,7 +38,7 @@ export const LEAD_MAGNET_TYPES = [
 export const Asset = z
   .object({
     id: z.string(),
-    /** Where it is shown, to everybody who has the address. */
+    /** Its public address. */
     url: z.string(),
     fileName: z.string(),
     contentType: z.enum(ASSET_TYPES),
@@ -54,7 +54,7 @@ export const Asset = z
   .meta({ id: "Asset" });
 export type Asset = z.infer<typeof Asset>;
 
-/** A file people get for signing up. */
+/** A file offered for signing up. */
 export const LeadMagnet = z
   .object({
     id: z.string(),
@@ -64,7 +64,7 @@ export const LeadMagnet = z
     contentType: z.enum(LEAD_MAGNET_TYPES),
     size: z.int(),
     sha256: z.string(),
-    /** A link of one hour. */
+    /** A link that works for one hour. */
     downloadUrl: z.string(),
     createdAt: Instant,
   })
@@ -76,19 +76,19 @@ const fileName = z
   .min(1)
   .max(255)
   .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), {
-    message: "A file name holds no control characters.",
+    message: "A file name cannot contain control characters.",
     params: { code: "invalid_characters" },
   })
-  .meta({ description: "What the file is called; folders in it are left out" });
+  .meta({ description: "Name of the file; folders in it are removed" });
 
-const contentBase64 = z.string().min(1).meta({ description: "The file, base64" });
+const contentBase64 = z.string().min(1).meta({ description: "The file in base64" });
 
-const contentType = z.string().max(200).optional().meta({ description: "What it is said to be; refused when its bytes say otherwise" });
+const contentType = z.string().max(200).optional().meta({ description: "Media type of the file; must match its content" });
 
-/** The bytes of a test image: one pixel. */
+/** A PNG of one pixel, for examples. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-const alt = line(300).nullable().meta({ description: "What the image shows, for those who do not see it" });
+const alt = line(300).nullable().meta({ description: "Alternative text for the image" });
 
 const assetFields = z.strictObject({
   fileName,
@@ -96,7 +96,7 @@ const assetFields = z.strictObject({
   contentType,
   alt: alt.optional(),
   tags: z.array(line(60)).max(10).optional(),
-  externalId: line(128).nullable().optional().meta({ description: "Your own name for it" }),
+  externalId: line(128).nullable().optional().meta({ description: "Your own id for it" }),
 });
 
 const leadMagnetFields = z.strictObject({
@@ -105,13 +105,13 @@ const leadMagnetFields = z.strictObject({
   contentType,
   title: line(200),
   description: prose(2000).nullable().optional(),
-  runId: RunId.optional().meta({ description: "The run that made it" }),
+  runId: RunId.optional().meta({ description: "The run that created it" }),
 });
 
 const ASSET_RULES =
-  "PNG, JPEG, GIF or WebP, told by its bytes, up to 5 MB and 40 million pixels. Also as multipart/form-data with the file in `file`. The same image again answers the one that is there, with 200.";
+  "PNG, JPEG, GIF or WebP of up to 5 MB and 40 million pixels; the type is detected from the content. Also accepts multipart/form-data with the file in `file`. The same image again returns the stored one, with 200.";
 const LEAD_MAGNET_RULES =
-  "PDF, EPUB, ZIP, DOCX, PNG, JPEG, MP3 or MP4, told by its bytes, up to 25 MB. Also as multipart/form-data with the file in `file`.";
+  "PDF, EPUB, ZIP, DOCX, PNG, JPEG, MP3 or MP4 of up to 25 MB; the type is detected from the content. Also accepts multipart/form-data with the file in `file`.";
 const ASSET_FILE = { maxBytes: FILE_LIMITS.asset, types: ASSET_TYPES };
 const LEAD_MAGNET_FILE = { maxBytes: FILE_LIMITS.leadMagnet, types: LEAD_MAGNET_TYPES };
 const FILE_ERRORS = ["unsupported_file_type", "type_mismatch", "corrupt_file", "storage_quota_exceeded", "payload_too_large"] as const;
@@ -125,7 +125,7 @@ const magnetId = { id: "lm_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const newAsset = { summary: "A logo", body: { fileName: "logo.png", contentBase64: PIXEL, alt: "Our logo", tags: ["logo"] } };
 const newMagnet = { summary: "A guide", body: { fileName: "guide.pdf", contentBase64: "JVBERi0xLjcKJSVFT0YK", title: "The spring guide" } };
 
-/** Files as their brand handles them. */
+/** Files, for their brand. */
 export const assets = {
   list: endpoint({
     method: "GET",
@@ -140,7 +140,7 @@ export const assets = {
     method: "POST",
     path: "/api/v1/marketplace/assets",
     access: write,
-    summary: "Save an image to the asset library",
+    summary: "Upload an image to the asset library",
     description: ASSET_RULES,
     body: assetFields,
     form: true,
@@ -164,7 +164,7 @@ export const assets = {
     path: "/api/v1/marketplace/assets/:id",
     access: write,
     summary: "Delete an image",
-    description: "Pages and mails that show it show a gap from then on.",
+    description: "It no longer shows in pages and emails that use it.",
     output: Asset,
     errors: ["not_found"],
     examples: [{ summary: "By id", params: assetId }],
@@ -199,7 +199,7 @@ export const leadMagnets = {
     method: "GET",
     path: "/api/v1/marketplace/lead-magnets/:id",
     access: read,
-    summary: "Show one lead magnet, with a link of one hour to download it",
+    summary: "Show one lead magnet, with a download link that works for one hour",
     output: LeadMagnet,
     errors: ["not_found"],
     examples: [{ summary: "By id", params: magnetId }],
@@ -209,20 +209,20 @@ export const leadMagnets = {
     path: "/api/v1/marketplace/lead-magnets/:id",
     access: write,
     summary: "Delete a lead magnet",
-    description: "Links to it lead nowhere from then on; pages that gave it out stay up without it.",
+    description: "Its download links stop working. Landing pages that offered it stay published without it.",
     output: LeadMagnet,
     errors: ["not_found"],
     examples: [{ summary: "By id", params: magnetId }],
   }),
 };
 
-/** Files as an agent uploads them. */
+/** Files, for an agent that uploads them. */
 export const agentAssets = {
   create: endpoint({
     method: "POST",
     path: `${AGENT_BASE}/assets`,
     access: { scope: "assets:write" },
-    summary: "Save an image to the brand's asset library",
+    summary: "Upload an image to the brand's asset library",
     description: ASSET_RULES,
     body: assetFields,
     form: true,
@@ -253,7 +253,7 @@ export const agentLeadMagnets = {
     method: "PATCH",
     path: `${AGENT_BASE}/lead-magnets/:id`,
     access: { scope: "lead_magnets:write" },
-    summary: "Change the title or the description of a lead magnet this agent uploaded",
+    summary: "Update the title or description of a lead magnet this agent uploaded",
     body: z.strictObject({ title: line(200).optional(), description: prose(2000).nullable().optional() }),
     output: LeadMagnet,
     errors: ["not_found", "not_owner"],

@@ -1,22 +1,22 @@
 import { z } from "zod";
 
-// Levels of objects and arrays in what agents hand over to be kept.
+// Levels of nested objects and arrays in JSON that agents store.
 const DEPTH = 5;
 
-// Names that mean something else to JavaScript, here or in whoever reads the answer.
+// Keys with a special meaning in JavaScript, here or in a client.
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
 const encoder = new TextEncoder();
 
-/** Any JSON value of up to `max` bytes, five levels deep. */
+/** Any JSON value of up to `max` bytes and five levels. */
 export function jsonValue(max: number) {
   return z.unknown().superRefine(refineJson(max));
 }
 
-/** The same, and an object. */
+/** A JSON object of up to `max` bytes and five levels. */
 export function jsonObject(max: number) {
   return (
     z
-      // Not z.record: it would lose a key called __proto__ instead of refusing it.
+      // Not z.record, which drops a key called __proto__ instead of refusing it.
       .custom<Record<string, unknown>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
         message: "This must be an object: { … }.",
         params: { code: "invalid_type" },

@@ -10,25 +10,25 @@ import { line } from "./text.ts";
 export const PageSlug = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?$/, "A slug is 1 to 80 small letters, digits and hyphens, with no hyphen at its ends.")
-  .meta({ description: "Stands in the address; unique in the workspace. Made from the title when absent", examples: ["spring-guide"] });
+  .meta({ description: "Part of the address; unique in the workspace. Derived from the title by default", examples: ["spring-guide"] });
 
-/** A landing page without what stands on it. */
+/** A landing page without its content. */
 export const LandingPageSummary = z
   .object({
     id: z.string(),
     slug: z.string(),
-    /** Where it is served once it is published. */
+    /** Its address once it is published. */
     url: z.string(),
     title: z.string(),
     status: z.enum(LANDING_PAGE_STATUSES),
-    /** Counts the changes. */
+    /** Increases with each change. */
     version: z.int(),
-    /** Whether people can sign up on it. */
+    /** True when visitors can sign up on it. */
     hasForm: z.boolean(),
     leadMagnetId: z.string().nullable(),
     listId: z.string().nullable(),
     runId: z.string().nullable(),
-    /** Which agent made it; its activation is named to the brand and to the agent itself. */
+    /** The agent that created it. Only the brand and that agent see its activation. */
     createdBy: z.object({ agent: z.boolean(), activationId: z.string().nullable() }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -38,29 +38,29 @@ export const LandingPageSummary = z
 export type LandingPageSummary = z.infer<typeof LandingPageSummary>;
 
 export const LandingPage = LandingPageSummary.extend({
-  /** As it is served: sanitised. */
+  /** The sanitized HTML, as served. */
   html: z.string().nullable(),
   blocks: z.array(PageBlock).nullable(),
   seo: PageSeo,
   form: PageForm.nullable(),
-  /** Shows the page before it is published, for an hour. */
+  /** A link that shows the page before it is published; works for one hour. */
   previewUrl: z.string(),
 }).meta({ id: "LandingPage" });
 export type LandingPage = z.infer<typeof LandingPage>;
 
-/** What was taken out of HTML, and how often. */
+/** What sanitizing removed from the HTML, and how often. */
 export const Removal = z
   .object({ kind: z.enum(["element", "attribute", "address", "style", "depth"]), name: z.string(), count: z.int() })
   .meta({ id: "Removal" });
 export type Removal = z.infer<typeof Removal>;
 
-/** A page that was written, with what was taken out of its HTML. */
+/** A saved page, with what sanitizing removed from its HTML. */
 export const WrittenLandingPage = LandingPage.extend({ removed: z.array(Removal) }).meta({ id: "WrittenLandingPage" });
 export type WrittenLandingPage = z.infer<typeof WrittenLandingPage>;
 
 const count = z.int();
 
-/** Numbers of a page, no people: a visitor counts once a day, and cannot be told on the next. */
+/** Statistics without personal data: a visitor counts once a day and cannot be recognized the next day. */
 export const LandingPageStats = z
   .object({
     from: z.string(),
@@ -71,17 +71,17 @@ export const LandingPageStats = z
     /** Submissions per visitor, 0 to 1. */
     conversionRate: z.number(),
     byDay: z.array(z.object({ date: z.string(), views: count, uniqueVisitors: count, submissions: count })),
-    /** Hosts people came from; the 20 that led most of them here. */
+    /** The 20 hosts that referred the most visitors. */
     topReferrers: z.array(z.object({ host: z.string(), views: count })),
   })
   .meta({ id: "LandingPageStats" });
 export type LandingPageStats = z.infer<typeof LandingPageStats>;
 
-/** One sign-up: who, when, and what they agreed to. */
+/** A sign-up: the contact, the time, and the consent text. */
 export const LandingPageSubmission = z
   .object({
     id: z.string(),
-    /** Null once the contact was deleted. */
+    /** Null once the contact is deleted. */
     contactId: z.string().nullable(),
     consentText: z.string(),
     listId: z.string().nullable(),
@@ -94,8 +94,8 @@ const status = z.enum(LANDING_PAGE_STATUSES);
 const listQuery = z.object({ ...pageQuery, status: status.optional().meta({ description: "Only pages in this state" }) });
 const day = z.iso.date();
 const statsQuery = z.object({
-  from: day.optional().meta({ description: "First day, UTC; 29 days before `to` when absent" }),
-  to: day.optional().meta({ description: "Last day, UTC; today when absent" }),
+  from: day.optional().meta({ description: "First day, UTC; by default 29 days before `to`" }),
+  to: day.optional().meta({ description: "Last day, UTC; today by default" }),
   granularity: z.literal("day").default("day"),
 });
 
@@ -104,9 +104,9 @@ const fields = {
   html: PageHtml.nullable().optional(),
   blocks: PageBlocks.nullable().optional(),
   seo: PageSeo.nullable().optional(),
-  form: PageForm.nullable().optional().meta({ description: "The sign-up form; there is one too when leadMagnetId or listId is set" }),
-  leadMagnetId: z.string().max(40).nullable().optional().meta({ description: "The file people get for signing up" }),
-  listId: z.string().max(40).nullable().optional().meta({ description: "The list people join by signing up; of the same brand" }),
+  form: PageForm.nullable().optional().meta({ description: "The sign-up form; also added when leadMagnetId or listId is set" }),
+  leadMagnetId: z.string().max(40).nullable().optional().meta({ description: "The lead magnet offered for signing up" }),
+  listId: z.string().max(40).nullable().optional().meta({ description: "The brand's list that visitors join by signing up" }),
   status: status.optional(),
 };
 
@@ -116,17 +116,17 @@ const read = { scope: "landing_pages:read" } as const;
 const write = { scope: "landing_pages:write" } as const;
 const params = { activationId, ...id };
 
-/** Landing pages as an agent makes them. */
+/** Landing pages, for the agent that creates them. */
 export const agentLandingPages = {
   list: endpoint({
     method: "GET",
     path: `${AGENT_BASE}/landing-pages`,
     access: read,
-    summary: "List the pages of this agent, and those of the brand that are published, newest first",
+    summary: "List this agent's pages and all published pages of the brand, newest first",
     query: listQuery,
     output: pageSchema(LandingPageSummary),
     errors: ["not_found"],
-    examples: [{ summary: "Those that are out", params: { activationId }, query: { status: "PUBLISHED" } }],
+    examples: [{ summary: "Published pages", params: { activationId }, query: { status: "PUBLISHED" } }],
   }),
   create: endpoint({
     method: "POST",
@@ -134,11 +134,11 @@ export const agentLandingPages = {
     access: write,
     summary: "Create a landing page",
     description:
-      "Give html or blocks, not both. HTML is sanitised: `removed` says what was taken out. Where the brand asks for it, a page is published only after its yes to an APPROVAL_REQUEST whose preview names the page.",
+      "Set html or blocks, not both. HTML is sanitized; `removed` lists what was removed. If the brand requires it, a page can be published only after the brand approved an APPROVAL_REQUEST whose preview names the page.",
     body: z.strictObject({
       title: line(200),
       ...fields,
-      runId: RunId.optional().meta({ description: "The run that made it" }),
+      runId: RunId.optional().meta({ description: "The run that created it" }),
     }),
     status: 201,
     output: WrittenLandingPage,
@@ -173,14 +173,14 @@ export const agentLandingPages = {
     method: "PATCH",
     path: `${AGENT_BASE}/landing-pages/:id`,
     access: write,
-    summary: "Change a landing page of this agent; only what is sent changes",
+    summary: "Update the given fields of a landing page of this agent",
     description:
-      'With `version`, or an If-Match header such as "3", it changes only what you have read: 412 when the page has moved on. A new html replaces blocks, and the other way round.',
+      'With `version`, or an If-Match header such as "3", the update fails with 412 if the page has changed since that version. A new html replaces blocks, and vice versa.',
     body: z.strictObject({
       title: line(200).optional(),
       ...fields,
       runId: RunId.optional().meta({ description: "The run that changed it" }),
-      version: z.int().min(1).optional().meta({ description: "The version you have read" }),
+      version: z.int().min(1).optional().meta({ description: "The version you read; a newer one answers 412" }),
     }),
     output: WrittenLandingPage,
     errors: ["not_found", "not_owner", "slug_taken", "version_mismatch", "approval_required"],
@@ -191,7 +191,7 @@ export const agentLandingPages = {
     path: `${AGENT_BASE}/landing-pages/:id/publish`,
     access: write,
     summary: "Publish a landing page of this agent",
-    description: "Publishing one that is out is harmless.",
+    description: "Publishing a published page changes nothing.",
     output: LandingPage,
     errors: ["not_found", "not_owner", "approval_required"],
     examples: [{ summary: "Publish", params }],
@@ -200,7 +200,7 @@ export const agentLandingPages = {
     method: "POST",
     path: `${AGENT_BASE}/landing-pages/:id/unpublish`,
     access: write,
-    summary: "Take a landing page of this agent off the net",
+    summary: "Unpublish a landing page of this agent",
     output: LandingPage,
     errors: ["not_found", "not_owner"],
     examples: [{ summary: "Unpublish", params }],
@@ -209,7 +209,7 @@ export const agentLandingPages = {
     method: "GET",
     path: `${AGENT_BASE}/landing-pages/:id/stats`,
     access: read,
-    summary: "Show how a landing page does: numbers, no people",
+    summary: "Show the statistics of a landing page",
     query: statsQuery,
     output: LandingPageStats,
     errors: ["not_found"],
@@ -220,19 +220,19 @@ export const agentLandingPages = {
 const brandRead = { permission: "marketplace:read" } as const;
 const brandWrite = { permission: "marketplace:write" } as const;
 
-/** Landing pages as their brand oversees them. */
+/** Landing pages of all agents, for their brand. */
 export const landingPages = {
   list: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/landing-pages",
     access: brandRead,
-    summary: "List the landing pages agents made, newest first",
+    summary: "List the landing pages of agents, newest first",
     query: z.object({
       ...listQuery.shape,
       activationId: z.string().max(40).optional().meta({ description: "Only pages of this activation" }),
     }),
     output: pageSchema(LandingPageSummary),
-    examples: [{ summary: "Those that are out", query: { status: "PUBLISHED" } }],
+    examples: [{ summary: "Published pages", query: { status: "PUBLISHED" } }],
   }),
   get: endpoint({
     method: "GET",
@@ -248,7 +248,7 @@ export const landingPages = {
     path: "/api/v1/marketplace/landing-pages/:id/publish",
     access: brandWrite,
     summary: "Publish a landing page",
-    description: "The brand's own word: it needs no approval.",
+    description: "Needs no approval, since the brand itself publishes it.",
     output: LandingPage,
     errors: ["not_found"],
     examples: [{ summary: "Publish", params: id }],
@@ -257,7 +257,7 @@ export const landingPages = {
     method: "POST",
     path: "/api/v1/marketplace/landing-pages/:id/unpublish",
     access: brandWrite,
-    summary: "Take a landing page off the net",
+    summary: "Unpublish a landing page",
     output: LandingPage,
     errors: ["not_found"],
     examples: [{ summary: "Unpublish", params: id }],
@@ -266,7 +266,7 @@ export const landingPages = {
     method: "DELETE",
     path: "/api/v1/marketplace/landing-pages/:id",
     access: brandWrite,
-    summary: "Delete a landing page with its numbers; the contacts it brought stay",
+    summary: "Delete a landing page and its statistics; its contacts stay",
     output: LandingPage,
     errors: ["not_found"],
     examples: [{ summary: "By id", params: id }],
@@ -275,7 +275,7 @@ export const landingPages = {
     method: "GET",
     path: "/api/v1/marketplace/landing-pages/:id/stats",
     access: brandRead,
-    summary: "Show how a landing page does",
+    summary: "Show the statistics of a landing page",
     query: statsQuery,
     output: LandingPageStats,
     errors: ["not_found"],
@@ -285,7 +285,7 @@ export const landingPages = {
     method: "GET",
     path: "/api/v1/marketplace/landing-pages/:id/submissions",
     access: { permission: "contacts:read" },
-    summary: "List who signed up on a landing page, and what they agreed to, newest first",
+    summary: "List the sign-ups of a landing page with their consent, newest first",
     query: z.object(pageQuery),
     output: pageSchema(LandingPageSubmission),
     errors: ["not_found"],

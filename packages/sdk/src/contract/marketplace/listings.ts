@@ -7,25 +7,25 @@ import { Payment } from "./payments.ts";
 import { ACTIVATION_STATUSES, LISTING_STATES, PAUSE_REASONS } from "./states.ts";
 import { isPlainUrl, line, prose, Slug } from "./text.ts";
 
-/** Scopes as a request names them: known ones, each once. */
+/** A list of known scopes without duplicates. */
 export const scopeList = z
   .array(z.enum(AGENT_SCOPES))
   .max(AGENT_SCOPES.length)
-  .refine((scopes) => new Set(scopes).size === scopes.length, { message: "A scope is named once.", params: { code: "duplicate" } });
+  .refine((scopes) => new Set(scopes).size === scopes.length, { message: "Name each scope once.", params: { code: "duplicate" } });
 
-/** What can be told without asking the server: it must be an address of the web, without a name and password in it. */
+/** Checks that need no server: an absolute http(s) URL without credentials or fragment. */
 export const WebhookUrl = z
   .string()
   .max(2048)
   .superRefine((text, ctx) => {
     const refuse = (message: string) => ctx.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
-    if (!isPlainUrl(text)) return refuse("This is not a URL: write it whole, with https:// in front and without spaces.");
+    if (!isPlainUrl(text)) return refuse("This is not a URL. Write it in full, starting with https:// and without spaces.");
     const url = new URL(text);
-    if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook's URL has https:// in front.");
-    if (url.username !== "" || url.password !== "") return refuse("A webhook's URL holds no user name or password.");
-    if (url.hash !== "") return refuse("A webhook's URL holds no fragment.");
+    if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("A webhook URL must start with https://.");
+    if (url.username !== "" || url.password !== "") return refuse("A webhook URL cannot contain a user name or password.");
+    if (url.hash !== "") return refuse("A webhook URL cannot contain a fragment (#…).");
   })
-  .meta({ description: "Where events go", examples: ["https://agent.example.com/webhook"] });
+  .meta({ description: "The URL that receives events", examples: ["https://agent.example.com/webhook"] });
 
 export const Listing = z
   .object({
@@ -34,15 +34,15 @@ export const Listing = z
     name: z.string(),
     description: z.string(),
     webhookUrl: z.string(),
-    /** The scopes a brand agrees to when it turns the agent on. */
+    /** The scopes a brand must accept to turn the agent on. */
     permissions: z.array(z.enum(AGENT_SCOPES)),
     state: z.enum(LISTING_STATES),
     price: z.object({ amount: z.int(), currency: z.string(), interval: z.literal("month") }),
     listedAt: Instant.nullable(),
-    /** The end of what is paid for. */
+    /** End of the paid time. */
     expiresAt: Instant.nullable(),
     endedAt: Instant.nullable(),
-    /** While a rotation runs: when the new secret takes over X-Service-Signature. */
+    /** During a rotation: when the new secret starts to sign X-Service-Signature. */
     secretRotatesAt: Instant.nullable(),
     createdAt: Instant,
     updatedAt: Instant,
@@ -50,9 +50,9 @@ export const Listing = z
   .meta({ id: "Listing" });
 export type Listing = z.infer<typeof Listing>;
 
-const Secret = z.string().meta({ description: "AGENT_WEBHOOK_SECRET: signs every event; shown this once" });
+const Secret = z.string().meta({ description: "AGENT_WEBHOOK_SECRET, which signs every event; shown only once" });
 
-/** An activation as the builder sees it: nothing of the brand but its name. */
+/** An activation as the builder sees it. Of the brand it shows only the name. */
 export const ListingActivation = z
   .object({
     id: z.string(),
@@ -74,7 +74,7 @@ const read = { permission: "listings:read" } as const;
 const write = { permission: "listings:write" } as const;
 
 const fields = {
-  name: line(100).meta({ description: "What brands see in the catalog" }),
+  name: line(100).meta({ description: "Name in the catalog" }),
   description: prose(5000).meta({ description: "What the agent does" }),
   webhookUrl: WebhookUrl,
   permissions: scopeList.meta({ description: "Scopes the agent needs" }),
@@ -88,7 +88,7 @@ export const listings = {
     summary: "List your own agent listings, newest first",
     query: z.object({ ...pageQuery, state: z.enum(LISTING_STATES).optional().meta({ description: "Only listings in this state" }) }),
     output: pageSchema(Listing),
-    examples: [{ summary: "Those in the catalog", query: { state: "LISTED" } }],
+    examples: [{ summary: "Listings in the catalog", query: { state: "LISTED" } }],
   }),
   create: endpoint({
     method: "POST",
@@ -96,9 +96,9 @@ export const listings = {
     access: write,
     summary: "Create an agent listing as a draft",
     description:
-      "The answer holds AGENT_WEBHOOK_SECRET, with which every event is signed: keep it, it is not shown again. The agent appears in the catalog once the listing is paid for.",
+      "The response contains AGENT_WEBHOOK_SECRET, which signs every event. Store it; it is not shown again. The agent appears in the catalog once the listing is paid for.",
     body: z.strictObject({
-      slug: Slug.meta({ description: "Its name in the catalog and in commands; it stays" }),
+      slug: Slug.meta({ description: "Identifies the agent in the catalog and in commands; it cannot be changed" }),
       ...fields,
       description: fields.description.default(""),
     }),
@@ -132,9 +132,9 @@ export const listings = {
     method: "PATCH",
     path: "/api/v1/marketplace/listings/:slug",
     access: write,
-    summary: "Change a listing",
+    summary: "Update a listing",
     description:
-      "Events that wait go to a new webhook URL from their next attempt on. Scopes added later hold for new activations; those that exist keep what their brand agreed to.",
+      "Pending events go to a new webhook URL from their next attempt on. Added scopes apply to new activations; existing ones keep the scopes their brand accepted.",
     body: z.strictObject(fields).partial(),
     output: Listing,
     errors: ["not_found"],
@@ -145,7 +145,8 @@ export const listings = {
     path: "/api/v1/marketplace/listings/:slug/checkout",
     access: write,
     summary: "Start paying for a listing",
-    description: "Open checkoutUrl to pay. The listing is LISTED once the payment is confirmed, not when the checkout is merely completed.",
+    description:
+      "Open checkoutUrl to pay. The listing is LISTED once the payment is confirmed, which can be later than the end of the checkout.",
     status: 201,
     output: Payment,
     errors: ["not_found", "invalid_state", "payment_provider_error"],
@@ -157,7 +158,7 @@ export const listings = {
     access: write,
     summary: "Take a listing out of the catalog at once",
     description:
-      "Every key of the agent is dead when this answers; every activation is told with agent.deactivated (admin_revoke). There is no grace period. Cancelling twice is harmless.",
+      "When this returns, every key of the agent is refused. Every activation gets agent.deactivated (admin_revoke). There is no grace period. Cancelling a cancelled listing changes nothing.",
     output: Listing,
     errors: ["not_found", "invalid_state"],
     irreversible: true,
@@ -167,16 +168,16 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/webhook-secret/rotate",
     access: write,
-    summary: "Make a new webhook secret",
+    summary: "Rotate the webhook secret",
     description:
-      "Teach your receiver the new secret beside the old one. Until the overlap ends X-Service-Signature is made with the old secret and the webhook-signature header holds both; from then on only the new one signs. Rotating again meanwhile replaces the new secret.",
+      "Add the new secret to your receiver beside the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
     body: z.strictObject({
       overlapSeconds: z
         .int()
         .min(0)
         .max(604_800)
         .default(86_400)
-        .meta({ description: "How long the old secret still signs; 0 to change at once" }),
+        .meta({ description: "How long the old secret still signs; 0 to switch at once" }),
     }),
     output: z.object({ webhookSecret: Secret, effectiveAt: Instant }),
     errors: ["not_found"],
@@ -187,14 +188,14 @@ export const listings = {
     method: "GET",
     path: "/api/v1/marketplace/listings/:slug/activations",
     access: read,
-    summary: "List who has turned the agent on, newest first",
+    summary: "List the activations of a listing, newest first",
     query: z.object({
       ...pageQuery,
       status: z.enum(ACTIVATION_STATUSES).optional().meta({ description: "Only activations in this state" }),
     }),
     output: pageSchema(ListingActivation),
     errors: ["not_found"],
-    examples: [{ summary: "Those that are paused", params, query: { status: "paused" } }],
+    examples: [{ summary: "Paused activations", params, query: { status: "paused" } }],
   }),
   resume: endpoint({
     method: "POST",

@@ -15,10 +15,13 @@ export const APPROVAL_LIMITS = {
   maxSeconds: 2_592_000,
 } as const;
 
-/** The name of an option, and of a decision. */
+/** Id of an option, and the decision that chooses it. */
 export const OptionId = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, "1 to 64 small letters, digits, - and _, with a letter or digit at its ends.");
+  .regex(
+    /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
+    "Use 1 to 64 lowercase letters, digits, - and _, starting and ending with a letter or digit.",
+  );
 
 export const ApprovalOption = z.object({ id: z.string(), label: z.string(), style: z.enum(["primary", "danger"]).optional() });
 
@@ -35,14 +38,14 @@ export const Approval = z
     options: z.array(ApprovalOption),
     allowComment: z.boolean(),
     preview: ApprovalPreview.nullable(),
-    /** All but PENDING are final. ANSWERED: with an option other than approve and reject. */
+    /** All states except PENDING are final. ANSWERED: an option other than approve and reject was chosen. */
     status: z.enum(APPROVAL_STATUSES),
-    /** `approved`, `rejected`, `expired`, or the id of the option that was chosen. */
+    /** `approved`, `rejected`, `expired`, or the id of the chosen option. */
     decision: z.string().nullable(),
     comment: z.string().nullable(),
     answeredAt: Instant.nullable(),
     expiresAt: Instant,
-    /** Whether its run waits for the answer. */
+    /** Whether the run waits for the answer. */
     suspendRun: z.boolean(),
   })
   .meta({ id: "Approval" });
@@ -56,73 +59,73 @@ export const Message = z
     activationId: z.string(),
     runId: z.string().nullable(),
     type: z.enum(MESSAGE_TYPES),
-    /** Seen from the agent: `outbound` it wrote, `inbound` is for it to read. */
+    /** From the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
     direction: z.enum(MESSAGE_DIRECTIONS),
     author: z.object({ role: z.enum(["agent", "brand", "system"]) }),
     text: z.string(),
     format: z.enum(MESSAGE_FORMATS),
-    /** The agent's own name for it. */
+    /** The agent's own id for it. */
     externalId: z.string().nullable(),
-    /** The message it answers. */
+    /** Id of the message it replies to. */
     inReplyTo: z.string().nullable(),
     createdAt: Instant,
-    /** When whom it is for has read it. */
+    /** When its recipient read it. */
     readAt: Instant.nullable(),
     approval: Approval.nullable(),
   })
   .meta({ id: "Message" });
 export type Message = z.infer<typeof Message>;
 
-/** A message beside the agent it is from, for whoever reads those of several. */
+/** A message with its agent, for lists over several agents. */
 export const AgentMessage = Message.extend({ agentSlug: z.string(), agentName: z.string() }).meta({ id: "AgentMessage" });
 export type AgentMessage = z.infer<typeof AgentMessage>;
 
-/** What narrows a list over all agents of a workspace. */
+/** Filters of lists over all agents of a workspace. */
 export const agentFilter = {
-  activationId: z.string().max(100).optional().meta({ description: "Only those of this activation" }),
-  agentSlug: Slug.optional().meta({ description: "Only those of this agent" }),
+  activationId: z.string().max(100).optional().meta({ description: "Only messages of this activation" }),
+  agentSlug: Slug.optional().meta({ description: "Only messages of this agent" }),
 };
 
-/** What narrows a list of messages. */
+/** Filters of a list of messages. */
 export const messageFilter = {
   type: z.enum(MESSAGE_TYPES).optional().meta({ description: "Only messages of this type" }),
   direction: z.enum(MESSAGE_DIRECTIONS).optional().meta({ description: "inbound: to the agent; outbound: from it" }),
   status: z.enum(APPROVAL_STATUSES).optional().meta({ description: "Only approval requests in this state" }),
   runId: RunId.optional().meta({ description: "Only messages of this run" }),
-  since: Instant.optional().meta({ description: "Only messages of this instant or later" }),
+  since: Instant.optional().meta({ description: "Only messages from this time on" }),
   afterSequence: z.coerce
     .number()
     .int()
     .min(0)
     .max(2_147_483_647)
     .optional()
-    .meta({ description: "Only messages after this one, oldest first: how to follow an inbox" }),
+    .meta({ description: "Only messages after this sequence, oldest first; use it to poll for new messages" }),
 };
 
-export const Unread = z.object({ unread: z.int().meta({ description: "Messages that are still unread" }) });
-export const upToSequence = z.int().min(0).max(2_147_483_647).meta({ description: "This message, and all before it" });
+export const Unread = z.object({ unread: z.int().meta({ description: "Number of unread messages left" }) });
+export const upToSequence = z.int().min(0).max(2_147_483_647).meta({ description: "This message and all before it" });
 
 const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const ofMessage = { id: "msg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const write = { permission: "marketplace:write" } as const;
 const read = { permission: "marketplace:read" } as const;
 
-/** What a brand and its agents say to each other, as the brand sees it. */
+/** The conversation of a brand with its agents, for the brand. */
 export const messages = {
   inbox: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/messages",
     access: read,
-    summary: "List what waits for you from all agents, newest first",
+    summary: "List open requests and unread messages of all agents, newest first",
     description:
-      "Open questions, and texts that are neither read nor replied to. `pagination.total` says how much it is; answer, reply or mark as read, and it waits no more.",
+      "Pending approval requests, and texts that are neither read nor replied to. `pagination.total` is their number. Answering, replying or marking as read removes them.",
     query: z.object({
       ...pageQuery,
-      type: z.enum(["TEXT", "APPROVAL_REQUEST"]).optional().meta({ description: "Only texts, or only questions" }),
+      type: z.enum(["TEXT", "APPROVAL_REQUEST"]).optional().meta({ description: "Only texts or only approval requests" }),
       ...agentFilter,
     }),
     output: pageSchema(AgentMessage),
-    examples: [{ summary: "Everything" }, { summary: "Of one agent", query: { agentSlug: "launch-writer" } }],
+    examples: [{ summary: "Everything" }, { summary: "From one agent", query: { agentSlug: "launch-writer" } }],
   }),
   list: endpoint({
     method: "GET",
@@ -132,23 +135,23 @@ export const messages = {
     query: z.object({ ...pageQuery, ...messageFilter }),
     output: pageSchema(Message),
     errors: ["not_found"],
-    examples: [{ summary: "What waits for an answer", params, query: { status: "PENDING" } }],
+    examples: [{ summary: "Pending requests", params, query: { status: "PENDING" } }],
   }),
   create: endpoint({
     method: "POST",
     path: "/api/v1/marketplace/activations/:id/messages",
     access: write,
-    summary: "Write to an agent",
+    summary: "Send a message to an agent",
     body: z.strictObject({
       text: words(10_000),
       format: z.enum(MESSAGE_FORMATS).default("plain"),
-      inReplyTo: z.string().max(100).optional().meta({ description: "The message it answers, which is read thereby" }),
+      inReplyTo: z.string().max(100).optional().meta({ description: "Id of the message it replies to, which is marked as read" }),
       runId: RunId.optional().meta({ description: "The run it is about" }),
     }),
     status: 201,
     output: Message,
     errors: ["not_found", "invalid_state"],
-    examples: [{ summary: "A wish", params, body: { text: "Please mention the summer sale." } }],
+    examples: [{ summary: "A text", params, body: { text: "Please mention the summer sale." } }],
   }),
   get: endpoint({
     method: "GET",
@@ -164,23 +167,23 @@ export const messages = {
     path: "/api/v1/marketplace/messages/:id/answer",
     access: write,
     summary: "Answer an approval request",
-    description: "The first answer counts; its agent gets an approval_response, and the run that waits for it goes on.",
+    description: "The first answer counts. The agent gets an approval_response, and the run that waits for it continues.",
     body: z.strictObject({
-      decision: OptionId.meta({ description: "The id of one of its options, such as approve or reject" }),
-      comment: words(2000).optional().meta({ description: "For the agent, where the request allows it" }),
+      decision: OptionId.meta({ description: "Id of one of its options, such as approve or reject" }),
+      comment: words(2000).optional().meta({ description: "For the agent; only if the request allows comments" }),
     }),
     output: Message,
     errors: ["not_found", "invalid_state"],
     examples: [
-      { summary: "Go ahead", params: ofMessage, body: { decision: "approve", comment: "Nice." } },
-      { summary: "Not so", params: ofMessage, body: { decision: "reject", comment: "Too early: ask again on Monday." } },
+      { summary: "Approve", params: ofMessage, body: { decision: "approve", comment: "Nice." } },
+      { summary: "Reject", params: ofMessage, body: { decision: "reject", comment: "Too early: ask again on Monday." } },
     ],
   }),
   read: endpoint({
     method: "POST",
     path: "/api/v1/marketplace/activations/:id/messages/read",
     access: write,
-    summary: "Mark what an agent wrote as read",
+    summary: "Mark messages from an agent as read",
     body: z.strictObject({ upToSequence }),
     output: Unread,
     errors: ["not_found"],

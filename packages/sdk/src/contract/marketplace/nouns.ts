@@ -13,7 +13,7 @@ import { payments } from "./payments.ts";
 import { plans } from "./plans.ts";
 import { runs } from "./runs.ts";
 
-/** What brands and builders do in the marketplace, by noun and verb. */
+/** The endpoints of the marketplace for brands and builders, by noun and verb. */
 export const marketplace = {
   listings,
   deliveries,

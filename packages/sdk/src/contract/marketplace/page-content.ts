@@ -5,7 +5,7 @@ export const LANDING_PAGE_LIMITS = {
   /** Bytes of `html` in UTF-8. */
   html: 512 * 1024,
   blocks: 100,
-  /** Pages of one workspace. */
+  /** Landing pages of a workspace. */
   pages: 1000,
   /** How long a visitor's download link works. */
   downloadDays: 7,
@@ -17,32 +17,35 @@ export const PageHtml = z
   .string()
   .max(LANDING_PAGE_LIMITS.html)
   .refine((html) => encoder.encode(html).length <= LANDING_PAGE_LIMITS.html, {
-    message: "A page has at most 512 KiB of HTML.",
+    message: "The HTML can have at most 512 KiB.",
     params: { code: "too_big" },
   })
-  .refine((html) => html.isWellFormed(), { message: "The HTML holds broken halves of characters.", params: { code: "invalid_characters" } })
+  .refine((html) => html.isWellFormed(), {
+    message: "The HTML contains lone surrogates, which are not valid Unicode.",
+    params: { code: "invalid_characters" },
+  })
   .meta({
     description:
-      "What stands on the page. Scripts, styles in <style>, frames and anything else that acts are taken out; <form> marks where the sign-up form stands",
+      "The content of the page. Scripts, <style>, frames and other active content are removed; <form> marks the place of the sign-up form",
   });
 
 const Href = z
   .string()
   .max(2048)
   .refine((text) => /^(?:https?:\/\/|mailto:|tel:)/i.test(text) && URL.canParse(text) && !/\p{Cc}/u.test(text), {
-    message: "A link begins with https://, http://, mailto: or tel:.",
+    message: "A link must start with https://, http://, mailto: or tel:.",
     params: { code: "invalid_url" },
     abort: true,
   })
-  // A name before the host looks like a host: https://bank.example@elsewhere.example
+  // A user name in a URL can look like its host: https://bank.example@elsewhere.example
   .refine((text) => new URL(text).username === "" && new URL(text).password === "", {
-    message: "A link has nothing before an @.",
+    message: "A link cannot contain a user name (the part before @).",
     params: { code: "invalid_url" },
   });
 
-const assetId = z.string().max(40).meta({ description: "An image of the asset library" });
+const assetId = z.string().max(40).meta({ description: "Id of an asset" });
 
-/** A part of a page that is laid out by us. */
+/** A part of a page that the server lays out. */
 export const PageBlock = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("heading"), text: line(300), level: z.int().min(1).max(3).default(2) }),
   z.strictObject({ type: z.literal("text"), text: prose(20_000) }),
@@ -56,10 +59,10 @@ export const PageBlock = z.discriminatedUnion("type", [
 export type PageBlock = z.infer<typeof PageBlock>;
 
 export const PageBlocks = z.array(PageBlock).min(1).max(LANDING_PAGE_LIMITS.blocks).meta({
-  description: "The page in parts, laid out in the brand's look; instead of html",
+  description: "The page as blocks in the brand's design; instead of html",
 });
 
-/** What search engines and shared links show. */
+/** What search engines and link previews show. */
 export const PageSeo = z.strictObject({
   title: line(200).optional(),
   description: line(500).optional(),
@@ -70,10 +73,10 @@ export type PageSeo = z.infer<typeof PageSeo>;
 export const FORM_FIELDS = ["firstName", "lastName", "phone"] as const;
 export type FormField = (typeof FORM_FIELDS)[number];
 
-/** The sign-up form: always an address, and what else is asked. The words default to plain English ones. */
+/** The sign-up form. It always asks for an email address; texts default to English. */
 export const PageForm = z.strictObject({
   title: line(200).optional(),
-  fields: z.array(z.enum(FORM_FIELDS)).max(FORM_FIELDS.length).optional().meta({ description: "Asked beside the email address" }),
+  fields: z.array(z.enum(FORM_FIELDS)).max(FORM_FIELDS.length).optional().meta({ description: "Fields besides the email address" }),
   labels: z
     .strictObject({
       email: line(100).optional(),
@@ -82,9 +85,9 @@ export const PageForm = z.strictObject({
       phone: line(100).optional(),
     })
     .optional(),
-  button: line(60).optional().meta({ description: "What stands on the button" }),
-  consentText: line(1000).optional().meta({ description: "What people agree to by sending the form; kept with each sign-up" }),
-  consentCheckbox: z.boolean().optional().meta({ description: "People must tick a box beside the consent text" }),
+  button: line(60).optional().meta({ description: "Text of the button" }),
+  consentText: line(1000).optional().meta({ description: "What visitors agree to by submitting the form; stored with each sign-up" }),
+  consentCheckbox: z.boolean().optional().meta({ description: "Visitors must tick a box beside the consent text" }),
   thanksTitle: line(200).optional(),
   thanksText: prose(2000).optional(),
 });

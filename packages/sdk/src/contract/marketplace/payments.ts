@@ -3,7 +3,7 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { PAYMENT_STATES } from "./states.ts";
 
-/** What a month of a listing costs (SPEC 8), in cents. */
+/** The price of a listing (SPEC 8), in cents. */
 export const LISTING_PRICE = { amount: 2900, currency: "usd", interval: "month" } as const;
 
 export const Payment = z
@@ -11,13 +11,13 @@ export const Payment = z
     id: z.string(),
     listingSlug: z.string(),
     provider: z.enum(["local", "stripe"]),
-    /** The provider's name for the checkout. */
+    /** The provider's id of the checkout. */
     sessionId: z.string(),
     state: z.enum(PAYMENT_STATES),
     /** In cents. */
     amount: z.int(),
     currency: z.string(),
-    /** Where to pay; of a local payment, where to confirm it. */
+    /** Where to pay; for a local payment, where to confirm it. */
     checkoutUrl: z.string(),
     createdAt: Instant,
     expiresAt: Instant,
@@ -36,7 +36,7 @@ export const payments = {
     summary: "List payments of listings, newest first",
     query: z.object({ ...pageQuery, state: z.enum(PAYMENT_STATES).optional().meta({ description: "Only payments in this state" }) }),
     output: pageSchema(Payment),
-    examples: [{ summary: "Those that wait", query: { state: "PENDING" } }],
+    examples: [{ summary: "Pending payments", query: { state: "PENDING" } }],
   }),
   get: endpoint({
     method: "GET",
@@ -52,7 +52,7 @@ export const payments = {
     path: "/api/v1/marketplace/payments/:id/confirm",
     access: { permission: "billing:write" },
     summary: "Confirm a local payment",
-    description: "Only where no payment provider is set up: it stands in for the provider's word. Confirming twice is harmless.",
+    description: "Only without a payment provider: replaces the provider's confirmation. Confirming a paid payment changes nothing.",
     output: Payment,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Confirm", params }],

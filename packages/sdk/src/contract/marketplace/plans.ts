@@ -2,9 +2,9 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
 
-/** How many agents each plan covers at a time; null for any number. */
+/** How many agents each plan covers; null for any number. */
 export const PLANS = {
-  /** The subscription has ended: nothing is covered and nothing comes back, so agents are deactivated. */
+  /** The subscription has ended for good, so agents are deactivated instead of paused. */
   none: { activations: 0, summary: "No subscription: every agent is turned off for good" },
   free: { activations: 1, summary: "One agent" },
   starter: { activations: 3, summary: "Three agents" },
@@ -15,7 +15,7 @@ export const PLANS = {
 export type PlanName = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 
-/** The plan of a workspace that has chosen none. */
+/** The plan of a workspace that has not chosen one. */
 export const DEFAULT_PLAN: PlanName = "scale";
 
 /** How long an activation may stay uncovered before it is deactivated. */
@@ -26,14 +26,14 @@ export const Plan = z
     plan: z.enum(PLAN_NAMES),
     /** How many agents it covers; null for any number. */
     covers: z.int().nullable(),
-    /** Agents that count: all that are not deactivated. */
+    /** Number of agents that are not deactivated. */
     used: z.int(),
     changedAt: Instant.nullable(),
   })
   .meta({ id: "Plan" });
 export type Plan = z.infer<typeof Plan>;
 
-/** What a change of plan does to the agents that are on, by activation id. */
+/** What a change of plan does to activations, by id. */
 export const PlanChange = z.object({
   paused: z.array(z.string()),
   resumed: z.array(z.string()),
@@ -58,13 +58,13 @@ export const plans = {
     access: { permission: "billing:read" },
     summary: "Show the plan of the workspace",
     output: Plan,
-    examples: [{ summary: "The present plan" }],
+    examples: [{ summary: "The current plan" }],
   }),
   preview: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/plan/preview",
     access: { permission: "billing:read" },
-    summary: "Show what a change of plan would do",
+    summary: "Preview a change of plan",
     query: z.object({ plan }),
     output: PlanChange,
     examples: [{ summary: "Before going down to one agent", query: { plan: "free" } }],
@@ -75,7 +75,7 @@ export const plans = {
     access: { permission: "billing:write" },
     summary: "Change the plan of the workspace",
     description:
-      "The newest agents lose their cover first: they are paused (plan_downgrade), come back when the plan covers them again, and are deactivated after 30 days without cover. `none` deactivates all at once.",
+      "The newest agents lose their cover first. They are paused (`plan_downgrade`), resumed when a plan covers them again, and deactivated after 30 days without cover. `none` deactivates all agents at once.",
     body: z.strictObject({ plan }),
     output: Plan.extend({ change: PlanChange }),
     examples: [{ summary: "Down to one agent", body: { plan: "free" } }],

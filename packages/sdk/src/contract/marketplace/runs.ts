@@ -4,28 +4,28 @@ import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { RUN_FAILURES, RUN_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
-/** SPEC 8, and limits of ours. */
+/** Limits of runs (SPEC 8). */
 export const RUN_LIMITS = {
-  /** Without a heartbeat for this long a RUNNING run has FAILED. */
+  /** A RUNNING run fails after this long without a heartbeat. */
   windowMinutes: 15,
-  /** How often an agent does well to log. */
+  /** How often an agent should log. */
   heartbeatSeconds: 60,
-  /** RUNNING and WAITING ones of one activation. */
+  /** RUNNING and WAITING runs of an activation. */
   active: 20,
   entries: 50,
 } as const;
 
 export const RUN_TRIGGERS = ["manual", "activation", "approval", "wakeup", "schedule", "message"] as const;
 
-/** How an agent names a run. */
+/** The agent's id of a run. */
 export const RunId = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{8,64}$/, "A run's id is 8 to 64 letters, digits, _ and -.")
-  .meta({ description: "The run" });
+  .regex(/^[A-Za-z0-9_-]{8,64}$/, "Use 8 to 64 letters, digits, _ and - for a run id.")
+  .meta({ description: "Id of the run" });
 
 export const RunTrigger = z.strictObject({
   type: z.enum(RUN_TRIGGERS),
-  ref: line(200).optional().meta({ description: "What it was, e.g. the id of a message" }),
+  ref: line(200).optional().meta({ description: "What triggered it, e.g. the id of a message" }),
 });
 
 export const RunProgress = z.strictObject({ percent: z.number().min(0).max(100), label: line(200).optional() });
@@ -42,7 +42,7 @@ export const Run = z
     parentRunId: z.string().nullable(),
     startedAt: Instant,
     lastHeartbeatAt: Instant,
-    /** RUNNING: when it has FAILED unless it is heard of before. WAITING: when the wait is over at the latest. */
+    /** RUNNING: when it fails without a further heartbeat. WAITING: when the wait ends at the latest. */
     deadlineAt: Instant.nullable(),
     finishedAt: Instant.nullable(),
     waitingFor: z.enum(["approval", "wakeup"]).nullable(),
@@ -54,13 +54,13 @@ export const Run = z
     metrics: z.record(z.string(), z.number()).nullable(),
     metadata: z.record(z.string(), z.unknown()).nullable(),
     creditsConsumed: z.int(),
-    /** The brand has asked it to stop. */
+    /** True when the brand asked it to stop. */
     cancelRequested: z.boolean(),
   })
   .meta({ id: "Run" });
 export type Run = z.infer<typeof Run>;
 
-/** A run with the last checkpoint its agent has left. */
+/** A run with its latest checkpoint. */
 export const RunDetail = Run.extend({ checkpoint: z.unknown() }).meta({ id: "RunDetail" });
 export type RunDetail = z.infer<typeof RunDetail>;
 
@@ -71,18 +71,18 @@ export const RunLogEntry = z
     level: z.enum(LOG_LEVELS),
     message: z.string(),
     data: z.unknown(),
-    /** When it came. */
+    /** When it arrived. */
     at: Instant,
-    /** When it happened, as the agent says. */
+    /** When it happened, according to the agent. */
     agentAt: Instant.nullable(),
   })
   .meta({ id: "RunLogEntry" });
 export type RunLogEntry = z.infer<typeof RunLogEntry>;
 
-/** What narrows a list of runs. */
+/** Filters of a list of runs. */
 export const runFilter = {
   status: z.enum(RUN_STATUSES).optional().meta({ description: "Only runs in this state" }),
-  since: Instant.optional().meta({ description: "Only runs started at this instant or later" }),
+  since: Instant.optional().meta({ description: "Only runs started from this time on" }),
 };
 
 export const logFilter = { level: z.enum(LOG_LEVELS).optional().meta({ description: "Only entries of this level" }) };
@@ -91,7 +91,7 @@ const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const ofOne = { ...params, runId: "run_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { permission: "marketplace:read" } as const;
 
-/** What agents do, as the brand sees it. */
+/** Runs of agents, for their brand. */
 export const runs = {
   list: endpoint({
     method: "GET",
@@ -101,7 +101,7 @@ export const runs = {
     query: z.object({ ...pageQuery, ...runFilter }),
     output: pageSchema(Run),
     errors: ["not_found"],
-    examples: [{ summary: "Those at work", params, query: { status: "RUNNING" } }],
+    examples: [{ summary: "Running runs", params, query: { status: "RUNNING" } }],
   }),
   get: endpoint({
     method: "GET",
@@ -116,7 +116,7 @@ export const runs = {
     method: "GET",
     path: "/api/v1/marketplace/activations/:id/runs/:runId/logs",
     access: read,
-    summary: "List what a run has logged, newest first",
+    summary: "List the log entries of a run, newest first",
     query: z.object({ ...pageQuery, ...logFilter }),
     output: pageSchema(RunLogEntry),
     errors: ["not_found"],
@@ -128,8 +128,8 @@ export const runs = {
     access: { permission: "marketplace:write" },
     summary: "Cancel a run",
     description:
-      "A run at work is asked to stop: its agent reads `cancelRequested` in the answer to its next log. A run that waits, and with `force` any run, is CANCELLED at once; what its agent sends for it after that is refused. Cancelling twice is harmless.",
-    body: z.strictObject({ force: z.boolean().default(false).meta({ description: "Do not wait for the agent" }) }),
+      "Asks a RUNNING run to stop: its agent reads `cancelRequested` in the response to its next log. A WAITING run, and any run with `force`, is CANCELLED at once; later calls of its agent for it are refused. Cancelling again changes nothing.",
+    body: z.strictObject({ force: z.boolean().default(false).meta({ description: "Cancel at once, without waiting for the agent" }) }),
     output: Run,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "At once", params: ofOne, body: { force: true } }],

@@ -1,6 +1,6 @@
-/** States of the marketplace (SPEC 3). The last ones of each list are final unless said otherwise. */
+/** States of the marketplace (SPEC 3). */
 
-/** A cancelled or expired listing may be paid for again; its old activations stay ended. */
+/** A cancelled or expired listing can be paid for again; its earlier activations stay deactivated. */
 export const LISTING_STATES = ["DRAFT", "LISTED", "CANCELLED", "EXPIRED"] as const;
 export type ListingState = (typeof LISTING_STATES)[number];
 
@@ -10,7 +10,7 @@ export type PaymentState = (typeof PAYMENT_STATES)[number];
 export const ACTIVATION_STATUSES = ["active", "paused", "deactivated"] as const;
 export type ActivationStatus = (typeof ACTIVATION_STATUSES)[number];
 
-/** Why an activation is paused. They are a set: it is active when none is left. */
+/** Why an activation is paused. They form a set; the activation is active when it is empty. */
 export const PAUSE_REASONS = ["user_paused", "plan_downgrade", "webhook_failure"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
@@ -33,7 +33,7 @@ export type RunFailure = (typeof RUN_FAILURES)[number];
 export const MESSAGE_TYPES = ["TEXT", "APPROVAL_REQUEST", "APPROVAL_RESPONSE"] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** Seen from the agent: `outbound` it wrote, `inbound` is for it to read. */
+/** From the agent's view: `outbound` messages are from the agent, `inbound` ones are for it. */
 export const MESSAGE_DIRECTIONS = ["inbound", "outbound"] as const;
 export type MessageDirection = (typeof MESSAGE_DIRECTIONS)[number];
 

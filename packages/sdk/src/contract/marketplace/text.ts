@@ -1,14 +1,13 @@
 import { z } from "zod";
 
-// Beside control characters and line breaks, marks that turn the direction of writing until they are ended: with them a name
-// reads otherwise than it is.
+// Control characters, line breaks, and marks that change the direction of writing, which can make a name look like another.
 const NOT_IN_LINE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const NOT_IN_PROSE = /[^\P{Cc}\t\n\r]/u;
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * A text people read on one line: a name, a title. Trimmed; no control characters, no broken halves of characters, nothing that
- * turns the direction of what stands beside it, and something to see.
+ * A text on one line, such as a name or title. It is trimmed and must contain something visible, but no control characters,
+ * lone surrogates or marks that change the direction of the text beside it.
  */
 export function line(max: number) {
   return z
@@ -17,49 +16,49 @@ export function line(max: number) {
     .min(1)
     .max(max)
     .refine((text) => !NOT_IN_LINE.test(text) && text.isWellFormed(), {
-      message: "This text holds no line breaks, control characters or marks that turn its direction.",
+      message: "This text cannot contain line breaks, control characters or marks that change its direction.",
       params: { code: "invalid_characters" },
     })
     .refine((text) => text === "" || NOT_IN_LINE.test(text) || VISIBLE.test(text), {
-      message: "There is nothing to see in this text.",
+      message: "This text has no visible characters.",
       params: { code: "invalid_characters" },
     });
 }
 
-/** A text of several lines: line breaks and tabs are fine, other control characters and broken halves of characters are not. */
+/** A text of several lines: without control characters other than line breaks and tabs, and without lone surrogates. */
 export function prose(max: number) {
   return z
     .string()
     .max(max)
     .refine((text) => !NOT_IN_PROSE.test(text) && text.isWellFormed(), {
-      message: "This text holds no control characters but line breaks and tabs.",
+      message: "This text cannot contain control characters other than line breaks and tabs.",
       params: { code: "invalid_characters" },
     });
 }
 
-/** The same with something to see: what somebody says to somebody. */
+/** A text of several lines that must contain something visible. */
 export function words(max: number) {
   return prose(max)
     .min(1)
     .refine((text) => text === "" || NOT_IN_PROSE.test(text) || VISIBLE.test(text), {
-      message: "There is nothing to see in this text.",
+      message: "This text has no visible characters.",
       params: { code: "invalid_characters" },
     });
 }
 
-/** An id in a body: of which kind, and whether it is there, tells whoever looks it up. */
+/** An id in a body. Whether it exists is checked where it is looked up. */
 export const reference = z
   .string()
   .max(40)
-  .refine((text) => !/\p{Cc}/u.test(text), { message: "An id holds no control characters.", params: { code: "invalid_characters" } });
+  .refine((text) => !/\p{Cc}/u.test(text), { message: "An id cannot contain control characters.", params: { code: "invalid_characters" } });
 
-/** Whether a URL is written as it is: parsers pass over line breaks and tabs in it, and other characters do not come back. */
+/** Whether a text is a URL without spaces and control characters, which URL parsers would drop or change. */
 export function isPlainUrl(text: string): boolean {
   return URL.canParse(text) && !/[\s\p{Cc}]/u.test(text) && text.isWellFormed();
 }
 
-/** A name in addresses and commands: small letters, digits and hyphens. */
+/** An identifier for URLs and commands. */
 export const Slug = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "A slug is 1 to 64 small letters, digits and hyphens, with no hyphen at its ends.")
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "Use 1 to 64 lowercase letters, digits and hyphens, without a hyphen at either end.")
   .meta({ examples: ["launch-writer"] });
