@@ -25,7 +25,7 @@ test("a brand turns an agent on: its builder gets a key, once, and the key opens
     sequence: 1,
     timestamp: "2026-01-01T00:00:00.000Z",
     agentSlug: "writer",
-    organizationName: "dev",
+    organizationName: "brand",
     scopes: SCOPES,
   });
   const key = await keyOf(world, hooks, activation.id);
@@ -234,7 +234,7 @@ test("two brands have activations and keys of their own, and the builder sees th
   const tab = await world.sdk.listings.activations("writer");
   expect(tab.data.map(({ id, organizationName }) => [id, organizationName])).toEqual([
     [theirs.id, "other"],
-    [mine.id, "dev"],
+    [mine.id, "brand"],
   ]);
   expect(JSON.stringify(tab)).not.toContain(second.workspaceId);
   expect((await keyOf(world, hooks, mine.id)) === (await keyOf(world, hooks, theirs.id))).toBe(false);

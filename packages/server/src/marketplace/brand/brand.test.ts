@@ -9,7 +9,7 @@ const EMPTY = { primary: null, secondary: null, accent: null, background: null, 
 test("a brand begins with its workspace's name and nothing else", async () => {
   await using world = await createWorld();
   expect(await world.sdk.brand.get()).toEqual({
-    name: "dev",
+    name: "brand",
     website: null,
     logo: null,
     colors: EMPTY,
@@ -80,7 +80,7 @@ scenarios(
     refused("an address of people", { email: "a@b.example" }, "email unknown_field"),
     { name: "a logo that is not there", method: "PATCH", path, body: { logoAssetId: "ast_nobody" }, status: 404, code: "not_found" },
   ],
-  { afterwards: async (world) => expect((await world.sdk.brand.get()).name).toBe("dev") },
+  { afterwards: async (world) => expect((await world.sdk.brand.get()).name).toBe("brand") },
 );
 
 test("brands are apart, and reading is apart from writing", async () => {
