@@ -24,6 +24,7 @@ import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
+import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation, type Installation } from "./installation/installation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -68,6 +69,8 @@ export interface AppParts {
   /** The addresses of host names, for webhooks; the name servers' when absent. */
   lookup?: Lookup;
   baseUrl: () => string;
+  /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
+  firstKeys?: FirstKeyStore;
 }
 
 export interface App {
@@ -129,7 +132,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);
-  const installation = await ensureInstallation(deps);
+  const installation = await ensureInstallation(deps, parts.firstKeys);
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx(async (tx) => {

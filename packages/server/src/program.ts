@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
-import { serve, toReadyFile } from "./serve.ts";
+import { serve, toAnnouncement } from "./serve.ts";
 
 run().catch((error: Error & { code?: string }) => {
   const usage = error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS");
@@ -40,5 +40,8 @@ async function run(): Promise<void> {
   // From the beginning: whoever sees the ready-file may ask to stop at once.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.stdout.write(`${JSON.stringify(toReadyFile(await starting))}\n`);
+  const server = await starting;
+  const isTerminal = process.stdout.isTTY === true;
+  process.stdout.write(`${JSON.stringify(toAnnouncement(server, isTerminal))}\n`);
+  if (isTerminal) server.keysShown();
 }

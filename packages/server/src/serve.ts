@@ -1,12 +1,15 @@
-import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { listen } from "./http/server.ts";
+import { firstKeyFile } from "./installation/first-keys.ts";
 import type { Installation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
+import { createFolder } from "./lib/folder.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
@@ -19,19 +22,32 @@ export interface RunningServer extends Installation {
   readonly url: string;
   readonly dashboardUrl: string;
   readonly app: App;
+  /** The file that holds the keys of a new installation until `keysShown`; null when no key is waiting there. */
+  readonly keysFile: string | null;
+  /** Call this once a person has seen the keys: removes `keysFile`. */
+  keysShown(): void;
   /** Stops accepting, finishes what runs (10 s at most), closes the database. */
   close(): Promise<void>;
 }
+
+/** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
+const DEV_FILE = "dev.json";
 
 // What may still run after the call to stop.
 const GRACE_MS = 10_000;
 
 /** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
 export async function serve(config: Config, log: Log): Promise<RunningServer> {
+  // A file of an earlier run would name a server that no longer exists.
+  if (config.readyFile !== null) rmSync(config.readyFile, { force: true });
   const mailer = await smtp(config);
+  // Dev mode shows its keys on every start.
+  const firstKeys = config.dev ? null : firstKeyFile(config.data);
   let url = "";
   const payments = await stripe(config, () => config.publicUrl ?? url);
   const backend = await openBackend(config);
+  // Only now: until the folder is locked, the dev file may belong to a running server.
+  if (config.dev) rmSync(join(config.data, DEV_FILE), { force: true });
   const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
   let app: App;
   try {
@@ -45,6 +61,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       dns: systemDns,
       ...(mailer && { mailer }),
       ...(payments && { payments }),
+      ...(firstKeys && { firstKeys }),
       baseUrl: () => config.publicUrl ?? url,
     });
   } catch (error) {
@@ -70,12 +87,15 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       ...app.installation,
       dashboardUrl: `${url}/`,
       app,
+      keysFile: app.installation.apiKey !== null ? (firstKeys?.path ?? null) : null,
+      keysShown: () => firstKeys?.remove(),
       close: async () => {
+        for (const file of listReadyFiles(config)) removeReadyFile(file, running);
         await listening.close(GRACE_MS);
         await app.close();
       },
     };
-    if (config.readyFile !== null) writeReadyFile(config.readyFile, running);
+    for (const file of listReadyFiles(config)) writeReadyFile(file, running);
     return running;
   } catch (error) {
     await app.close();
@@ -85,14 +105,43 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
 
 /** What other programs need to reach the server: its address and the keys that are known. */
 export function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: RunningServer): object {
-  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }) };
+  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), pid: process.pid };
+}
+
+/**
+ * What is printed on stdout, which may end in a log: keys only in dev mode or when `isTerminal`. Otherwise names the file
+ * that holds them.
+ */
+export function toAnnouncement(server: RunningServer, isTerminal: boolean): object {
+  const { url, workspaceId, dashboardUrl, keysFile } = server;
+  if (keysFile === null || isTerminal) return toReadyFile(server);
+  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, keysFile };
+}
+
+/** The files that exist while the server runs: the one of --ready-file, and dev.json in the folder of a dev server. */
+function listReadyFiles({ dev, data, readyFile }: Config): string[] {
+  return [...(readyFile === null ? [] : [readyFile]), ...(dev ? [join(data, DEV_FILE)] : [])];
+}
+
+/** Removes a ready file, unless another server has written it since. */
+function removeReadyFile(file: string, server: RunningServer): void {
+  try {
+    if (readFileSync(file, "utf8") === formatReadyFile(server)) rmSync(file);
+  } catch {
+    // It is gone already.
+  }
+}
+
+function formatReadyFile(server: RunningServer): string {
+  return `${JSON.stringify(toReadyFile(server), null, 2)}\n`;
 }
 
 /** Writes the ready file, readable by its owner only, because it may hold keys. */
 function writeReadyFile(file: string, server: RunningServer): void {
+  createFolder(resolve(dirname(file)));
   // Written beside it and renamed, so that no reader sees half a file.
   const temporary = `${file}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(toReadyFile(server), null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, formatReadyFile(server), { mode: 0o600 });
   chmodSync(temporary, 0o600);
   renameSync(temporary, file);
 }

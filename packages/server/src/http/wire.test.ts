@@ -58,6 +58,7 @@ test("the ready file tells where it listens and the key, to its owner only", () 
     apiKey: server.apiKey,
     operatorKey: server.operatorKey,
     profiles: server.profiles,
+    pid: process.pid,
     dashboardUrl: `${server.url}/`,
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);

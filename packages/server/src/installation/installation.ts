@@ -8,6 +8,7 @@ import { makeKeyText, parseKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
 import { createWorkspace } from "../workspaces/workspaces.ts";
+import type { FirstKeyStore } from "./first-keys.ts";
 
 /** A workspace and its owner key. */
 export interface WorkspaceAccess {
@@ -47,15 +48,24 @@ interface DevCredentials {
   readonly profiles: Record<Profile, WorkspaceAccess>;
 }
 
-/** Creates the workspaces and keys of an empty database; of another one, reads them. */
-export async function ensureInstallation(deps: Deps): Promise<Installation> {
+/**
+ * Creates the workspaces and keys of an empty database, or reads them. Keys that an earlier first start saved in `store` and
+ * did not show are known again.
+ */
+export async function ensureInstallation(deps: Deps, store: FirstKeyStore | null = null): Promise<Installation> {
   const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
-  if (workspaceId !== null) return readInstallation(deps, workspaceId);
+  if (workspaceId !== null) return readInstallation(deps, workspaceId, store);
+  const saved = store?.load() ?? null;
   try {
-    return await deps.db.tx((tx) => seedInstallation(tx, deps, null));
+    return await deps.db.tx(async (tx) => {
+      const created = await seedInstallation(tx, deps, saved && { ...saved, profiles: null });
+      const { apiKey, operatorKey } = created;
+      if (apiKey !== null && operatorKey !== null) store?.save({ workspaceId: created.workspaceId, apiKey, operatorKey });
+      return created;
+    });
   } catch (error) {
     // Another server process was faster; only that one knows the keys.
-    if (error instanceof UniqueViolation) return ensureInstallation(deps);
+    if (error instanceof UniqueViolation) return ensureInstallation(deps, store);
     throw error;
   }
 }
@@ -118,9 +128,14 @@ async function seedInstallation(tx: Tx, deps: Deps, before: Installation | null)
   return { ...brand, operatorKey, profiles };
 }
 
-async function readInstallation({ config, db }: Deps, workspaceId: string): Promise<Installation> {
+async function readInstallation({ config, db }: Deps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {
   const credentials = config.dev ? await readFact(db, DEV_CREDENTIALS) : null;
-  if (credentials === null) return { workspaceId, apiKey: null, operatorKey: null, profiles: null };
+  if (credentials === null) {
+    const saved = store?.load();
+    // The folder may hold keys of another database.
+    const valid = saved != null && hashKey(saved.operatorKey) === (await readFact(db, OPERATOR_KEY));
+    return valid ? { ...saved, profiles: null } : { workspaceId, apiKey: null, operatorKey: null, profiles: null };
+  }
   const { operatorKey, profiles } = JSON.parse(credentials) as DevCredentials;
   return { workspaceId, apiKey: profiles.brand.apiKey, operatorKey, profiles };
 }

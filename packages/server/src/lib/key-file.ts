@@ -30,8 +30,8 @@ export function readOrCreateKeyFile(file: string, random: Random): Uint8Array {
   return key;
 }
 
-/** Whole or not at all: a process that dies on the way leaves no half a key behind. */
-function writeKey(file: string, text: string): void {
+/** Writes a file atomically and flushes it; only its owner may read it. A process that dies on the way leaves no half a key. */
+export function writeKey(file: string, text: string): void {
   const aside = `${file}.tmp`;
   const handle = openSync(aside, "w", 0o600);
   try {

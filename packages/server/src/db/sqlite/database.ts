@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { createFolder } from "../../lib/folder.ts";
 import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { type CoalescedWrite, currentScope, type Scope, Writer, type WriterOptions } from "../writer.ts";
@@ -40,7 +40,11 @@ export interface Coalescer<T> {
  * folder.
  */
 export async function openSqlite(folder: string, schema: DatabaseSchema, options: SqliteOptions = {}): Promise<SqliteDb> {
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    createFolder(resolve(folder));
+  } catch (error) {
+    throw new StorageUnavailable(`The data folder ${folder} cannot be created (${(error as NodeJS.ErrnoException).code}).`);
+  }
   const unlock = lockFolder(folder);
   const file = join(folder, "mailsvc.db");
   // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, beside the
