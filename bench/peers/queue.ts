@@ -8,8 +8,9 @@ import { openPostgres } from "../../packages/server/src/db/postgres/database.ts"
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
-import { graphileQueue } from "../../packages/server/src/queue/graphile.ts";
-import { migrateQueue } from "../../packages/server/src/queue/graphile-schema.ts";
+import { migrateQueue } from "../../packages/server/src/queue/schema.pg.ts";
+import { postgresJobStore } from "../../packages/server/src/queue/store.pg.ts";
+import { createQueue } from "../../packages/server/src/queue/worker.ts";
 import { postgresSchema } from "../../packages/server/src/schema.pg.ts";
 
 const [which, url = "", count = "0", atATime = "0", effect] = process.argv.slice(2);
@@ -36,7 +37,8 @@ function count1(): void {
 
 async function ours(): Promise<number> {
   const db = await openPostgres(url, postgresSchema, { connections: CONNECTIONS, also: migrateQueue });
-  const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog });
+  const parts = { db, clock: systemClock, random: secureRandom(), log: silentLog };
+  const queue = createQueue(postgresJobStore(parts), parts);
   await db.read.raw("create table if not exists bench_effects (n int)");
   for (let i = 0; i < JOBS; i += 1000)
     await db.tx(async (tx) => {

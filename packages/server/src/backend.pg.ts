@@ -3,8 +3,9 @@ import { openPostgres, type PostgresOptions } from "./db/postgres/database.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKey } from "./installation/installation.ts";
-import { graphileQueue } from "./queue/graphile.ts";
-import { migrateQueue } from "./queue/graphile-schema.ts";
+import { migrateQueue } from "./queue/schema.pg.ts";
+import { postgresJobStore } from "./queue/store.pg.ts";
+import { createQueue } from "./queue/worker.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
@@ -16,7 +17,7 @@ export async function postgresBackend(url: string, options: PostgresOptions = {}
     keysMaxAgeMs: 500,
     masterKey: (random) => ensureMasterKey(db, random),
     snapshots: postgresSnapshots(db),
-    makeQueue: (parts) => graphileQueue({ db, ...parts }),
+    makeQueue: (parts) => createQueue(postgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),
     connectionAccepted: () => {},
   };

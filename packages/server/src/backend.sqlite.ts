@@ -4,7 +4,8 @@ import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { TokenBuckets } from "./lib/rate.ts";
-import { sqliteQueue } from "./queue/sqlite.ts";
+import { sqliteJobStore } from "./queue/store.sqlite.ts";
+import { createQueue } from "./queue/worker.ts";
 import { jobs, sqliteSchema } from "./schema.sqlite.ts";
 
 /** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
@@ -17,7 +18,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // Beside the database and not in it: a copy of the database alone gives no secret away.
     masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
-    makeQueue: (parts) => sqliteQueue({ db, jobs, ...parts }),
+    makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => new TokenBuckets(clock.now),
     connectionAccepted: () => db.writer.connectionAccepted(),
   };

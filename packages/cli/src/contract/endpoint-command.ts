@@ -1,6 +1,5 @@
 import { isForAgents } from "@mailsvc/sdk/contract";
 import { Argument, Command } from "commander";
-import { addContentFile, readContentFiles } from "../contract/files.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { buildCall, isDestructive, isWrite } from "../runtime/request.ts";
@@ -11,7 +10,7 @@ import { getArgumentTitle, listPathArguments } from "./command-map.ts";
 import { formatExamples } from "./examples.ts";
 import { confirmDestructive, execute, isLongPoll, withIdempotency, withPollTime } from "./execute.ts";
 import { type Field, isPaginated, listFields } from "./fields.ts";
-import { extractFile, requireFileOrContent } from "./files.ts";
+import { addContentFile, extractFile, readContentFiles, requireFileOrContent } from "./files.ts";
 import { addField, describeArgument } from "./flags.ts";
 import { mergeArguments, promptForMissing, readInput } from "./input.ts";
 import { setArgumentChoices, setCommandMetadata } from "./metadata.ts";

@@ -62,6 +62,8 @@ export interface Db {
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.
    */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** True for an error which says that the database cannot work at the moment. */
+  isUnavailable(error: unknown): boolean;
   /** Throws StorageUnavailable when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
+import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 import { CLOCK, type ClockMark, type Snapshots } from "./snapshots.ts";
 
 interface Table {

@@ -7,12 +7,19 @@ import type { JobRow } from "../queue/queue.ts";
 export const jobHandlers: Handlers<typeof contract.jobs> = {
   list: async ({ state, limit, cursor, ...input }, { read, deps, workspaceId }) => {
     const page = cursor === undefined ? input.page : decode(cursor);
-    const { rows, total } = await deps.queue.list(read, { workspaceId, state, limit, offset: (page - 1) * limit });
-    const totalPages = Math.ceil(total / limit);
-    const hasMore = page < totalPages;
+    const { rows, total, isMinimum } = await deps.queue.list(read, { workspaceId, state, limit: limit + 1, offset: (page - 1) * limit });
+    const hasMore = rows.length > limit;
     return {
-      data: rows.map(show),
-      pagination: { page, limit, total, totalPages, hasMore, nextCursor: hasMore ? encode(page + 1) : null },
+      data: rows.slice(0, limit).map(show),
+      pagination: {
+        page,
+        limit,
+        total,
+        totalPages: Math.ceil(total / limit),
+        hasMore,
+        nextCursor: hasMore ? encode(page + 1) : null,
+        ...(isMinimum && { totalIsMinimum: true as const }),
+      },
     };
   },
   retry: async ({ id }, { tx, deps, workspaceId }) => {

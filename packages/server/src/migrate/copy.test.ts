@@ -12,7 +12,8 @@ import { openSqlite, type SqliteDb } from "../db/sqlite/database.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
-import { graphileQueue } from "../queue/graphile.ts";
+import { postgresJobStore } from "../queue/store.pg.ts";
+import { createQueue } from "../queue/worker.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
 import { type CopyProgress, CopyRefused } from "./report.ts";
@@ -119,7 +120,8 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
     lastError: { smtpCode: 550 },
     sentAt: 7,
   });
-  const queue = graphileQueue({ db, clock: systemClock, random: seededRandom(1), log: silentLog });
+  const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
+  const queue = createQueue(postgresJobStore(parts), parts);
   const job = (id: string) => queue.get(db.read, id);
   expect(await job("1")).toMatchObject({ state: "ready", attempts: 1, payload: { n: 0 }, runAt: 1_800_000_000_123 });
   expect(await job("2")).toMatchObject({ state: "dead", attempts: 10, maxAttempts: 10, lastError: "Error: no" });

@@ -1,7 +1,7 @@
 import type { Shape } from "../db/copy/shapes.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
-import { QUEUE_SCHEMA } from "../queue/graphile-schema.ts";
+import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 
 /** The jobs of SQLite. The state is not moved: what was running when the last process ended waits again, and what is dead has no attempt left. */
 export const JOBS: Shape = {

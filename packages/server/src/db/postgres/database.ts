@@ -32,8 +32,6 @@ export interface PostgresDb extends Db {
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
-  /** True for an error that says: not now. */
-  unavailable(error: unknown): boolean;
 }
 
 /**
@@ -202,7 +200,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   return {
     engine: "postgres",
     listen: (events) => openListener(base, events),
-    unavailable: (error) => error instanceof StorageUnavailable,
+    isUnavailable: (error) => error instanceof StorageUnavailable,
     read: read as PostgresDb["read"],
     tx: (fn) => {
       const run = tx(fn);

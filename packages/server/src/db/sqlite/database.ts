@@ -125,6 +125,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
 
   return {
     engine: "sqlite",
+    isUnavailable: (error) => error instanceof StorageUnavailable,
     writer,
     file,
     read,

@@ -2,34 +2,38 @@ import type { PostgresDb } from "../db/postgres/database.ts";
 import type { Listener } from "../db/postgres/listener.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { QUEUE_SCHEMA } from "./graphile-schema.ts";
+import { QUEUE_SCHEMA } from "./schema.pg.ts";
 
-export interface LinkOptions {
+/** How often a process reports, and when it counts as dead. */
+export interface HeartbeatTimes {
+  /** The interval of the heartbeat, ms; a second when absent. */
+  beatMs?: number | undefined;
+  /** How long a process may be silent, with its connection gone, before it counts as dead, ms; five seconds when absent. */
+  deadMs?: number | undefined;
+}
+
+export interface HeartbeatOptions extends HeartbeatTimes {
   db: PostgresDb;
   real: Clock["real"];
   log: Log;
-  /** A name no other process has. */
+  /** Makes a name that no other process has. */
   makeName: () => string;
-  /** The jobs this process holds. */
+  /** The ids of the jobs this process holds. */
   held: () => string[];
-  /** There may be work. */
+  /** Called when there may be work. */
   wake: () => void;
-  /** Another process was found dead. */
+  /** Called when another process was found dead. */
   died: () => void;
-  /** How often a process says that it lives, ms. */
-  beatMs?: number;
-  /** After how long without a sign of life, and with its connection gone, a process counts as dead, ms. */
-  deadMs?: number;
 }
 
 const CHANNEL = "mailsvc_jobs";
-// The first half of the advisory locks by which processes show that they live.
+// The first key of the advisory locks by which processes show that they are alive.
 const LOCK_CLASS = 731_624;
 const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
 
-// A process whose connection still stands may only be slow: it is given longer.
+// A process whose connection is still open may only be slow, so it gets more time.
 const STUCK_FACTOR = 12;
-// Announcements that follow each other faster are one.
+// Announcements within this time are sent as one.
 const ANNOUNCE_MS = 20;
 
 const BEAT = `with beat as (
@@ -38,10 +42,10 @@ const BEAT = `with beat as (
   select count(*)::int as others from workers where name <> $1`;
 
 /**
- * Forgets dead processes and lets their jobs go. Dead is who has not been seen for a while and whose connection, which
- * holds a lock on its name, is gone; or who has not been seen for very long. While the database itself has just
- * started nobody had the chance to be seen, so nobody is dead.
- * Let go as well: what nobody living holds, and what this process holds without knowing (a claim whose answer was lost).
+ * Deletes dead processes and releases their jobs. A process is dead when it has been silent for `deadMs` and its connection,
+ * which holds a lock on its name, is gone, or when it has been silent for twelve times as long. After a restart of the database
+ * no heartbeat exists yet, so no process is declared dead then.
+ * Also releases jobs that no live process holds, and jobs that this process holds without knowing (a claim whose answer was lost).
  */
 const SWEEP = `with dead as (
     delete from workers w where name <> $1 and pg_postmaster_start_time() < now() - $2::float8 * interval '1 ms'
@@ -58,12 +62,12 @@ const SWEEP = `with dead as (
   select (select count(*) from dead)::int as dead, (select count(*) from freed)::int as freed`;
 
 /**
- * The tie between a server process and the others: one connection of its own, on which it hears that there is work, and
- * shows that it lives. graphile-worker's own leases end after four hours; with this a killed process's jobs are taken
- * over within `deadMs` and a beat.
+ * The connection between a server process and the others: on a connection of its own it is notified of work and shows that it
+ * is alive. The leases of graphile-worker end after four hours; this way the jobs of a killed process are taken over within
+ * `deadMs` and one beat.
  */
-export class Link {
-  readonly #options: LinkOptions;
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
   readonly #beatMs: number;
   readonly #deadMs: number;
   #listener: Listener | null = null;
@@ -72,15 +76,15 @@ export class Link {
   #open = false;
   #others = 0;
   #announcing = false;
-  #beating: Promise<void> = Promise.resolve();
+  #currentBeat: Promise<void> = Promise.resolve();
 
-  constructor(options: LinkOptions) {
+  constructor(options: HeartbeatOptions) {
     this.#options = options;
     this.#beatMs = options.beatMs ?? 1000;
     this.#deadMs = options.deadMs ?? 5000;
   }
 
-  /** Under which this process holds jobs. */
+  /** The name under which this process claims jobs. */
   get name(): string {
     return this.#name;
   }
@@ -97,7 +101,7 @@ export class Link {
     this.#schedule();
   }
 
-  /** Tells the other processes, if there are any, that there is work: at most 50 times a second. */
+  /** Notifies the other processes, if there are any, that there is work: at most 50 times a second. */
   announce(): void {
     if (this.#others === 0 || this.#announcing || !this.#listener) return;
     this.#announcing = true;
@@ -110,7 +114,7 @@ export class Link {
   async close(): Promise<void> {
     this.#open = false;
     this.#timer?.cancel();
-    await this.#beating;
+    await this.#currentBeat;
     const listener = this.#listener;
     this.#listener = null;
     if (!listener) return;
@@ -126,7 +130,7 @@ export class Link {
     listener = await this.#options.db.listen({ lost, notified: this.#options.wake });
     try {
       await listener.query(`listen ${CHANNEL}`);
-      // Not waited for: a connection of ours that broke may still hold it for a while.
+      // Without waiting for the lock: a broken connection of ours may still hold it for a while.
       await listener.query("select pg_try_advisory_lock($1, hashtext($2))", [LOCK_CLASS, this.#name]);
     } catch (error) {
       await listener.close();
@@ -146,21 +150,21 @@ export class Link {
       this.#others = seen?.others ?? 0;
       [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
     } catch (error) {
-      // Whatever is wrong with it, the next beat takes a new one.
+      // The next beat opens a new connection, whatever is wrong with this one.
       this.#listener = null;
       await listener.close();
       throw error;
     }
-    if (swept && swept.freed > 0) this.#options.log.warn("jobs of a process that died are taken over", { jobs: swept.freed });
+    if (swept && swept.freed > 0) this.#options.log.warn("taking over the jobs of a process that died", { jobs: swept.freed });
     if (swept && swept.dead > 0) this.#options.died();
   }
 
   #schedule(): void {
     this.#timer = this.#options.real.after(this.#beatMs, () => {
-      this.#beating = this.#beat()
-        // Also without an announcement the table is looked at: one may be lost while the connection breaks.
+      this.#currentBeat = this.#beat()
+        // Looks for work without an announcement too: one may be lost while the connection breaks.
         .then(() => this.#options.wake())
-        .catch((error: unknown) => this.#options.log.warn("the queue lost its connection and tries again", { error: String(error) }))
+        .catch((error: unknown) => this.#options.log.warn("the queue lost its connection; reconnecting", { error: String(error) }))
         .finally(() => {
           if (this.#open) this.#schedule();
         });

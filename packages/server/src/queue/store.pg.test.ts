@@ -7,18 +7,21 @@ import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
 import { postgresSchema } from "../schema.pg.ts";
-import { graphileQueue } from "./graphile.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import type { NewJob, Queue } from "./queue.ts";
+import { type PostgresStoreOptions, postgresJobStore } from "./store.pg.ts";
+import { createQueue } from "./worker.ts";
 
 const HOUR = 3_600_000;
+
+const createPostgresQueue = (options: PostgresStoreOptions): Queue => createQueue(postgresJobStore(options), options);
 
 const open = async (): Promise<QueueHarness> => {
   const { url, drop } = await createDatabase();
   const db = await openPostgres(url, postgresSchema, { migrate: false });
   const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   let seed = 1;
-  const make = (): Queue => graphileQueue({ db, clock, random: seededRandom(seed++), log: silentLog, beatMs: HOUR, deadMs: 1 });
+  const make = (): Queue => createPostgresQueue({ db, clock, random: seededRandom(seed++), log: silentLog, beatMs: HOUR, deadMs: 1 });
   return {
     db,
     clock,
@@ -62,7 +65,7 @@ describe("several server processes", () => {
   /** A process, as far as the queue can tell: connections and a worker of its own, on the machine's clock. */
   const member = async (beat: { beatMs?: number; deadMs?: number } = {}) => {
     const db = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 4 });
-    const queue = graphileQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog, ...beat });
+    const queue = createPostgresQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog, ...beat });
     dbs.push(db);
     queues.push(queue);
     return { db, queue };

@@ -1,0 +1,66 @@
+import { eq, sql } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Coalescer, SqliteDb } from "../db/sqlite/database.ts";
+import type { JobsTable } from "./store.sqlite.ts";
+import type { Addition } from "./worker.ts";
+
+/** A job that is due at once and has no key. */
+export type BatchedJob = Omit<Addition, "dedupeKey">;
+
+const ph = sql.placeholder;
+
+/** Unpacks all batches of a database that no server uses. */
+export const UNPACK_ALL = `
+  insert into jobs (kind, payload, bundle, state, run_at, attempts, max_attempts, created_at)
+    select j.kind, e.value, 0, j.state, j.run_at, j.attempts, j.max_attempts, j.created_at from jobs j, json_each(j.payload) e where j.bundle = 1;
+  delete from jobs where bundle = 1;`;
+
+/**
+ * Job batches: jobs that one commit added, in one row until they are claimed. A row for each would cost a send a twentieth of
+ * its time. Used while requests are waiting, when the worker has little time for the jobs anyway.
+ */
+export function jobBatches(db: SqliteDb, jobs: JobsTable) {
+  const insert = async (
+    tx: Tx,
+    { kind, maxAttempts, createdAt }: Pick<BatchedJob, "kind" | "maxAttempts" | "createdAt">,
+    payload: JobsTable["$inferInsert"]["payload"],
+  ): Promise<void> => {
+    await tx
+      .prepared("add_batch", (q) =>
+        q
+          .insert(jobs)
+          .values({
+            kind: ph("kind"),
+            payload: ph("payload"),
+            bundle: ph("bundle"),
+            state: "ready",
+            runAt: ph("createdAt"),
+            attempts: 0,
+            maxAttempts: ph("maxAttempts"),
+            createdAt: ph("createdAt"),
+          })
+          .prepare("add_batch"),
+      )
+      .execute({ kind, maxAttempts, createdAt, payload, bundle: Array.isArray(payload) });
+  };
+
+  const coalescer: Coalescer<BatchedJob> = {
+    write: async (tx, items) => {
+      for (const alike of Map.groupBy(items, ({ kind, maxAttempts }) => `${kind} ${maxAttempts}`).values()) {
+        const payloads = alike.map(({ payload }) => payload);
+        await insert(tx, alike[0] as BatchedJob, payloads.length === 1 ? (payloads[0] as BatchedJob["payload"]) : payloads);
+      }
+    },
+  };
+
+  return {
+    /** Adds a job to the batch of the open commit. */
+    add: (job: BatchedJob): void => db.coalesce(coalescer, job),
+    /** Replaces a batch with its jobs, a row each, all due. */
+    unpack: async (tx: Tx, id: number): Promise<void> => {
+      const [batch] = await tx.delete(jobs).where(eq(jobs.id, id)).returning();
+      if (!batch || !Array.isArray(batch.payload)) return;
+      for (const payload of batch.payload) await insert(tx, batch, payload);
+    },
+  };
+}

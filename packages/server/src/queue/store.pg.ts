@@ -1,0 +1,278 @@
+import type { Reader, Tx } from "../db/db.ts";
+import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow } from "./queue.ts";
+import { QUEUE_SCHEMA } from "./schema.pg.ts";
+import type { JobState } from "./tables.ts";
+import type { Addition, JobStore, StoreEvents } from "./worker.ts";
+
+export interface PostgresStoreOptions extends HeartbeatTimes {
+  db: PostgresDb;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+// The largest value of the column.
+const MOST_ATTEMPTS = 32_767;
+// Rows counted for a list of jobs, at most.
+const MAX_COUNTED = 10_000;
+
+const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
+const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
+
+const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
+  ${ms("j.run_at")} as "runAt", ${ms("j.created_at")} as "createdAt", j.last_error as "lastError",
+  case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead' else 'ready' end as state`;
+
+const WHERE: Readonly<Record<JobState, string>> = {
+  ready: "j.locked_at is null and j.attempts < j.max_attempts",
+  running: "j.locked_at is not null",
+  dead: "j.locked_at is null and j.attempts >= j.max_attempts",
+};
+
+// Inserts only what is missing, because a conflict would use up a number each time.
+const ADD_KINDS = `insert into ${TASKS} (identifier) select k from unnest($1::text[]) k
+  where not exists (select from ${TASKS} t where t.identifier = k) on conflict do nothing`;
+
+// Rows carry their position, so that ids follow the order of insertion.
+const ADD = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, created_at, updated_at)
+  select t.id, n.payload::json, ${at("n.run_at")}, n.max_attempts, ${at("n.created_at")}, ${at("n.created_at")}
+  from unnest($1::text[], $2::text[], $3::float8[], $4::int2[], $5::float8[])
+    with ordinality as n (kind, payload, run_at, max_attempts, created_at, position)
+  join ${TASKS} t on t.identifier = n.kind order by n.position returning 1 as one`;
+
+const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, key, created_at, updated_at)
+  select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")} from ${TASKS} t where t.identifier = $1
+  on conflict (key) do nothing`;
+
+const CLAIM = `with due as (
+    select id from ${JOBS} where is_available and run_at <= ${at("$2")} order by priority, run_at limit $3 for update skip locked
+  )
+  update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
+  from due, ${TASKS} t where j.id = due.id and t.id = j.task_id
+  returning ${COLUMNS}`;
+
+const HELD = "j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3";
+
+/** The job as one attempt holds it. */
+type Held = [id: string, worker: string, attempt: number];
+
+/**
+ * Jobs in the tables of graphile-worker, for any number of server processes. graphile-worker's own loop ends a job in a
+ * transaction of its own after the task has returned, and knows only the time of the database. Here effect and end are one
+ * transaction and time is the app's clock, so claiming and ending are our statements.
+ *
+ * Jobs are inserted by one statement without NOTIFY, and not through `add_job`: on two cores with 16 connections that was 3,160
+ * against 1,010 transactions a second, because `add_job` announces each job in its transaction, and commits that notify wait for
+ * each other, fsync included. bench/postgres compares both loops in one run.
+ */
+export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: PostgresStoreOptions): JobStore {
+  /** Kinds known to be in the table of tasks, whose rows are deleted only together with everything else. */
+  const kinds = new Set<string>();
+  /** What each open transaction adds. */
+  const additions = new WeakMap<Tx, Addition[]>();
+  let died = (): void => {};
+  let events: StoreEvents = { wake: () => {}, held: () => [] };
+
+  const heartbeat = new Heartbeat({
+    db,
+    real: clock.real,
+    log,
+    makeName: () => `mailsvc_${Buffer.from(random.bytes(9)).toString("hex")}_${process.pid}`,
+    held: () => events.held(),
+    wake: () => events.wake(),
+    died: () => died(),
+    beatMs,
+    deadMs,
+  });
+
+  const held = (job: ClaimedJob): Held => [job.id, heartbeat.name, job.attempt];
+
+  const insert = async (tx: Tx, jobs: readonly Addition[]): Promise<void> => {
+    const query = raw(tx);
+    // For jobs with a key, adding no row is no error, so their kinds are ensured each time. They are few.
+    const unknown = [...new Set(jobs.filter((j) => j.dedupeKey !== null || !kinds.has(j.kind)).map((j) => j.kind))];
+    // Not remembered as known: this transaction may still be rolled back.
+    if (unknown.length > 0) await query(ADD_KINDS, [unknown], "add_job_kinds");
+    const plain = jobs.filter((j) => j.dedupeKey === null);
+    if (plain.length > 0) {
+      const columns = [
+        plain.map((j) => j.kind),
+        plain.map((j) => JSON.stringify(j.payload)),
+        plain.map((j) => j.runAt),
+        plain.map((j) => Math.min(j.maxAttempts, MOST_ATTEMPTS)),
+        plain.map((j) => j.createdAt),
+      ];
+      const added = await query(ADD, columns, "add_jobs");
+      if (added.length < plain.length) {
+        kinds.clear();
+        throw new Error("The tables of the queue were emptied meanwhile; try again.");
+      }
+    }
+    for (const j of jobs) {
+      if (j.dedupeKey === null) continue;
+      // A running job may have missed what happened since, and a dead one will not run: neither keeps its key.
+      await query(`update ${JOBS} set key = null where key = $1 and is_available is not true`, [j.dedupeKey], "free_job_key");
+      const values = [j.kind, JSON.stringify(j.payload), j.runAt, Math.min(j.maxAttempts, MOST_ATTEMPTS), j.dedupeKey, j.createdAt];
+      await query(ADD_KEYED, values, "add_keyed_job");
+    }
+  };
+
+  return {
+    workers: {
+      get name() {
+        return heartbeat.name;
+      },
+      liveWorkers: async () => (await db.read.raw<{ name: string }>("select name from workers")).map(({ name }) => name),
+      onDeath: (fn) => {
+        died = fn;
+      },
+    },
+    maxPrefetch: 512,
+    restRatio: 0,
+    isUnavailable: db.isUnavailable,
+    tx: db.tx,
+    announce: () => heartbeat.announce(),
+    writersIdle: async () => {},
+    open: async (wanted, listener) => {
+      events = listener;
+      await db.read.raw(ADD_KINDS, [wanted]);
+      kinds.clear();
+      for (const kind of wanted) kinds.add(kind);
+      await heartbeat.open();
+    },
+    close: () => heartbeat.close(),
+
+    add: async (tx, job) => {
+      const list = additions.get(tx);
+      if (list) {
+        list.push(job);
+        return;
+      }
+      const added = [job];
+      additions.set(tx, added);
+      // One statement for all jobs of a transaction: a batch of 50 recipients has 50.
+      (tx as PgTx).beforeCommit("jobs", () => insert(tx, added));
+    },
+
+    cancel: async (tx, kind, dedupeKey) => {
+      await raw(tx)(
+        `delete from ${JOBS} j using ${TASKS} t where j.key = $2 and t.id = j.task_id and t.identifier = $1 and ${WHERE.ready}`,
+        [kind, dedupeKey],
+        "cancel_job",
+      );
+    },
+
+    // `skip locked` gives each job to one worker.
+    claim: async (now, limit) => {
+      const rows = await db.read.raw<JobRow & Record<string, unknown>>(CLAIM, [heartbeat.name, now, limit], "claim_jobs");
+      return rows
+        .sort((a, b) => a.runAt - b.runAt || Number(a.id) - Number(b.id))
+        .map(({ id, kind, payload, attempts, maxAttempts }) => ({ id, kind, payload, attempt: attempts, maxAttempts }));
+    },
+
+    release: async (jobs) => {
+      await db.read.raw(
+        `update ${JOBS} set attempts = attempts - 1, locked_by = null, locked_at = null where id = any($1::bigint[]) and locked_by = $2`,
+        [jobs.map((j) => j.id), heartbeat.name],
+      );
+    },
+
+    end: async (tx, job, again) => {
+      const rows =
+        again === undefined
+          ? await raw(tx)(`delete from ${JOBS} j where ${HELD} returning 1 as one`, held(job), "end_job")
+          : await raw(tx)(
+              `update ${JOBS} j set attempts = attempts - 1, run_at = ${at("$4")}, locked_by = null, locked_at = null where ${HELD} returning 1 as one`,
+              [...held(job), again],
+              "job_again",
+            );
+      return rows.length > 0;
+    },
+
+    endAll: async (jobs) => {
+      await db.read.raw(
+        `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[]) n (id, attempt)
+         where j.id = n.id and j.attempts = n.attempt and j.locked_by = $3`,
+        [jobs.map((j) => j.id), jobs.map((j) => j.attempt), heartbeat.name],
+        "end_jobs",
+      );
+    },
+
+    fail: async (job, runAt, lastError) => {
+      await db.read.raw(
+        `update ${JOBS} j set run_at = ${at("$4")}, last_error = $5, locked_by = null, locked_at = null where ${HELD}`,
+        // Postgres cannot store U+0000 in a text.
+        [...held(job), runAt, lastError.replaceAll("\0", "\uFFFD")],
+        "fail_job",
+      );
+    },
+
+    next: async (now) => {
+      const [row] = await db.read.raw<{ at: number; kind: string }>(
+        `select ${ms("j.run_at")} as at, t.identifier as kind from ${JOBS} j join ${TASKS} t on t.id = j.task_id
+         where j.is_available and j.priority = 0 and j.run_at > ${at("$1")} order by j.run_at limit 1`,
+        [now],
+        "next_job",
+      );
+      return row ?? null;
+    },
+
+    list: (read, filter) => listJobs(read, filter),
+
+    get: async (read, id) => {
+      if (!isId(id)) return null;
+      const [row] = await raw(read)<JobRow & Record<string, unknown>>(
+        `select ${COLUMNS} from ${JOBS} j join ${TASKS} t on t.id = j.task_id where j.id = $1::bigint`,
+        [id],
+      );
+      return row ?? null;
+    },
+
+    revive: async (tx, id, now) => {
+      if (!isId(id)) return null;
+      const [row] = await raw(tx)<JobRow & Record<string, unknown>>(
+        `update ${JOBS} j set attempts = 0, run_at = ${at("$2")} from ${TASKS} t
+         where j.id = $1::bigint and t.id = j.task_id and ${WHERE.dead} returning ${COLUMNS}`,
+        [id, now],
+      );
+      return row ?? null;
+    },
+  };
+}
+
+async function listJobs(read: Reader, { workspaceId, state, limit, offset }: JobFilter): Promise<JobList> {
+  const from = `from ${JOBS} j join ${TASKS} t on t.id = j.task_id
+    where ($1::text is null or j.payload ->> 'workspaceId' = $1) and ${state ? WHERE[state] : "true"}`;
+  const rows = await raw(read)<JobRow & Record<string, unknown>>(`select ${COLUMNS} ${from} order by j.id desc limit $2 offset $3`, [
+    workspaceId ?? null,
+    limit,
+    offset,
+  ]);
+  const [count] = await raw(read)<{ n: number }>(`select count(*)::float8 as n from (select 1 ${from} limit $2) as counted`, [
+    workspaceId ?? null,
+    MAX_COUNTED + 1,
+  ]);
+  const n = count?.n ?? 0;
+  return { rows, total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
+}
+
+function isId(id: string): boolean {
+  return /^\d{1,18}$/.test(id);
+}
+
+function ms(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`;
+}
+
+function at(parameter: string): string {
+  return `to_timestamp(${parameter}::float8 / 1000)`;
+}
+
+function raw(q: Tx | Reader): PgTx["raw"] {
+  return (q as PgTx).raw;
+}

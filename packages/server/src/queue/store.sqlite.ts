@@ -1,0 +1,240 @@
+import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from "drizzle-orm";
+import type { Queries, Reader, Tx } from "../db/db.ts";
+import type { SqliteDb } from "../db/sqlite/database.ts";
+import { jobBatches } from "./job-batches.sqlite.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow } from "./queue.ts";
+import type { queueTables } from "./tables.ts";
+import type { Addition, JobStore } from "./worker.ts";
+
+export type JobsTable = ReturnType<typeof queueTables>["jobs"];
+
+/** A claimed job, with the key it had while it was ready. */
+interface ClaimedRow extends ClaimedJob {
+  readonly dedupeKey: string | null;
+}
+
+// For the display only: the worker itself gives up an attempt after this long.
+const LEASE_MS = 10 * 60_000;
+// Rows counted for a list of jobs, at most.
+const MAX_COUNTED = 10_000;
+
+const ph = sql.placeholder;
+
+/** Jobs in the SQLite file of a single process: there is no other worker to tell or to take over from. */
+export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
+  const batches = jobBatches(db, jobs);
+
+  const insert = (q: Queries) =>
+    q.insert(jobs).values({
+      kind: ph("kind"),
+      payload: ph("payload"),
+      bundle: false,
+      state: "ready",
+      runAt: ph("runAt"),
+      attempts: 0,
+      maxAttempts: ph("maxAttempts"),
+      dedupeKey: ph("dedupeKey"),
+      createdAt: ph("createdAt"),
+    });
+  const insertJob = (q: Queries) => insert(q).prepare("enqueue");
+  const insertKeyedJob = (q: Queries) => insert(q).onConflictDoNothing().prepare("enqueue_keyed");
+
+  const selectDue = (tx: Tx, now: number, limit: number) =>
+    tx
+      .prepared("claim_due", (q) =>
+        q
+          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, bundle: jobs.bundle })
+          .from(jobs)
+          .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
+          .orderBy(asc(jobs.runAt), asc(jobs.id))
+          .limit(ph("limit"))
+          .prepare("claim_due"),
+      )
+      .execute({ now, limit });
+
+  const claimOne = async (tx: Tx, id: number, dedupeKey: string | null, now: number): Promise<ClaimedRow[]> => {
+    const rows = await tx
+      .prepared("claim_job", (q) =>
+        q
+          .update(jobs)
+          .set({ state: "running", attempts: sql`${jobs.attempts} + 1`, lockedUntil: sql`${ph("until")}`, dedupeKey: null })
+          .where(eq(jobs.id, ph("id")))
+          .returning()
+          .prepare("claim_job"),
+      )
+      .execute({ id, until: now + LEASE_MS });
+    return rows.map((row) => ({
+      id: String(row.id),
+      kind: row.kind,
+      payload: toPayload(row),
+      attempt: row.attempts,
+      maxAttempts: row.maxAttempts,
+      dedupeKey,
+    }));
+  };
+
+  /** The job as this attempt holds it: an attempt that has lost its job matches no row. */
+  const heldBy = (job: ClaimedJob): SQL | undefined =>
+    and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.state, "running"));
+
+  /** The key a job gets back when it is ready again: its own, unless another job has taken it meanwhile. */
+  const restoreKey = async (tx: Tx, job: ClaimedJob): Promise<string | null> => {
+    const { dedupeKey } = job as ClaimedRow;
+    return dedupeKey === null || (await tx.$count(jobs, eq(jobs.dedupeKey, dedupeKey))) > 0 ? null : dedupeKey;
+  };
+
+  const deleteHeld = async (tx: Tx, job: ClaimedJob): Promise<boolean> => {
+    const deleted = await tx
+      .prepared("end_job", (q) =>
+        q
+          .delete(jobs)
+          .where(and(eq(jobs.id, ph("id")), eq(jobs.attempts, ph("attempt")), eq(jobs.state, "running")))
+          .returning({ id: jobs.id })
+          .prepare("end_job"),
+      )
+      .execute({ id: Number(job.id), attempt: job.attempt });
+    return deleted.length > 0;
+  };
+
+  return {
+    workers: null,
+    // Claiming costs little without a round trip.
+    maxPrefetch: 0,
+    restRatio: 19,
+    isUnavailable: db.isUnavailable,
+    tx: db.tx,
+    announce: () => {},
+    writersIdle: () => db.writer.idle(),
+    add: async (tx, { dedupeKey, ...job }: Addition, batch) => {
+      if (batch) batches.add(job);
+      else if (dedupeKey === null) await tx.prepared("enqueue", insertJob).execute({ ...job, dedupeKey });
+      else await tx.prepared("enqueue_keyed", insertKeyedJob).execute({ ...job, dedupeKey });
+    },
+    cancel: async (tx, kind, dedupeKey) => {
+      await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
+    },
+    claim: (now, limit) =>
+      db.tx(async (tx) => {
+        let due = await selectDue(tx, now, limit);
+        const batch = due.find(({ bundle }) => bundle);
+        if (batch) {
+          // One at a time: a hundred rows are enough work for one transaction.
+          await batches.unpack(tx, batch.id);
+          due = (await selectDue(tx, now, limit)).filter(({ bundle }) => !bundle);
+        }
+        const claimed: ClaimedRow[] = [];
+        for (const { id, dedupeKey } of due) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
+        return claimed;
+      }),
+    release: (released) =>
+      db.tx(async (tx) => {
+        for (const job of released)
+          await tx
+            .update(jobs)
+            .set({ state: "ready", attempts: job.attempt - 1, lockedUntil: null, dedupeKey: await restoreKey(tx, job) })
+            .where(heldBy(job));
+      }),
+    end: async (tx, job, again) => {
+      if (again === undefined) return deleteHeld(tx, job);
+      const changed = await tx
+        .update(jobs)
+        .set({
+          state: "ready",
+          runAt: again,
+          maxAttempts: sql`${jobs.maxAttempts} + 1`,
+          lockedUntil: null,
+          dedupeKey: await restoreKey(tx, job),
+        })
+        .where(heldBy(job))
+        .returning({ id: jobs.id });
+      return changed.length > 0;
+    },
+    endAll: (ended) =>
+      db.tx(async (tx) => {
+        for (const job of ended) await deleteHeld(tx, job);
+      }),
+    fail: (job, runAt, lastError) =>
+      db.tx(async (tx) => {
+        const dead = job.attempt >= job.maxAttempts;
+        const dedupeKey = dead ? null : await restoreKey(tx, job);
+        await tx
+          .update(jobs)
+          .set({ state: dead ? "dead" : "ready", runAt, lockedUntil: null, dedupeKey, lastError })
+          .where(heldBy(job));
+      }),
+    next: async (now) => {
+      const [next] = await db.read
+        .prepared("next_due", (q) =>
+          (q as Queries)
+            .select({ at: jobs.runAt, kind: jobs.kind })
+            .from(jobs)
+            .where(and(eq(jobs.state, "ready"), gt(jobs.runAt, ph("now"))))
+            .orderBy(asc(jobs.runAt))
+            .limit(1)
+            .prepare("next_due"),
+        )
+        .execute({ now });
+      return next ?? null;
+    },
+    // This process holds the lock of the folder, so the process that claimed these jobs is dead.
+    open: () =>
+      db.tx(async (tx) => {
+        const orphaned = eq(jobs.state, "running");
+        await tx
+          .update(jobs)
+          .set({ state: "dead", lockedUntil: null, lastError: "The process died in the last attempt." })
+          .where(and(orphaned, gte(jobs.attempts, jobs.maxAttempts)));
+        await tx.update(jobs).set({ state: "ready", lockedUntil: null }).where(orphaned);
+      }),
+    close: async () => {},
+    list: async (read, filter) => listJobs(read, jobs, filter),
+    get: async (read, id) => {
+      const [found] = isId(id)
+        ? await read
+            .select()
+            .from(jobs)
+            .where(eq(jobs.id, Number(id)))
+        : [];
+      return found ? toJobRow(found) : null;
+    },
+    revive: async (tx, id, now) => {
+      if (!isId(id)) return null;
+      const [revived] = await tx
+        .update(jobs)
+        .set({ state: "ready", attempts: 0, runAt: now })
+        .where(and(eq(jobs.id, Number(id)), eq(jobs.state, "dead")))
+        .returning();
+      return revived ? toJobRow(revived) : null;
+    },
+  };
+}
+
+async function listJobs(read: Reader, jobs: JobsTable, { workspaceId, state, limit, offset }: JobFilter): Promise<JobList> {
+  const where = and(
+    state && eq(jobs.state, state),
+    workspaceId === undefined ? undefined : sql`${jobs.payload} ->> 'workspaceId' = ${workspaceId}`,
+  );
+  const rows = await read.select().from(jobs).where(where).orderBy(desc(jobs.id)).limit(limit).offset(offset);
+  const counted = read
+    .select({ one: sql`1`.as("one") })
+    .from(jobs)
+    .where(where)
+    .limit(MAX_COUNTED + 1)
+    .as("counted");
+  const [count] = await read.select({ n: sql<number>`count(*)`.mapWith(Number) }).from(counted);
+  const n = count?.n ?? 0;
+  return { rows: rows.map(toJobRow), total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
+}
+
+function isId(id: string): boolean {
+  return /^\d{1,15}$/.test(id);
+}
+
+// A batch that has not been unpacked shows the first of its jobs.
+function toPayload({ payload }: Pick<JobsTable["$inferSelect"], "payload">): JobRow["payload"] {
+  return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
+}
+
+function toJobRow({ bundle: _, ...row }: JobsTable["$inferSelect"]): JobRow {
+  return { ...row, id: String(row.id), payload: toPayload(row) };
+}
