@@ -21,9 +21,9 @@ import { keyHandlers } from "./keys/handlers.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
-import { clearList, inviteMembers } from "./lists/jobs.ts";
+import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact, removeFromLists } from "./lists/lists.ts";
-import { INVITE_JOB } from "./lists/members.ts";
+import { CONFIRMATION_JOB } from "./lists/members.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
@@ -41,14 +41,14 @@ import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import type { JobHandler } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
-import { clearSegment, walkSegment } from "./segments/jobs.ts";
+import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import {
   CLEAR_SEGMENT_JOB,
   listSegmentsOfContact,
+  REBUILD_JOB,
   recordEngagement,
   removeFromSegments,
   syncMembership,
-  WALK_JOB,
 } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, confirmSender } from "./senders/jobs.ts";
@@ -80,7 +80,7 @@ type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Ha
 
 /** What features store about contacts, and delete with them. */
 const contactLinks: readonly ContactLinks[] = [
-  { lists: (q, { seq }) => listListsOfContact(q, seq), forget: (tx, { seq }) => removeFromLists(tx, seq) },
+  { lists: (q, { seq }) => listListsOfContact(q, seq), forget: removeFromLists },
   { segments: listSegmentsOfContact, forget: removeFromSegments },
   { forget: (tx, { id }) => forgetSignups(tx, id) },
 ];
@@ -164,9 +164,9 @@ export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
     [CHECK_JOB]: checkSender(deps),
     [CONFIRM_JOB]: confirmSender(deps),
     [FOLD_JOB]: foldCounts(deps),
-    [INVITE_JOB]: inviteMembers(deps),
+    [CONFIRMATION_JOB]: sendConfirmations(deps),
     [CLEAR_JOB]: clearList(deps),
-    [WALK_JOB]: walkSegment(deps),
+    [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
     ...marketplaceJobs(deps),

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { durationMs } from "./dev.ts";
 
-/** Bounds of a rule tree. */
+/** Limits of a rule tree. */
 export const RULE_LIMITS = {
-  /** Groups inside each other. */
+  /** Levels of nested groups. */
   depth: 8,
   /** Conditions in the whole tree. */
   conditions: 100,
@@ -15,10 +15,10 @@ export const RULE_LIMITS = {
   fieldName: 100,
 } as const;
 
-/** What kind of thing a field holds. */
+/** The kind of a field, which decides its operators. */
 export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
 
-/** The fields a condition may look at; besides them `customFields.<name>`. */
+/** The fields of conditions, besides `customFields.<name>`. */
 export const RULE_FIELDS = {
   email: "text",
   firstName: "text",
@@ -39,7 +39,7 @@ export type RuleField = keyof typeof RULE_FIELDS;
 const TEXT = ["equals", "notEquals", "contains", "notContains", "startsWith", "endsWith", "in", "notIn", "exists"] as const;
 const INSTANT = ["before", "after", "withinLast", "notWithinLast", "exists"] as const;
 
-/** What may be asked of each kind of field. */
+/** The operators of each kind of field. */
 export const RULE_OPERATORS = {
   text: TEXT,
   status: ["equals", "notEquals", "in", "notIn"],
@@ -54,32 +54,42 @@ export const ALL_OPERATORS = [...new Set(Object.values(RULE_OPERATORS).flat())] 
 const STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"];
 const CUSTOM = "customFields.";
 
-/** One question about a contact. */
+/** One condition on a contact. */
 export interface SegmentCondition {
   field: RuleField | `customFields.${string}`;
   operator: RuleOperator;
   value?: string | number | boolean | (string | number)[] | undefined;
 }
 
-/** A rule tree: `all` and `any` hold rules, `not` turns one round, everything else is a condition. */
+/** A rule tree: `all` and `any` combine rules, `not` negates one, everything else is a condition. */
 export type SegmentRule = { all: SegmentRule[] } | { any: SegmentRule[] } | { not: SegmentRule } | SegmentCondition;
 
-/** The name of a custom field; null for fields every contact has. */
+/** The name of a custom field; null for built-in fields. */
 export function customName(field: string): string | null {
   return field.startsWith(CUSTOM) ? field.slice(CUSTOM.length) : null;
 }
 
-/** What kind of thing a field holds; null for one that does not exist. */
+/** The kind of a field; null if there is no such field. */
 export function kindOfField(field: string): FieldKind | null {
   return customName(field) !== null ? "custom" : Object.hasOwn(RULE_FIELDS, field) ? RULE_FIELDS[field as RuleField] : null;
 }
 
-/** Milliseconds of a date (`2026-01-31`, midnight UTC) or an instant with its zone; NaN for anything else. */
+/** A date that exists, as the text of a regular expression that JavaScript and Postgres read alike. */
+export const DATE_PATTERN =
+  "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))" +
+  "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
+
+/** Hours and minutes, likewise. */
+export const HOUR_PATTERN = "(?:[01][0-9]|2[0-3]):[0-5][0-9]";
+
+const INSTANT_TEXT = new RegExp(`^${DATE_PATTERN}(?:T${HOUR_PATTERN}(?::[0-5][0-9](?:[.][0-9]{1,9})?)?(?:Z|[+-]${HOUR_PATTERN}))?$`);
+
+/** Milliseconds of a date (`2026-01-31`, midnight UTC) or an instant with its zone; NaN for anything else, `2026-02-30` too. */
 export function instantMs(text: string): number {
-  return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  return INSTANT_TEXT.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-interface Fault {
+interface RuleError {
   path: (string | number)[];
   code: string;
   message: string;
@@ -88,26 +98,26 @@ interface Fault {
 type Plain = Readonly<Record<string, unknown>>;
 
 const TEXT_VALUE = `a text of 1 to ${RULE_LIMITS.text} characters`;
-// Longer than anybody keeps contacts; beyond it lies the end of what a Date can say.
+// Far beyond the age of any contact, and well within the range of Date.
 const MAX_DURATION = 100 * 365 * 86_400_000;
 
-// Enough to go on with.
-const MAX_FAULTS = 20;
+// More are not collected.
+const MAX_ERRORS = 20;
 
 const GROUPS = ["all", "any", "not"] as const;
 
-/** What is wrong with a rule tree; nothing when it is one. Looks no further once the tree is too deep or too large. */
-export function ruleFaults(root: unknown): Fault[] {
-  const faults: Fault[] = [];
-  const report = (fault: Fault): void => void faults.push(fault);
+/** The errors of a rule tree; empty if it is valid. Stops once the tree is too deep or too large. */
+export function listRuleErrors(root: unknown): RuleError[] {
+  const errors: RuleError[] = [];
+  const report = (error: RuleError): void => void errors.push(error);
   let conditions = 0;
   const visit = (rule: unknown, path: (string | number)[], depth: number): void => {
-    if (conditions > RULE_LIMITS.conditions || faults.length > MAX_FAULTS) return;
+    if (conditions > RULE_LIMITS.conditions || errors.length > MAX_ERRORS) return;
     if (!isPlain(rule)) {
       report({
         path,
         code: rule === undefined ? "required" : "invalid_type",
-        message: `A rule is an object: { all }, { any }, { not } or { field, operator, value }; not ${quote(rule)}.`,
+        message: `A rule must be an object: { all }, { any }, { not } or { field, operator, value }; received ${quote(rule)}.`,
       });
       return;
     }
@@ -118,7 +128,7 @@ export function ruleFaults(root: unknown): Fault[] {
         report({
           path: [],
           code: "too_many_conditions",
-          message: `A rule tree holds at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.`,
+          message: `A rule tree can have at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.`,
         });
       else checkCondition(rule, path, report);
       return;
@@ -128,10 +138,10 @@ export function ruleFaults(root: unknown): Fault[] {
         report({
           path: [...path, key.slice(0, 60)],
           code: "unknown_field",
-          message: `Beside ${group} there stands nothing else; put ${quote(key)} into a rule of its own.`,
+          message: `A rule with ${group} has no other keys. Put ${quote(key)} into a rule of its own.`,
         });
     if (depth >= RULE_LIMITS.depth) {
-      report({ path, code: "too_deep", message: `Groups may stand at most ${RULE_LIMITS.depth} deep inside each other.` });
+      report({ path, code: "too_deep", message: `Groups can be nested at most ${RULE_LIMITS.depth} levels deep.` });
       return;
     }
     const inner = rule[group];
@@ -140,12 +150,12 @@ export function ruleFaults(root: unknown): Fault[] {
       report({
         path: [...path, group],
         code: Array.isArray(inner) ? "too_small" : "invalid_type",
-        message: `${group} takes an array of at least one rule.`,
+        message: `${group} must be an array of at least one rule.`,
       });
     else for (let i = 0; i < inner.length && conditions <= RULE_LIMITS.conditions; i += 1) visit(inner[i], [...path, group, i], depth + 1);
   };
   visit(root, [], 0);
-  return faults;
+  return errors;
 }
 
 const ref = { $ref: "#/$defs/SegmentRule" };
@@ -162,17 +172,17 @@ const example: SegmentRule = {
   ],
 };
 
-/** A rule tree, checked: faults carry the path to the place, a code and what to do. */
+/** A validated rule tree. Each error has the path to its place, a code and what to do. */
 export const SegmentRuleSchema = z
   .custom<SegmentRule>()
   .superRefine((rule, ctx) => {
-    for (const { path, code, message } of ruleFaults(rule)) ctx.addIssue({ code: "custom", path, message, params: { code } });
+    for (const { path, code, message } of listRuleErrors(rule)) ctx.addIssue({ code: "custom", path, message, params: { code } });
   })
   .meta({
     id: "SegmentRule",
     description:
       "A rule tree. { all: [rules] }, { any: [rules] } and { not: rule } combine rules; { field, operator, value } is a condition. " +
-      "Texts are compared without regard to case. What a contact lacks fulfils only negative operators.",
+      "Texts are compared case-insensitively. A field the contact does not have matches only negative operators.",
     anyOf: [
       { type: "object", properties: { all: { type: "array", minItems: 1, items: ref } }, required: ["all"], additionalProperties: false },
       { type: "object", properties: { any: { type: "array", minItems: 1, items: ref } }, required: ["any"], additionalProperties: false },
@@ -209,13 +219,13 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-// What one of the databases cannot hold as text.
+// Text that one of the databases cannot store.
 function unstorable(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
 
-/** Whether one value fits an operator: null when it does, else what is needed. */
-function wanted(kind: FieldKind, operator: RuleOperator, value: unknown): string | null {
+/** What an operator needs instead of a value; null if the value is valid. */
+function describeNeeded(kind: FieldKind, operator: RuleOperator, value: unknown): string | null {
   switch (operator) {
     case "exists":
       return value === undefined || typeof value === "boolean" ? null : "true or false";
@@ -226,7 +236,9 @@ function wanted(kind: FieldKind, operator: RuleOperator, value: unknown): string
       return isNumber(value) ? null : "a number";
     case "before":
     case "after":
-      return typeof value === "string" && !Number.isNaN(instantMs(value)) ? null : "a date such as 2026-01-31, or 2026-01-31T09:30:00Z";
+      return typeof value === "string" && !Number.isNaN(instantMs(value))
+        ? null
+        : "an existing date such as 2026-01-31, or 2026-01-31T09:30:00Z";
     case "withinLast":
     case "notWithinLast":
     case "withinNext":
@@ -246,9 +258,15 @@ function wanted(kind: FieldKind, operator: RuleOperator, value: unknown): string
   }
 }
 
-function checkValue(kind: FieldKind, operator: RuleOperator, value: unknown, path: (string | number)[], report: (f: Fault) => void): void {
+function checkValue(
+  kind: FieldKind,
+  operator: RuleOperator,
+  value: unknown,
+  path: (string | number)[],
+  report: (f: RuleError) => void,
+): void {
   const one = (v: unknown, at: (string | number)[]): void => {
-    const needed = wanted(kind, operator, v);
+    const needed = describeNeeded(kind, operator, v);
     const name = at.slice(path.length - 1).join(".");
     if (needed !== null)
       report({
@@ -257,7 +275,7 @@ function checkValue(kind: FieldKind, operator: RuleOperator, value: unknown, pat
         message: `${operator} takes ${needed}; ${name} is ${quote(v)}.`,
       });
     else if (typeof v === "string" && unstorable(v))
-      report({ path: at, code: "invalid_characters", message: "A value holds no U+0000 and no halves of characters." });
+      report({ path: at, code: "invalid_characters", message: "A value cannot contain U+0000 or lone surrogates." });
   };
   if (operator !== "in" && operator !== "notIn") {
     one(value, path);
@@ -274,13 +292,13 @@ function checkValue(kind: FieldKind, operator: RuleOperator, value: unknown, pat
   for (const [i, v] of value.entries()) one(v, [...path, i]);
 }
 
-function checkCondition(rule: Plain, path: (string | number)[], report: (f: Fault) => void): void {
+function checkCondition(rule: Plain, path: (string | number)[], report: (f: RuleError) => void): void {
   for (const key of Object.keys(rule))
     if (key !== "field" && key !== "operator" && key !== "value")
       report({
         path: [...path, key.slice(0, 60)],
         code: "unknown_field",
-        message: `A condition has field, operator and value, and no ${quote(key)}.`,
+        message: `A condition has field, operator and value. Remove ${quote(key)}.`,
       });
   const { field, operator } = rule;
   const kind = typeof field === "string" ? kindOfField(field) : null;
@@ -288,7 +306,7 @@ function checkCondition(rule: Plain, path: (string | number)[], report: (f: Faul
     report({
       path: [...path, "field"],
       code: field === undefined ? "required" : "unknown_rule_field",
-      message: `There is no field ${quote(field)}: use ${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>.`,
+      message: `Unknown field ${quote(field)}. Use ${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>.`,
     });
     return;
   }
@@ -297,14 +315,14 @@ function checkCondition(rule: Plain, path: (string | number)[], report: (f: Faul
     report({
       path: [...path, "field"],
       code: "invalid_field_name",
-      message: `The name of a custom field has 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
+      message: `The name of a custom field must have 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
     });
   const known: readonly string[] = RULE_OPERATORS[kind];
   if (typeof operator !== "string" || !known.includes(operator)) {
     report({
       path: [...path, "operator"],
       code: operator === undefined ? "required" : "unknown_operator",
-      message: `${field.slice(0, 60)} knows the operators ${known.join(", ")}; not ${quote(operator)}.`,
+      message: `${field.slice(0, 60)} takes the operators ${known.join(", ")}; received ${quote(operator)}.`,
     });
     return;
   }

@@ -1,12 +1,13 @@
-import { and, asc, eq, inArray } from "drizzle-orm";
-import { deleteCounters } from "../counters/counters.ts";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { invite } from "./confirmation.ts";
+import { pickListTables } from "./lists.ts";
 
-/** Sends the confirmation mails of contacts that have just been added; who has one, or needs none any more, gets none. */
-export function inviteMembers(deps: Deps): JobHandler {
+/** Sends confirmation emails to contacts that were just added, except to those that have one or need none any more. */
+export function sendConfirmations(deps: Deps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { listMembers: m, lists: l, contacts: c } = tx.t;
@@ -21,32 +22,18 @@ export function inviteMembers(deps: Deps): JobHandler {
         try {
           await invite(tx, deps, one);
         } catch (error) {
-          // Suppressed since it was added, or the sender lost: it stays pending, and can be asked again.
+          // Suppressed since, or the sender is no longer verified. The membership stays pending, and can be resent.
           if (!(error instanceof ApiError)) throw error;
-          deps.log.warn("a confirmation mail was not sent", { listId: one.list.id, contactId: one.contact.id, code: error.code });
+          deps.log.warn("confirmation email not sent", { listId: one.list.id, contactId: one.contact.id, code: error.code });
         }
       }
     },
   });
 }
 
-// Members taken away in one transaction.
-const CHUNK = 500;
-
-/** Takes the members of a deleted list away, some at a time, and lets segments follow. */
+/** Deletes the members of a deleted list. */
 export function clearList(deps: Deps): JobHandler {
-  return async ({ payload }) => {
-    const seq = Number(payload.seq);
-    const { listMembers: t } = deps.db.read.t;
-    const rows = await deps.db.read.select({ seq: t.contactSeq }).from(t).where(eq(t.listSeq, seq)).orderBy(asc(t.contactSeq)).limit(CHUNK);
-    const seqs = rows.map((row) => row.seq);
-    return {
-      ...(seqs.length === CHUNK && { again: deps.clock.now() }),
-      commit: async (tx) => {
-        if (seqs.length > 0) await tx.delete(t).where(and(eq(t.listSeq, seq), inArray(t.contactSeq, seqs)));
-        if (seqs.length < CHUNK) await deleteCounters(tx, String(payload.listId));
-        await deps.audience.contactsChanged(tx, deps, String(payload.workspaceId), seqs);
-      },
-    };
-  };
+  return clearMembers(deps, pickListTables, (tx, workspaceId, contactSeqs) =>
+    deps.audience.contactsChanged(tx, deps, workspaceId, contactSeqs),
+  );
 }

@@ -1,19 +1,20 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull } from "drizzle-orm";
-import { getCounters, incrementCounters } from "../counters/counters.ts";
+import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { removeContactFromGroups } from "../memberships/memberships.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 
 export type ListRow = Tables["lists"]["$inferSelect"];
 
-/** Takes the members of a deleted list away; `jobs.ts` does it. */
+/** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";
 
 type Counts = ReadonlyMap<string, number> | undefined;
@@ -30,10 +31,10 @@ export async function findList(q: Tx | Reader, workspaceId: string, id: string):
 }
 
 export async function getList(q: Tx | Reader, workspaceId: string, id: string): Promise<List> {
-  return shown(q, await findList(q, workspaceId, id));
+  return showWithCounts(q, await findList(q, workspaceId, id));
 }
 
-/** The numbers of all lists of a workspace, by their ids. */
+/** The `seq`s of all lists of a workspace, by their ids. */
 export async function loadListSeqs(q: Tx | Reader, workspaceId: string): Promise<Map<string, number>> {
   const { lists: t } = q.t;
   const rows = await q
@@ -43,7 +44,7 @@ export async function loadListSeqs(q: Tx | Reader, workspaceId: string): Promise
   return new Map(rows.map(({ id, seq }) => [id, seq]));
 }
 
-interface Settings {
+interface ListSettings {
   name?: string | undefined;
   description?: string | null | undefined;
   doubleOptIn?: boolean | undefined;
@@ -52,7 +53,7 @@ interface Settings {
 }
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
-export async function createList(tx: Tx, deps: Deps, workspaceId: string, input: Settings & { name: string }): Promise<List> {
+export async function createList(tx: Tx, deps: Deps, workspaceId: string, input: ListSettings & { name: string }): Promise<List> {
   const now = deps.clock.now();
   const [seq = 0] = await tx.nextNumbers(tx.t.lists, 1);
   const row: ListRow = {
@@ -68,34 +69,34 @@ export async function createList(tx: Tx, deps: Deps, workspaceId: string, input:
     updatedAt: now,
     deletedAt: null,
   };
-  await checkSender(tx, deps, row);
+  await assertSender(tx, deps, row);
   await tx.insert(tx.t.lists).values(row);
   return showList(row, undefined);
 }
 
-/** Changes what was sent of a list. Throws ApiError not_found, validation_error or sender_not_verified. */
-export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: string, input: Settings): Promise<List> {
+/** Changes the fields that were sent. Throws ApiError not_found, validation_error or sender_not_verified. */
+export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
   const before = await findList(tx, workspaceId, id);
-  const sent = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
-  const row: ListRow = { ...before, ...sent, updatedAt: deps.clock.now() };
-  if (input.doubleOptIn !== undefined || input.confirmationFrom !== undefined) await checkSender(tx, deps, row);
+  const changes = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
+  const row: ListRow = { ...before, ...changes, updatedAt: deps.clock.now() };
+  if (input.doubleOptIn !== undefined || input.confirmationFrom !== undefined) await assertSender(tx, deps, row);
   await tx
     .update(tx.t.lists)
-    .set({ ...sent, updatedAt: row.updatedAt })
+    .set({ ...changes, updatedAt: row.updatedAt })
     .where(eq(tx.t.lists.seq, row.seq));
-  return shown(tx, row);
+  return showWithCounts(tx, row);
 }
 
-/** Deletes a list: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
+/** Deletes a list at once; a job deletes its members. Throws ApiError not_found. */
 export async function deleteList(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> {
   const row = await findList(tx, workspaceId, id);
-  const list = await shown(tx, row);
+  const list = await showWithCounts(tx, row);
   await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
-  await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, listId: id, seq: row.seq } });
+  await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });
   return list;
 }
 
-/** A page of lists with the numbers of their members, newest first. */
+/** A page of lists with their member counts, newest first. */
 export async function listLists(
   read: Reader,
   workspaceId: string,
@@ -115,7 +116,7 @@ export async function listLists(
   return { ...page, data: page.data.map((row) => showList(row, counts.get(row.id))) };
 }
 
-/** The lists a contact is a member of. */
+/** The lists a contact is a member of; pending memberships do not count. */
 export async function listListsOfContact(q: Tx | Reader, contactSeq: number): Promise<ContactMembership[]> {
   const { lists: t, listMembers: m } = q.t;
   return q
@@ -126,17 +127,14 @@ export async function listListsOfContact(q: Tx | Reader, contactSeq: number): Pr
     .orderBy(desc(t.id));
 }
 
-/** Takes a contact that is deleted off its lists. */
-export async function removeFromLists(tx: Tx, contactSeq: number): Promise<void> {
-  const { lists: t, listMembers: m } = tx.t;
-  const rows = await tx
-    .select({ id: t.id, status: m.status })
-    .from(m)
-    .innerJoin(t, eq(t.seq, m.listSeq))
-    .where(eq(m.contactSeq, contactSeq));
-  if (rows.length === 0) return;
-  await tx.delete(m).where(eq(m.contactSeq, contactSeq));
-  for (const { id, status } of rows) await incrementCounters(tx, id, [{ kind: status, seq: contactSeq, by: -1 }]);
+/** Removes a deleted contact from all lists. */
+export function removeFromLists(tx: Tx, { seq }: { seq: number }): Promise<void> {
+  return removeContactFromGroups(tx, seq, pickListTables);
+}
+
+/** The tables that make a list a group of contacts. */
+export function pickListTables({ lists, listMembers }: Tables) {
+  return { groups: lists, members: listMembers, groupSeq: listMembers.listSeq };
 }
 
 function showList(row: ListRow, counts: Counts): List {
@@ -154,18 +152,18 @@ function showList(row: ListRow, counts: Counts): List {
   };
 }
 
-async function shown(q: Tx | Reader, row: ListRow): Promise<List> {
+async function showWithCounts(q: Tx | Reader, row: ListRow): Promise<List> {
   return showList(row, (await getCounters(q, [row.id])).get(row.id));
 }
 
-/** Double opt-in needs somebody the mail comes from. Throws ApiError validation_error or sender_not_verified. */
-async function checkSender(tx: Tx, deps: Deps, row: ListRow): Promise<void> {
+/** Double opt-in needs a verified sender. Throws ApiError validation_error or sender_not_verified. */
+async function assertSender(tx: Tx, deps: Deps, row: ListRow): Promise<void> {
   if (row.confirmationFrom !== null)
     await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
   else if (row.doubleOptIn)
     throw invalid(
       "confirmationFrom",
       "required",
-      "confirmationFrom is required for double opt-in: the verified sender of the confirmation mail.",
+      "confirmationFrom is required for double opt-in: the verified sender of the confirmation email.",
     );
 }

@@ -1,6 +1,6 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import { type ContactRow, showContact } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -10,15 +10,16 @@ import { type ContactEvent, recordOfContacts } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { fold } from "../lib/fold.ts";
+import { readMembers } from "../memberships/memberships.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { findList, type ListRow } from "./lists.ts";
+import { findList, type ListRow, pickListTables } from "./lists.ts";
 
 export type MemberRow = Tables["listMembers"]["$inferSelect"];
 
-/** Sends confirmation mails; `jobs.ts` does it. */
-export const INVITE_JOB = "lists.invite";
+/** Job kind: sends confirmation emails. */
+export const CONFIRMATION_JOB = "lists.send-confirmations";
 
 const DAY = 86_400_000;
 
@@ -32,12 +33,12 @@ export function showMember(contact: ContactRow, row: MemberRow): ListMember {
   };
 }
 
-/** Until when a link that is sent now works, ms. */
+/** When a confirmation link sent now expires (ms). */
 export function computeExpiry(now: number): number {
   return now + LIST_LIMITS.confirmDays * DAY;
 }
 
-/** Tells of contacts that joined or left, and lets segments follow. */
+/** Records contacts that joined or left a list, and updates segments. */
 export async function announceMembers(
   tx: Tx,
   deps: Deps,
@@ -61,20 +62,29 @@ export async function announceMembers(
 
 type Failure = ListAddition["failed"][number];
 
-// Confirmation mails that are made in one transaction.
-const INVITES = 50;
+// Confirmation emails written in one transaction.
+const CONFIRMATIONS = 50;
 
 /**
- * Adds contacts to a list; with double opt-in they are pending until they confirm. Those that do not exist, or may get no
- * mail that asks them, are reported. Throws ApiError not_found or sender_not_verified.
+ * Adds contacts, named by ids or addresses, to a list. Contacts that do not exist, or are suppressed and cannot be asked to
+ * confirm, are reported in `failed`. Throws ApiError not_found or sender_not_verified.
+ *
+ * | membership                | without double opt-in | with double opt-in                 |
+ * | ------------------------- | --------------------- | ---------------------------------- |
+ * | none                      | MEMBER                | PENDING, confirmation email        |
+ * | PENDING, link works       | MEMBER                | unchanged                          |
+ * | PENDING, link has expired | MEMBER                | PENDING, another confirmation email |
+ * | MEMBER                    | unchanged             | unchanged                          |
+ *
+ * The confirmation page turns PENDING into MEMBER; removing a contact ends any membership.
  */
 export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListAddition> {
   const list = await findList(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
-  const contacts = await resolve(tx, workspaceId, refs);
+  const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
-  const members = await membersOf(tx, list, [...unique.keys()]);
+  const members = await loadMembers(tx, list, [...unique.keys()]);
   const suppressed =
     list.doubleOptIn && unique.size > 0
       ? await findSuppressed(
@@ -89,11 +99,11 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
   const rows: MemberRow[] = [];
   const changes: CounterChange[] = [];
   const joined: ContactRow[] = [];
-  const invited: number[] = [];
+  const pending: number[] = [];
   refs.forEach((ref, index) => {
     const contact = contacts[index];
     if (!contact) {
-      outcome.failed.push(failure(index, ref, "not_found", "There is no such contact in this workspace."));
+      outcome.failed.push(toFailure(index, ref, "not_found", "Contact not found."));
       return;
     }
     const { seq } = contact;
@@ -104,7 +114,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
     }
     if (suppressed.has(contact.emailKey)) {
       outcome.failed.push(
-        failure(index, ref, "recipient_suppressed", "This address is on the suppression list: it cannot be asked to confirm."),
+        toFailure(index, ref, "recipient_suppressed", "This address is on the suppression list, so it cannot be asked to confirm."),
       );
       return;
     }
@@ -128,19 +138,19 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
       joined.push(contact);
       outcome.added += 1;
     } else {
-      invited.push(seq);
+      pending.push(seq);
       outcome.pending += 1;
     }
   });
-  await putMembers(tx, list, rows);
+  await replaceMembers(tx, list, rows);
   await incrementCounters(tx, list.id, changes);
   await announceMembers(tx, deps, list, "list.joined", joined);
-  for (let i = 0; i < invited.length; i += INVITES)
-    await deps.queue.enqueue(tx, { kind: INVITE_JOB, payload: { workspaceId, listId, seqs: invited.slice(i, i + INVITES) } });
+  for (let i = 0; i < pending.length; i += CONFIRMATIONS)
+    await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs: pending.slice(i, i + CONFIRMATIONS) } });
   return outcome;
 }
 
-/** Takes contacts off a list. Throws ApiError not_found for the list. */
+/** Removes contacts from a list. Throws ApiError not_found for the list. */
 export async function removeMembers(
   tx: Tx,
   deps: Deps,
@@ -149,14 +159,14 @@ export async function removeMembers(
   refs: readonly string[],
 ): Promise<ListRemoval> {
   const list = await findList(tx, workspaceId, listId);
-  const contacts = await resolve(tx, workspaceId, refs);
+  const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
-  const gone = await takeOff(tx, deps, list, [...unique.values()]);
+  const removed = await deleteMembers(tx, deps, list, [...unique.values()]);
   const failed = refs.flatMap((ref, index) => {
     const contact = contacts[index];
-    return contact && gone.has(contact.seq) ? [] : [failure(index, ref, "not_found", "This contact is not on the list.")];
+    return contact && removed.has(contact.seq) ? [] : [toFailure(index, ref, "not_found", "This contact is not on the list.")];
   });
-  return { removed: gone.size, failed };
+  return { removed: removed.size, failed };
 }
 
 /** One member, by the contact's id or address. Throws ApiError not_found. */
@@ -167,8 +177,8 @@ export async function findMember(
   ref: string,
 ): Promise<{ list: ListRow; contact: ContactRow; member: MemberRow }> {
   const list = await findList(q, workspaceId, listId);
-  const [contact] = await resolve(q, workspaceId, [ref]);
-  const member = contact ? (await membersOf(q, list, [contact.seq])).get(contact.seq) : undefined;
+  const [contact] = await resolveContacts(q, workspaceId, [ref]);
+  const member = contact ? (await loadMembers(q, list, [contact.seq])).get(contact.seq) : undefined;
   if (!contact || !member)
     throw new ApiError("not_found", `${JSON.stringify(ref.slice(0, 100))} is not on this list.`, {
       hint: "See: mailsvc lists contacts <list>",
@@ -176,56 +186,64 @@ export async function findMember(
   return { list, contact, member };
 }
 
-/** Takes one contact off a list. Throws ApiError not_found. */
+/** Removes one contact from a list. Throws ApiError not_found. */
 export async function removeMember(tx: Tx, deps: Deps, workspaceId: string, listId: string, ref: string): Promise<ListMember> {
   const { list, contact, member } = await findMember(tx, workspaceId, listId, ref);
-  await takeOff(tx, deps, list, [contact]);
+  await deleteMembers(tx, deps, list, [contact]);
   return showMember(contact, member);
 }
 
-export interface MemberFilter extends PageInput {
+export interface MemberQuery extends PageInput {
   status?: ListMemberStatus | undefined;
   search?: string | undefined;
 }
 
 /** A page of the members of a list, newest contacts first. Throws ApiError not_found. */
-export async function listMembers(read: Reader, workspaceId: string, listId: string, input: MemberFilter): Promise<Page<ListMember>> {
+export async function listMembers(read: Reader, workspaceId: string, listId: string, input: MemberQuery): Promise<Page<ListMember>> {
   const list = await findList(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
-  const part = input.search === undefined ? "" : fold(input.search.trim());
-  const searched = part === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(part));
-  const where = and(eq(m.listSeq, list.seq), input.status && eq(m.status, input.status));
+  const text = input.search === undefined ? "" : fold(input.search.trim());
+  const matching = text === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(text));
+  const where = and(input.status && eq(m.status, input.status), matching);
   const count = async (): Promise<Total | number> => {
-    if (!searched) {
+    if (!matching) {
       const counts = (await getCounters(read, [list.id])).get(list.id);
       return [...(counts ?? [])].reduce((sum, [kind, n]) => (input.status === undefined || kind === input.status ? sum + n : sum), 0);
     }
-    return countQuery(read, read.select(ONE).from(m).innerJoin(c, eq(c.seq, m.contactSeq)).where(and(where, searched)));
+    return countQuery(
+      read,
+      read
+        .select(ONE)
+        .from(m)
+        .innerJoin(c, eq(c.seq, m.contactSeq))
+        .where(and(eq(m.listSeq, list.seq), where)),
+    );
   };
   return paginateBySeq(
     input,
-    async ({ below, limit, offset }) => {
-      const rows = await read
-        .select({ contact: c, member: m })
-        .from(m)
-        .innerJoin(c, eq(c.seq, m.contactSeq))
-        .where(and(where, lt(m.contactSeq, below), searched))
-        .orderBy(desc(m.contactSeq))
-        .limit(limit)
-        .offset(offset);
-      return rows.map((row) => ({ ...row, seq: row.member.contactSeq }));
+    async (slice) => {
+      const contacts = await readMembers(read, pickListTables(read.t), list.seq, slice, where);
+      const members = await loadMembers(
+        read,
+        list,
+        contacts.map(({ seq }) => seq),
+      );
+      return contacts.flatMap((contact) => {
+        const member = members.get(contact.seq);
+        return member ? [{ contact, member, seq: contact.seq }] : [];
+      });
     },
     count,
     ({ contact, member }) => showMember(contact, member),
   );
 }
 
-/** The contacts that ids and addresses name, each in its place; null where there is none. A thousand at most. */
-async function resolve(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
+/** The contacts of ids and addresses, in the same order; null where there is none. A thousand at most. */
+async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
   const { contacts: t } = q.t;
   const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
   const found = new Map<string, ContactRow>();
-  const take = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
+  const lookUp = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
     if (values.length === 0) return;
     const rows = await q
       .select()
@@ -233,12 +251,12 @@ async function resolve(q: Tx | Reader, workspaceId: string, refs: readonly strin
       .where(and(eq(t.workspaceId, workspaceId), inArray(column, values)));
     for (const row of rows) found.set(column === t.id ? row.id : row.emailKey, row);
   };
-  await take(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
-  await take(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
+  await lookUp(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
+  await lookUp(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
-async function membersOf(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
+async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
   if (seqs.length === 0) return new Map();
   const { listMembers: t } = q.t;
   const rows = await q
@@ -248,7 +266,7 @@ async function membersOf(q: Tx | Reader, list: ListRow, seqs: readonly number[])
   return new Map(rows.map((row) => [row.contactSeq, row]));
 }
 
-function failure(index: number, contact: string, code: string, message: string): Failure {
+function toFailure(index: number, contact: string, code: string, message: string): Failure {
   return {
     index,
     contact: contact.slice(0, 254),
@@ -257,8 +275,8 @@ function failure(index: number, contact: string, code: string, message: string):
   };
 }
 
-/** Writes members over what is known of the same contacts. */
-async function putMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[]): Promise<void> {
+/** Writes members, in place of those of the same contacts. */
+async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { listMembers: t } = tx.t;
   await tx.delete(t).where(
@@ -273,7 +291,7 @@ async function putMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[]): Pr
   await tx.insertAll(t, rows);
 }
 
-async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
+async function deleteMembers(tx: Tx, deps: Deps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
   if (contacts.length === 0) return new Map();
   const { listMembers: t } = tx.t;
   const rows = await tx
@@ -288,7 +306,7 @@ async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly Con
       ),
     )
     .returning();
-  const gone = new Map(rows.map((row) => [row.contactSeq, row]));
+  const removed = new Map(rows.map((row) => [row.contactSeq, row]));
   await incrementCounters(
     tx,
     list.id,
@@ -299,7 +317,7 @@ async function takeOff(tx: Tx, deps: Deps, list: ListRow, contacts: readonly Con
     deps,
     list,
     "list.left",
-    contacts.filter((c) => gone.get(c.seq)?.status === "MEMBER"),
+    contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER"),
   );
-  return gone;
+  return removed;
 }

@@ -1,5 +1,4 @@
 import {
-  addressKey,
   type ContactStatus,
   customName,
   durationMs,
@@ -11,15 +10,16 @@ import {
 import { and, eq, exists, gt, gte, inArray, lt, lte, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { listAddressForms } from "../lib/address-forms.ts";
 import { formatDateText, POSITIVE } from "./evaluate.ts";
 
-/** What a rule is compiled for. */
+/** What a rule is compiled against. */
 export interface RuleContext {
   q: Tx | Reader;
   workspaceId: string;
-  /** ms; what `withinLast` counts from. */
+  /** The instant (ms) that `withinLast` counts from. */
   now: number;
-  /** The numbers of all lists of the workspace, by their ids. */
+  /** The `seq`s of all lists of the workspace, by their ids. */
   listSeqs: ReadonlyMap<string, number>;
 }
 
@@ -30,63 +30,61 @@ type Value = SegmentCondition["value"];
 const COMPARE = { gt, gte, lt, lte } as const;
 
 /**
- * A rule as a condition on the rows of `contacts`: true where it is fulfilled, false or null elsewhere. All values
- * are bound. `evaluate.ts` says the same of one contact.
+ * A rule as an SQL condition on `contacts`: true for contacts that match, false or null for others. All values are bound.
+ * `matches` in `evaluate.ts` decides the same for one contact.
  */
 export function compileRule(context: RuleContext, rule: SegmentRule): SQL {
   if ("all" in rule) return and(...rule.all.map((r) => compileRule(context, r))) as SQL;
   if ("any" in rule) return or(...rule.any.map((r) => compileRule(context, r))) as SQL;
   if ("not" in rule) return context.q.sqlDialect.notTrue(compileRule(context, rule.not));
-  return ofCondition(context, rule);
+  return compileCondition(context, rule);
 }
 
-function list(value: Value): (string | number)[] {
-  return value as (string | number)[];
+// Every condition is true, false or null, and null if the contact lacks what it compares. `and` and `or` of such conditions are
+// true exactly where they should be; only negation maps null to true (`notTrue`).
+
+function toArray(value: Value): (string | number)[] {
+  return [value].flat() as (string | number)[];
 }
 
-// Every condition is written so that it is true, false or null, and null where the contact lacks what it asks for. Of
-// such conditions `and` and `or` are true exactly where they should be; only turning one round must make false of null.
-
-function ofText(
-  { q: { sqlDialect: words } }: RuleContext,
+/** `listForms` returns the SQL forms of a value, any of which may match. */
+function compileComparison(
+  { q: { sqlDialect } }: RuleContext,
   have: SQLWrapper,
   operator: RuleOperator,
   value: Value,
-  form: (text: string) => SQLWrapper,
+  listForms: (text: string) => SQLWrapper[],
 ): SQL {
+  if (operator === "exists") return sql`${have} is not null`;
+  const forms = toArray(value).flatMap((v) => listForms(String(v)));
+  const anyOf = (compare: (form: SQLWrapper) => SQL): SQL => or(...forms.map(compare)) as SQL;
   switch (operator) {
-    case "equals":
-      return sql`${have} = ${form(String(value))}`;
     case "contains":
-      return words.holds(have, form(String(value)));
+      return anyOf((form) => sqlDialect.holds(have, form));
     case "startsWith":
-      return words.starts(have, form(String(value)));
+      return anyOf((form) => sqlDialect.starts(have, form));
     case "endsWith":
-      return words.ends(have, form(String(value)));
-    case "in":
-      return sql`${have} in (${sql.join(
-        list(value).map((v) => form(String(v))),
-        sql`, `,
-      )})`;
+      return anyOf((form) => sqlDialect.ends(have, form));
     default:
-      return sql`${have} is not null`;
+      return sql`${have} in (${sql.join(forms, sql`, `)})`;
   }
 }
 
-function ofFolded(context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
-  return operator === "exists"
-    ? sql`${text} is not null`
-    : ofText(context, context.q.sqlDialect.fold(text), operator, value, (v) => context.q.sqlDialect.fold(context.q.sqlDialect.text(v)));
+function compileText(context: RuleContext, text: SQLWrapper, operator: RuleOperator, value: Value): SQL {
+  if (operator === "exists") return sql`${text} is not null`;
+  const { sqlDialect } = context.q;
+  return compileComparison(context, sqlDialect.fold(text), operator, value, (v) => [sqlDialect.fold(sqlDialect.text(v))]);
 }
 
 /** Addresses are stored in the form they are compared in, and an index has them. */
-function ofEmail(context: RuleContext, operator: RuleOperator, value: Value): SQL {
-  const { emailKey } = context.q.t.contacts;
-  if (operator === "startsWith") return context.q.sqlDialect.startsKey(emailKey, addressKey(String(value)));
-  return ofText(context, emailKey, operator, value, (v) => context.q.sqlDialect.text(addressKey(v)));
+function compileEmail(context: RuleContext, operator: RuleOperator, value: Value): SQL {
+  const { sqlDialect, t } = context.q;
+  const { emailKey } = t.contacts;
+  if (operator === "startsWith") return or(...listAddressForms(String(value)).map((form) => sqlDialect.startsKey(emailKey, form))) as SQL;
+  return compileComparison(context, emailKey, operator, value, (v) => listAddressForms(v).map((form) => sqlDialect.text(form)));
 }
 
-function ofInstant(
+function compileInstant(
   { now }: RuleContext,
   column: SQLWrapper,
   operator: RuleOperator,
@@ -107,49 +105,48 @@ function ofInstant(
   }
 }
 
-function ofCustom(context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL {
-  const { sqlDialect: words, t } = context.q;
+function compileCustomField(context: RuleContext, name: string, operator: RuleOperator, value: Value): SQL {
+  const { sqlDialect, t } = context.q;
   const fields = t.contacts.customFields;
   switch (operator) {
     case "exists":
-      return words.jsonHas(fields, name);
+      return sqlDialect.jsonHas(fields, name);
     case "gt":
     case "gte":
     case "lt":
     case "lte":
-      return COMPARE[operator](words.jsonNumber(fields, name), value);
+      return COMPARE[operator](sqlDialect.jsonNumber(fields, name), value);
     case "before":
     case "after":
     case "withinLast":
     case "withinNext":
-      return ofInstant(context, words.dateText(words.jsonText(fields, name)), operator, value, formatDateText);
+      return compileInstant(context, sqlDialect.dateText(sqlDialect.jsonText(fields, name)), operator, value, formatDateText);
     case "equals":
       if (typeof value === "boolean")
-        return value ? sql`(${words.jsonFlag(fields, name)}) is true` : sql`(${words.jsonFlag(fields, name)}) is false`;
+        return value ? sql`(${sqlDialect.jsonFlag(fields, name)}) is true` : sql`(${sqlDialect.jsonFlag(fields, name)}) is false`;
       return typeof value === "number"
-        ? eq(words.jsonNumber(fields, name), value)
-        : ofFolded(context, words.jsonText(fields, name), operator, value);
+        ? eq(sqlDialect.jsonNumber(fields, name), value)
+        : compileText(context, sqlDialect.jsonText(fields, name), operator, value);
     case "in": {
-      const texts = list(value).filter((v) => typeof v === "string");
-      const numbers = list(value).filter((v) => typeof v === "number");
+      const texts = toArray(value).filter((v) => typeof v === "string");
+      const numbers = toArray(value).filter((v) => typeof v === "number");
       return or(
-        texts.length > 0 ? ofFolded(context, words.jsonText(fields, name), "in", texts) : undefined,
-        numbers.length > 0 ? inArray(words.jsonNumber(fields, name), numbers) : undefined,
+        texts.length > 0 ? compileText(context, sqlDialect.jsonText(fields, name), "in", texts) : undefined,
+        numbers.length > 0 ? inArray(sqlDialect.jsonNumber(fields, name), numbers) : undefined,
       ) as SQL;
     }
     default:
-      return ofFolded(context, words.jsonText(fields, name), operator, value);
+      return compileText(context, sqlDialect.jsonText(fields, name), operator, value);
   }
 }
 
-function ofTags({ q, workspaceId }: RuleContext, operator: RuleOperator, value: Value): SQL {
+function compileTags({ q, workspaceId }: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { contactTags: t, contacts } = q.t;
-  // The index of tags leads with the tag; whether there is any at all stands in the contact.
+  // The tag index starts with the tag, so whether a contact has any is read from the contact itself.
   if (operator === "exists") return sql`cast(${contacts.tags} as text) <> '[]'`;
-  const keys = operator === "in" ? list(value) : [String(value)];
   const wanted = inArray(
     t.tagKey,
-    keys.map((v) => tagKey(String(v))),
+    toArray(value).map((v) => tagKey(String(v))),
   );
   return exists(
     q
@@ -159,10 +156,9 @@ function ofTags({ q, workspaceId }: RuleContext, operator: RuleOperator, value: 
   );
 }
 
-function ofLists({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Value): SQL {
+function compileLists({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Value): SQL {
   const { listMembers: t, contacts } = q.t;
-  const ids = operator === "in" ? list(value) : [String(value)];
-  const seqs = operator === "exists" ? [...listSeqs.values()] : ids.flatMap((id) => listSeqs.get(String(id)) ?? []);
+  const seqs = operator === "exists" ? [...listSeqs.values()] : toArray(value).flatMap((id) => listSeqs.get(String(id)) ?? []);
   if (seqs.length === 0) return sql`1 = 0`;
   return exists(
     q
@@ -172,7 +168,7 @@ function ofLists({ q, listSeqs }: RuleContext, operator: RuleOperator, value: Va
   );
 }
 
-function ofEngagement(context: RuleContext, field: EngagementField, operator: RuleOperator, value: Value): SQL {
+function compileEngagement(context: RuleContext, field: EngagementField, operator: RuleOperator, value: Value): SQL {
   const { q } = context;
   const { engagement: t, contacts } = q.t;
   return exists(
@@ -182,37 +178,37 @@ function ofEngagement(context: RuleContext, field: EngagementField, operator: Ru
       .where(
         and(
           eq(t.contactSeq, contacts.seq),
-          ofInstant(context, t[field], operator, value, (ms) => ms),
+          compileInstant(context, t[field], operator, value, (ms) => ms),
         ),
       ),
   );
 }
 
-function ofCondition(context: RuleContext, { field, operator, value }: SegmentCondition): SQL {
+function compileCondition(context: RuleContext, { field, operator, value }: SegmentCondition): SQL {
   const { q } = context;
   const { contacts } = q.t;
   const positive = POSITIVE[operator];
-  if (positive) return q.sqlDialect.notTrue(ofCondition(context, { field, operator: positive, value }));
-  if (operator === "exists" && value === false) return q.sqlDialect.notTrue(ofCondition(context, { field, operator }));
+  if (positive) return q.sqlDialect.notTrue(compileCondition(context, { field, operator: positive, value }));
+  if (operator === "exists" && value === false) return q.sqlDialect.notTrue(compileCondition(context, { field, operator }));
   const custom = customName(field);
-  if (custom !== null) return ofCustom(context, custom, operator, value);
+  if (custom !== null) return compileCustomField(context, custom, operator, value);
   switch (field) {
     case "email":
-      return ofEmail(context, operator, value);
+      return compileEmail(context, operator, value);
     case "firstName":
     case "lastName":
     case "phone":
-      return ofFolded(context, contacts[field], operator, value);
+      return compileText(context, contacts[field], operator, value);
     case "status":
-      return inArray(contacts.status, [value].flat() as ContactStatus[]);
+      return inArray(contacts.status, toArray(value) as ContactStatus[]);
     case "createdAt":
     case "updatedAt":
-      return ofInstant(context, contacts[field], operator, value, (ms) => ms);
+      return compileInstant(context, contacts[field], operator, value, (ms) => ms);
     case "tags":
-      return ofTags(context, operator, value);
+      return compileTags(context, operator, value);
     case "lists":
-      return ofLists(context, operator, value);
+      return compileLists(context, operator, value);
     default:
-      return ofEngagement(context, field as EngagementField, operator, value);
+      return compileEngagement(context, field as EngagementField, operator, value);
   }
 }

@@ -3,13 +3,13 @@ import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { ContactView } from "./evaluate.ts";
 
-/** A contact, and what rules may ask of it. */
+/** A contact with its view for rules. */
 export interface LoadedContact {
   contact: ContactRow;
-  facts: ContactView;
+  view: ContactView;
 }
 
-/** What is known of contacts, by their numbers; a thousand at most. Those of another workspace are left out. */
+/** Loads contacts with what rules can ask about them, by `seq`; a thousand at most. Contacts of other workspaces are skipped. */
 export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, LoadedContact>> {
   if (seqs.length === 0) return new Map();
   const { contacts: c, engagement: e, listMembers: m, lists: l } = q.t;
@@ -30,7 +30,7 @@ export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs
       contact.seq,
       {
         contact,
-        facts: {
+        view: {
           email: contact.emailKey,
           firstName: contact.firstName,
           lastName: contact.lastName,

@@ -1,7 +1,8 @@
 import {
-  addressKey,
   customName,
+  DATE_PATTERN,
   durationMs,
+  HOUR_PATTERN,
   instantMs,
   kindOfField,
   type RuleOperator,
@@ -9,11 +10,12 @@ import {
   type SegmentRule,
 } from "@mailsvc/sdk/contract";
 import { tagKey } from "../contacts/contacts.ts";
+import { listAddressForms } from "../lib/address-forms.ts";
 import { fold } from "../lib/fold.ts";
 
-/** What rules may ask of a contact. Instants are milliseconds since 1970. */
+/** What rules can ask about a contact. Instants in ms. */
 export interface ContactView {
-  /** In the form addresses are compared in. */
+  /** As `addressKey` returns it. */
   email: string;
   firstName: string | null;
   lastName: string | null;
@@ -25,29 +27,16 @@ export interface ContactView {
   lastDeliveredAt: number | null;
   lastOpenedAt: number | null;
   lastClickedAt: number | null;
-  /** In the form tags are compared in. */
+  /** As `tagKey` returns them. */
   tags: readonly string[];
-  /** Ids of the lists it is a confirmed member of. */
+  /** Ids of the lists it is a member of; pending memberships do not count. */
   lists: readonly string[];
   customFields: Readonly<Record<string, unknown>>;
 }
 
-// A date, or an instant in UTC, as custom fields hold them; in this form their order as texts is their order in time.
-const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3})?Z)?$/;
-
-/** A custom date in one form, so that comparing texts compares times; null for what is no date. */
-export function toDateText(text: string): string | null {
-  return !DATE.test(text) ? null : text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
-}
-
-/** The same form of an instant. */
-export function formatDateText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 type Value = SegmentCondition["value"];
 
-/** The positive form of a negative operator: `notX` holds exactly where `X` does not. */
+/** The operator that a negative one negates: `notX` is true exactly where `X` is not. */
 export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
   notEquals: "equals",
   notContains: "contains",
@@ -56,17 +45,17 @@ export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
 };
 
 /**
- * Whether a contact fulfils a rule at an instant. `compile.ts` says the same in SQL, for many contacts at once; a
- * property test holds the two together.
+ * Whether a contact matches a rule at an instant (ms). `compile.ts` does the same in SQL, for many contacts at once; a property
+ * test keeps the two equal.
  */
-export function matches(facts: ContactView, rule: SegmentRule, now: number): boolean {
-  if ("all" in rule) return rule.all.every((r) => matches(facts, r, now));
-  if ("any" in rule) return rule.any.some((r) => matches(facts, r, now));
-  if ("not" in rule) return !matches(facts, rule.not, now);
-  return ofCondition(facts, rule, now);
+export function matches(contact: ContactView, rule: SegmentRule, now: number): boolean {
+  if ("all" in rule) return rule.all.every((r) => matches(contact, r, now));
+  if ("any" in rule) return rule.any.some((r) => matches(contact, r, now));
+  if ("not" in rule) return !matches(contact, rule.not, now);
+  return matchesCondition(contact, rule, now);
 }
 
-/** Every condition of a tree. */
+/** All conditions of a rule tree. */
 export function listConditions(rule: SegmentRule): SegmentCondition[] {
   if ("all" in rule) return rule.all.flatMap(listConditions);
   if ("any" in rule) return rule.any.flatMap(listConditions);
@@ -75,36 +64,49 @@ export function listConditions(rule: SegmentRule): SegmentCondition[] {
 
 const RELATIVE: ReadonlySet<RuleOperator> = new Set<RuleOperator>(["withinLast", "notWithinLast", "withinNext"]);
 
-/** True for rules whose outcome changes by the passing of time alone. */
+/** True for rules whose result changes with time alone. */
 export function isTimed(rule: SegmentRule): boolean {
   return listConditions(rule).some((c) => RELATIVE.has(c.operator));
 }
 
-/** The lists a rule names. */
-export function listsIn(rule: SegmentRule): string[] {
-  return listConditions(rule).flatMap(({ field, value }) => (field === "lists" && value !== undefined ? [value].flat().map(String) : []));
+// The format of dates in custom fields. Other texts, 2026-02-30 among them, are not dates.
+const CALENDAR_DATE = new RegExp(`^${DATE_PATTERN}(?:T${HOUR_PATTERN}:[0-5][0-9](?:[.][0-9]{3})?Z)?$`);
+
+/**
+ * A date (midnight) or UTC instant of a custom field in one format, so that comparing the texts compares the times; null for
+ * other texts. `dateText` of the SQL dialect does the same.
+ */
+export function toDateText(text: string): string | null {
+  if (!CALENDAR_DATE.test(text)) return null;
+  return text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
 }
 
-function ofText(text: string | null, operator: RuleOperator, value: Value, form = fold): boolean {
+/** An instant (ms) in that format. */
+export function formatDateText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function matchesText(text: string | null, operator: RuleOperator, value: Value): boolean {
   if (text === null) return false;
-  const have = form(text);
+  return operator === "exists" || compareText(fold(text), operator, value, (v) => [fold(v)]);
+}
+
+/** `listForms` returns the forms of a value, any of which may match. */
+function compareText(have: string, operator: RuleOperator, value: Value, listForms: (value: string) => readonly string[]): boolean {
+  const forms = [value].flat().flatMap((v) => listForms(String(v)));
   switch (operator) {
-    case "equals":
-      return have === form(String(value));
     case "contains":
-      return have.includes(form(String(value)));
+      return forms.some((form) => have.includes(form));
     case "startsWith":
-      return have.startsWith(form(String(value)));
+      return forms.some((form) => have.startsWith(form));
     case "endsWith":
-      return have.endsWith(form(String(value)));
-    case "in":
-      return (value as string[]).some((v) => form(v) === have);
+      return forms.some((form) => have.endsWith(form));
     default:
-      return true;
+      return forms.includes(have);
   }
 }
 
-function compare<T extends number | string>(
+function compareTime<T extends number | string>(
   have: T,
   operator: RuleOperator,
   wanted: (value: Value) => T,
@@ -125,10 +127,10 @@ function compare<T extends number | string>(
   }
 }
 
-function ofInstant(at: number | null, operator: RuleOperator, value: Value, now: number): boolean {
+function matchesInstant(at: number | null, operator: RuleOperator, value: Value, now: number): boolean {
   return (
     at !== null &&
-    compare(
+    compareTime(
       at,
       operator,
       (v) => instantMs(String(v)),
@@ -138,23 +140,23 @@ function ofInstant(at: number | null, operator: RuleOperator, value: Value, now:
   );
 }
 
-function ofSet(set: readonly string[], operator: RuleOperator, value: Value): boolean {
+function matchesSet(set: readonly string[], operator: RuleOperator, value: Value): boolean {
   if (operator === "contains") return set.includes(String(value));
   if (operator === "in") return (value as string[]).some((v) => set.includes(v));
   return set.length > 0;
 }
 
-function tagKeysIn(value: Value): Value {
+function toTagKeys(value: Value): Value {
   return Array.isArray(value) ? value.map((v) => tagKey(String(v))) : tagKey(String(value));
 }
 
-function ofNumber(have: number, operator: RuleOperator, value: number): boolean {
+function compareNumber(have: number, operator: RuleOperator, value: number): boolean {
   if (operator === "gt") return have > value;
   if (operator === "gte") return have >= value;
   return operator === "lt" ? have < value : have <= value;
 }
 
-function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
+function matchesCustomField(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
   switch (operator) {
     case "exists":
       return have !== undefined && have !== null;
@@ -162,7 +164,7 @@ function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: numb
     case "gte":
     case "lt":
     case "lte":
-      return typeof have === "number" && ofNumber(have, operator, value as number);
+      return typeof have === "number" && compareNumber(have, operator, value as number);
     case "before":
     case "after":
     case "withinLast":
@@ -170,7 +172,7 @@ function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: numb
       const text = typeof have === "string" ? toDateText(have) : null;
       return (
         text !== null &&
-        compare(
+        compareTime(
           text,
           operator,
           (v) => formatDateText(instantMs(String(v))),
@@ -180,32 +182,32 @@ function ofCustom(have: unknown, operator: RuleOperator, value: Value, now: numb
       );
     }
     case "in":
-      return (value as (string | number)[]).some((v) => ofCustom(have, "equals", v, now));
+      return (value as (string | number)[]).some((v) => matchesCustomField(have, "equals", v, now));
     case "equals":
       return typeof value === "string" ? typeof have === "string" && fold(have) === fold(value) : have === value;
     default:
-      return typeof have === "string" && ofText(have, operator, value);
+      return typeof have === "string" && matchesText(have, operator, value);
   }
 }
 
-function ofCondition(facts: ContactView, { field, operator, value }: SegmentCondition, now: number): boolean {
+function matchesCondition(contact: ContactView, { field, operator, value }: SegmentCondition, now: number): boolean {
   const positive = POSITIVE[operator];
-  if (positive) return !ofCondition(facts, { field, operator: positive, value }, now);
-  if (operator === "exists" && value === false) return !ofCondition(facts, { field, operator }, now);
+  if (positive) return !matchesCondition(contact, { field, operator: positive, value }, now);
+  if (operator === "exists" && value === false) return !matchesCondition(contact, { field, operator }, now);
   const custom = customName(field);
   if (custom !== null)
-    return ofCustom(Object.hasOwn(facts.customFields, custom) ? facts.customFields[custom] : undefined, operator, value, now);
-  const have = facts[field as keyof ContactView];
+    return matchesCustomField(Object.hasOwn(contact.customFields, custom) ? contact.customFields[custom] : undefined, operator, value, now);
+  const have = contact[field as keyof ContactView];
   switch (field === "email" ? "email" : kindOfField(field)) {
     case "email":
-      return ofText(facts.email, operator, value, addressKey);
+      return operator === "exists" || compareText(contact.email, operator, value, listAddressForms);
     case "instant":
-      return ofInstant(have as number | null, operator, value, now);
+      return matchesInstant(have as number | null, operator, value, now);
     case "set":
-      return ofSet(have as readonly string[], operator, field === "tags" ? tagKeysIn(value) : value);
+      return matchesSet(have as readonly string[], operator, field === "tags" ? toTagKeys(value) : value);
     case "status":
       return operator === "in" ? (value as string[]).includes(String(have)) : have === value;
     default:
-      return ofText(have as string | null, operator, value);
+      return matchesText(have as string | null, operator, value);
   }
 }

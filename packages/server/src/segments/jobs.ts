@@ -1,86 +1,95 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or } from "drizzle-orm";
-import { deleteCounters } from "../counters/counters.ts";
+import { and, asc, eq, gt, isNotNull, isNull, lte, or } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
+import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compileRule } from "./compile.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
-import { buildRuleContext, numberAfter } from "./query.ts";
-import { SECOND_ROUND, WALK_JOB } from "./segments.ts";
+import { buildRuleContext, findSeqAfter } from "./query.ts";
+import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
 
-// Contacts looked at by one query: some ms of reading.
+// Contacts compared by one query: some ms.
 const WINDOW = 5000;
-// Contacts whose membership changes in one transaction.
+// Membership changes in one transaction.
 const CHUNK = 250;
-// Rules that depend on time count in days for the most part; an hour late is soon enough for who enters and leaves.
-// Reads do not wait for it.
-const EVERY = 3_600_000;
+// Rules that depend on time mostly count in days, so events of entering and leaving may be an hour late. Reads evaluate the rules
+// and are never late.
+const TIMED_INTERVAL_MS = 3_600_000;
 
-interface Walk {
+interface Rebuild {
   workspaceId: string;
   segmentId: string;
   version: number;
-  /** The number of the contact it has got to. */
+  /** The `seq` of the last contact compared. */
   after: number;
   round: number;
 }
 
 /**
- * Compares all contacts with the rules of a segment, in the order of their numbers and some at a time: where it has got to
- * stands in its job, so it goes on there after a crash. Those that may enter or leave are found by one query, outside any
- * transaction, and looked at again, each by itself, in the one that writes.
+ * Compares all contacts with the rules of a segment, in chunks ordered by `seq`. The job's payload holds the position, so that a
+ * rebuild continues after a crash. A query outside the transaction finds the contacts that may enter or leave, and the
+ * transaction evaluates each of them again.
+ *
+ * | state    | trigger                                | next     |
+ * | -------- | -------------------------------------- | -------- |
+ * | BUILDING | a chunk is done                        | BUILDING |
+ * | BUILDING | all contacts are done                  | READY    |
+ * | READY    | second round, one minute later         | READY    |
+ * | READY    | every hour, for rules that depend on time | READY |
+ * | any      | the rules change (a new version)       | BUILDING, by a new job; this one ends |
+ * | any      | the segment is deleted                 | this job ends |
  */
-export function walkSegment(deps: Deps): JobHandler {
+export function rebuildSegment(deps: Deps): JobHandler {
   return async ({ payload }) => {
-    const walk = payload as unknown as Walk;
+    const rebuild = payload as unknown as Rebuild;
     const { read } = deps.db;
-    const segment = await segmentOf(deps, walk);
+    const segment = await findVersion(deps, rebuild);
     if (!segment) return {};
     const { contacts: c, segmentMembers: m } = read.t;
     const context = await buildRuleContext(read, deps, segment.workspaceId);
-    const fits = compileRule(context, segment.rules);
-    const end = await numberAfter(read, segment.workspaceId, walk.after, WINDOW);
-    const differ = await read
+    const matching = compileRule(context, segment.rules);
+    const end = await findSeqAfter(read, segment.workspaceId, rebuild.after, WINDOW);
+    const changed = await read
       .select({ seq: c.seq })
       .from(c)
       .leftJoin(m, and(eq(m.segmentSeq, segment.seq), eq(m.contactSeq, c.seq)))
       .where(
         and(
           eq(c.workspaceId, segment.workspaceId),
-          gt(c.seq, walk.after),
+          gt(c.seq, rebuild.after),
           end === null ? undefined : lte(c.seq, end),
-          or(and(isNull(m.contactSeq), fits), and(isNotNull(m.contactSeq), read.sqlDialect.notTrue(fits))),
+          or(and(isNull(m.contactSeq), matching), and(isNotNull(m.contactSeq), read.sqlDialect.notTrue(matching))),
         ),
       )
       .orderBy(asc(c.seq))
       .limit(CHUNK);
-    const seqs = differ.map((row) => row.seq);
+    const seqs = changed.map((row) => row.seq);
     const after = seqs.length === CHUNK ? (seqs.at(-1) as number) : end;
     const cause = segment.state === "BUILDING" ? "rules" : "time";
     return {
       commit: async (tx) => {
         if (seqs.length > 0) {
-          // Read again: the rules may have changed meanwhile.
+          // Read again: the rules may have changed since.
           const [now] = await tx
             .select()
             .from(tx.t.segments)
-            .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, walk.version), isNull(tx.t.segments.deletedAt)));
+            .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, rebuild.version), isNull(tx.t.segments.deletedAt)));
           if (!now) return;
           await updateMembership(tx, deps, segment.workspaceId, [now], seqs, cause);
         }
         if (after !== null) {
-          await deps.queue.enqueue(tx, { kind: WALK_JOB, payload: { ...walk, after } });
+          await deps.queue.enqueue(tx, { kind: REBUILD_JOB, payload: { ...rebuild, after } });
           return;
         }
         if (segment.state === "BUILDING")
           await tx
             .update(tx.t.segments)
             .set({ state: "READY" })
-            .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, walk.version)));
-        const wait = walk.round === 1 ? SECOND_ROUND : segment.timed ? EVERY : null;
+            .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, rebuild.version)));
+        const wait = rebuild.round === 1 ? SECOND_ROUND_MS : segment.timed ? TIMED_INTERVAL_MS : null;
         if (wait !== null)
           await deps.queue.enqueue(tx, {
-            kind: WALK_JOB,
-            payload: { ...walk, after: 0, round: walk.round + 1 },
+            kind: REBUILD_JOB,
+            payload: { ...rebuild, after: 0, round: rebuild.round + 1 },
             runAt: deps.clock.now() + wait,
           });
       },
@@ -88,27 +97,12 @@ export function walkSegment(deps: Deps): JobHandler {
   };
 }
 
-// Members taken away in one transaction.
-const CLEARED = 1000;
-
-/** Takes the members of a deleted segment away, some at a time. */
+/** Deletes the members of a deleted segment. */
 export function clearSegment(deps: Deps): JobHandler {
-  return async ({ payload }) => {
-    const seq = Number(payload.seq);
-    const { segmentMembers: t } = deps.db.read.t;
-    const rows = await deps.db.read.select({ seq: t.contactSeq }).from(t).where(eq(t.segmentSeq, seq)).limit(CLEARED);
-    const seqs = rows.map((row) => row.seq);
-    return {
-      ...(seqs.length === CLEARED && { again: deps.clock.now() }),
-      commit: async (tx) => {
-        if (seqs.length > 0) await tx.delete(t).where(and(eq(t.segmentSeq, seq), inArray(t.contactSeq, seqs)));
-        if (seqs.length < CLEARED) await deleteCounters(tx, String(payload.segmentId));
-      },
-    };
-  };
+  return clearMembers(deps, pickSegmentTables, () => Promise.resolve());
 }
 
-async function segmentOf({ db }: Deps, { workspaceId, segmentId, version }: Walk): Promise<SegmentRow | null> {
+async function findVersion({ db }: Deps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
   const { segments: t } = db.read.t;
   const [row] = await db.read
     .select()

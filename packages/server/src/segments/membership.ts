@@ -9,27 +9,27 @@ import { matches } from "./evaluate.ts";
 
 export type SegmentRow = Tables["segments"]["$inferSelect"];
 
-/** Why contacts are compared with rules: they changed, the rules did, or time went by. Stands in the event. */
+/** Why contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
 export type Cause = "contact" | "rules" | "time";
 
 const ph = sql.placeholder;
 
-/** The segments of a workspace. */
+/** The segments of a workspace that are not deleted. */
 export function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
   return tx
-    .prepared("segments_of", (q, { segments: t }) =>
+    .prepared("list_active_segments", (q, { segments: t }) =>
       q
         .select()
         .from(t)
         .where(and(eq(t.workspaceId, ph("workspaceId")), isNull(t.deletedAt)))
-        .prepare("segments_of"),
+        .prepare("list_active_segments"),
     )
     .execute({ workspaceId });
 }
 
 /**
- * Brings the membership of some contacts up to date, and tells of those that entered and left: exactly once for each
- * change, since the row that says who is in changes in the same transaction. A thousand contacts at most.
+ * Updates the members of segments for some contacts, a thousand at most, and records `segment.entered` and `segment.left`.
+ * Each change is recorded exactly once, since the membership row changes in the same transaction.
  */
 export async function updateMembership(
   tx: Tx,
@@ -41,14 +41,14 @@ export async function updateMembership(
 ): Promise<void> {
   if (segments.length === 0 || seqs.length === 0) return;
   const { segmentMembers: m, contacts: c } = tx.t;
-  // Rules look at rows of several tables. Two transactions that change different ones for one contact must not miss each
-  // other: both write the contact, so the later one runs again and sees what the earlier one did.
+  // Rules read several tables. Two transactions that change different tables for one contact would miss each other, so both write
+  // the contact: the later one collides, runs again, and sees what the earlier one did.
   await tx
     .update(c)
     .set({ workspaceId })
     .where(and(eq(c.workspaceId, workspaceId), inArray(c.seq, [...seqs])));
-  const known = await loadContactViews(tx, workspaceId, seqs);
-  const before = await tx
+  const loaded = await loadContactViews(tx, workspaceId, seqs);
+  const current = await tx
     .select({ segment: m.segmentSeq, contact: m.contactSeq })
     .from(m)
     .where(
@@ -60,28 +60,28 @@ export async function updateMembership(
         inArray(m.contactSeq, [...seqs]),
       ),
     );
-  const members = new Set(before.map(({ segment, contact }) => `${segment} ${contact}`));
-  const now = deps.clock.now();
+  const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
+  const at = deps.clock.now();
   const events: ContactEvent[] = [];
   for (const segment of segments) {
     const entered: number[] = [];
     const left: number[] = [];
-    for (const [seq, { contact, facts }] of known) {
-      const was = members.has(`${segment.seq} ${seq}`);
-      const is = matches(facts, segment.rules, now);
-      if (was === is) continue;
-      (is ? entered : left).push(seq);
+    for (const [seq, { contact, view }] of loaded) {
+      const before = members.has(`${segment.seq} ${seq}`);
+      const now = matches(view, segment.rules, at);
+      if (before === now) continue;
+      (now ? entered : left).push(seq);
       events.push({
         workspaceId,
-        type: is ? "segment.entered" : "segment.left",
+        type: now ? "segment.entered" : "segment.left",
         contactId: contact.id,
-        at: now,
+        at,
         data: { segmentId: segment.id, cause },
       });
     }
     await tx.insertAll(
       m,
-      entered.map((contactSeq) => ({ segmentSeq: segment.seq, contactSeq, enteredAt: now })),
+      entered.map((contactSeq) => ({ segmentSeq: segment.seq, contactSeq, enteredAt: at })),
     );
     if (left.length > 0) await tx.delete(m).where(and(eq(m.segmentSeq, segment.seq), inArray(m.contactSeq, left)));
     const changes: CounterChange[] = [
@@ -93,10 +93,10 @@ export async function updateMembership(
   await recordOfContacts(tx, events);
 }
 
-// Numbers in one list of a query.
+// Contacts per query.
 const CHUNK = 500;
 
-/** Lets the segments of a workspace follow contacts that have changed. Costs one look where there are no segments. */
+/** Updates the members of all segments of a workspace after contacts changed. Costs one lookup if there are no segments. */
 export async function syncMembership(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return;
   const segments = await listActiveSegments(tx, workspaceId);

@@ -1,14 +1,15 @@
 import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, inArray, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { loadListSeqs } from "../lists/lists.ts";
+import { readMembers } from "../memberships/memberships.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
-import { checkLists, countMembers, findSegment } from "./segments.ts";
+import { assertListsExist, countMembers, findSegment, pickSegmentTables } from "./segments.ts";
 
-/** What rules of a workspace are compiled for. */
+/** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
   return {
     q: read,
@@ -18,8 +19,8 @@ export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "cloc
   };
 }
 
-/** The number of the contact `n` after a number; null when there are fewer. */
-export async function numberAfter(read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> {
+/** The `seq` of the `n`th contact after a `seq`; null if there are fewer. */
+export async function findSeqAfter(read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> {
   const { contacts: t } = read.t;
   const [row] = await read
     .select({ seq: t.seq })
@@ -31,82 +32,77 @@ export async function numberAfter(read: Reader, workspaceId: string, after: numb
   return row?.seq ?? null;
 }
 
-/** Rows to look through: an index that has the contacts in question in order, and what is left to check of each. */
+/** Where to look for matches: an index with candidates ordered by `seq`, and the condition to check for each. */
 interface Source {
   from: SQL;
   seq: SQL<number>;
-  /** Which rows of it. */
+  /** The range of the index. */
   scope: SQL | undefined;
-  /** What a contact must fulfil besides. */
+  /** The rest of the rule. */
   rest: SQL | undefined;
-  /** True when an index leads to a few contacts at once, so that there is nothing to look through. */
+  /** True if an index finds the few candidates directly, without a scan. */
   few: boolean;
 }
 
-// Rows looked through by one query. Between two of them others get their turn: on SQLite a query holds up the process.
+// Candidates per query. Other work runs between two queries: on SQLite a query blocks the process.
 const WINDOW = 20_000;
 
-/** Counts the contacts that fulfil rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
-export async function preview(
+/** Counts the contacts that match rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
+export async function previewSegment(
   read: Reader,
   deps: Deps,
   workspaceId: string,
   { rules, limit }: { rules: SegmentRule; limit: number },
 ): Promise<SegmentPreview> {
-  await checkLists(read, workspaceId, rules);
+  await assertListsExist(read, workspaceId, rules);
   const context = await buildRuleContext(read, deps, workspaceId);
-  const source = sourceOf(rules, context);
-  const seqs = limit === 0 ? [] : await numbersOf(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
+  const source = pickSource(rules, context);
+  const seqs = limit === 0 ? [] : await findSeqs(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
   return {
-    count: seqs.length < limit ? seqs.length : await count(context, source, deps),
-    contacts: (await contactsOf(read, seqs)).map(showContact),
+    count: seqs.length < limit ? seqs.length : await countMatches(context, source, deps),
+    contacts: (await loadContacts(read, seqs)).map(showContact),
   };
 }
 
 /**
- * A page of the contacts of a segment, newest first. Where the members are known and no rule depends on time, they are
- * read from their index; otherwise the rules are asked, so that a page is right at any moment. Throws ApiError not_found.
+ * A page of the contacts of a segment, newest first. Reads the members if they are up to date and no rule depends on time;
+ * otherwise evaluates the rules, so that a page is always right. Throws ApiError not_found.
  */
-export async function segmentContacts(read: Reader, deps: Deps, workspaceId: string, id: string, input: PageInput): Promise<Page<Contact>> {
+export async function listSegmentContacts(
+  read: Reader,
+  deps: Deps,
+  workspaceId: string,
+  id: string,
+  input: PageInput,
+): Promise<Page<Contact>> {
   const segment = await findSegment(read, workspaceId, id);
-  const { contacts: c, segmentMembers: m } = read.t;
   if (segment.state === "READY" && !segment.timed)
     return paginateBySeq(
       input,
-      async ({ below, limit, offset }) => {
-        const rows = await read
-          .select({ contact: c })
-          .from(m)
-          .innerJoin(c, eq(c.seq, m.contactSeq))
-          .where(and(eq(m.segmentSeq, segment.seq), lt(m.contactSeq, below)))
-          .orderBy(desc(m.contactSeq))
-          .limit(limit)
-          .offset(offset);
-        return rows.map((row) => row.contact);
-      },
+      (slice) => readMembers(read, pickSegmentTables(read.t), segment.seq, slice),
       () => countMembers(read, id),
       showContact,
     );
   const context = await buildRuleContext(read, deps, workspaceId);
-  const source = sourceOf(segment.rules, context);
+  const source = pickSource(segment.rules, context);
   return paginateBySeq(
     input,
-    async (slice) => contactsOf(read, await numbersOf(context, source, slice, deps)),
-    () => count(context, source, deps),
+    async (slice) => loadContacts(read, await findSeqs(context, source, slice, deps)),
+    () => countMatches(context, source, deps),
     showContact,
   );
 }
 
-function namesAddresses(rule: SegmentRule): boolean {
+function comparesAddress(rule: SegmentRule): boolean {
   return "field" in rule && rule.field === "email" && (rule.operator === "equals" || rule.operator === "in");
 }
 
-/** A tag or a list that everybody wanted has is the place to begin: an index holds just its contacts. */
-function sourceOf(rule: SegmentRule, context: RuleContext): Source {
+/** Picks the index: that of a tag or list which every match has, if the rule requires one, else all contacts. */
+function pickSource(rule: SegmentRule, context: RuleContext): Source {
   const { q, workspaceId, listSeqs } = context;
   const { contacts: c, contactTags: t, listMembers: m } = q.t;
   const rules = "all" in rule ? rule.all : [rule];
-  const at = rules.some(namesAddresses)
+  const at = rules.some(comparesAddress)
     ? -1
     : rules.findIndex(
         (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
@@ -119,9 +115,9 @@ function sourceOf(rule: SegmentRule, context: RuleContext): Source {
       seq: sql`${c.seq}`.mapWith(Number),
       scope: eq(c.workspaceId, workspaceId),
       rest: compiled,
-      few: rules.some(namesAddresses),
+      few: rules.some(comparesAddress),
     };
-  const of = (seq: typeof t.contactSeq | typeof m.contactSeq): SQL | undefined =>
+  const joined = (seq: typeof t.contactSeq | typeof m.contactSeq): SQL | undefined =>
     compiled &&
     exists(
       q
@@ -134,20 +130,20 @@ function sourceOf(rule: SegmentRule, context: RuleContext): Source {
       from: sql`${t}`,
       seq: sql`${t.contactSeq}`.mapWith(Number),
       scope: and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey(String(found.value)))),
-      rest: of(t.contactSeq),
+      rest: joined(t.contactSeq),
       few: false,
     };
   return {
     from: sql`${m}`,
     seq: sql`${m.contactSeq}`.mapWith(Number),
     scope: and(eq(m.listSeq, listSeqs.get(String(found.value)) as number), eq(m.status, "MEMBER")),
-    rest: of(m.contactSeq),
+    rest: joined(m.contactSeq),
     few: false,
   };
 }
 
-/** Looks through a source from the top, a window at a time, until `visit` says it has enough. */
-async function windows(
+/** Visits a source from the newest contact down, a window at a time, while `visit` returns true. */
+async function scanWindows(
   { q }: RuleContext,
   { from, seq, scope, few }: Source,
   below: number,
@@ -173,8 +169,8 @@ async function windows(
   }
 }
 
-/** The numbers of contacts that fulfil a rule, newest first: some of those below a number. */
-async function numbersOf(
+/** A slice of the `seq`s of contacts that match, newest first. */
+async function findSeqs(
   context: RuleContext,
   source: Source,
   { below, limit, offset }: SeqSlice,
@@ -182,7 +178,7 @@ async function numbersOf(
 ): Promise<number[]> {
   const found: number[] = [];
   const wanted = offset + limit;
-  await windows(context, source, below, deps, async (range) => {
+  await scanWindows(context, source, below, deps, async (range) => {
     const rows = await context.q
       .select({ seq: source.seq })
       .from(source.from)
@@ -195,10 +191,10 @@ async function numbersOf(
   return found.slice(offset);
 }
 
-/** How many contacts fulfil a rule. */
-async function count(context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> {
+/** The number of contacts that match. */
+async function countMatches(context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> {
   let total = 0;
-  await windows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
+  await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
     const [row] = await context.q
       .select({ n: sql<number>`count(*)`.mapWith(Number) })
       .from(source.from)
@@ -209,8 +205,8 @@ async function count(context: RuleContext, source: Source, deps: Pick<Deps, "clo
   return total;
 }
 
-/** Contacts by their numbers, in that order. */
-async function contactsOf(read: Reader, seqs: readonly number[]): Promise<ContactRow[]> {
+/** Contacts by their `seq`s, newest first. */
+async function loadContacts(read: Reader, seqs: readonly number[]): Promise<ContactRow[]> {
   if (seqs.length === 0) return [];
   const { contacts: c } = read.t;
   return read

@@ -1,8 +1,8 @@
-import type { ContactMembership, Page, Segment, SegmentRule, SegmentState } from "@mailsvc/sdk/contract";
+import type { ContactMembership, ErrorDetail, Page, Segment, SegmentRule, SegmentState } from "@mailsvc/sdk/contract";
 import { MAX_SEGMENTS } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
-import { getCounters, incrementCounters } from "../counters/counters.ts";
+import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -10,20 +10,21 @@ import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { loadListSeqs } from "../lists/lists.ts";
+import { removeContactFromGroups } from "../memberships/memberships.ts";
+import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
 import { isTimed, matches } from "./evaluate.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
-import { unknownLists } from "./unknown-lists.ts";
 
 export { recordEngagement } from "./engagement.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
 
-/** Compares all contacts with the rules of a segment; `jobs.ts` does it. */
-export const WALK_JOB = "segments.walk";
-/** Takes the members of a deleted segment away. */
+/** Job kind: compares all contacts with the rules of a segment. */
+export const REBUILD_JOB = "segments.rebuild";
+/** Job kind: deletes the members of a deleted segment. */
 export const CLEAR_SEGMENT_JOB = "segments.clear";
 
-/** Contacts known to be in a segment. */
+/** The number of members of a segment. */
 export async function countMembers(q: Tx | Reader, id: string): Promise<number> {
   return (await getCounters(q, [id])).get(id)?.get("MEMBER") ?? 0;
 }
@@ -40,26 +41,26 @@ export async function findSegment(q: Tx | Reader, workspaceId: string, id: strin
 }
 
 export async function getSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> {
-  return shown(q, await findSegment(q, workspaceId, id));
+  return showWithCount(q, await findSegment(q, workspaceId, id));
 }
 
-/** Refuses rules that name lists this workspace does not have. Throws ApiError validation_error. */
-export async function checkLists(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
-  const details = unknownLists(rules, await loadListSeqs(q, workspaceId));
+/** Throws ApiError validation_error for rules with lists this workspace does not have. */
+export async function assertListsExist(q: Tx | Reader, workspaceId: string, rules: SegmentRule): Promise<void> {
+  const details = findUnknownLists(rules, await loadListSeqs(q, workspaceId));
   if (details.length > 0)
     throw new ApiError("validation_error", (details[0] as { message: string }).message, { details: details.slice(0, 20) });
 }
 
 /**
- * How long after its rules changed a segment is looked through once more: a transaction that began before, on another
- * server, has ended by then, and what it left behind is found.
+ * How long (ms) after a change of its rules a segment is rebuilt once more. A transaction on another server that began before the
+ * change has ended by then, and what it missed is found.
  */
-export const SECOND_ROUND = 60_000;
+export const SECOND_ROUND_MS = 60_000;
 
-// Contacts compared in the transaction itself: some ms of work, and the answer is complete.
+// Up to this many contacts are compared in the request itself: some ms of work, and the response is complete.
 const SMALL = 250;
 
-/** Creates a segment, and compares all contacts with its rules. Throws ApiError validation_error or conflict. */
+/** Creates a segment and compares all contacts with its rules. Throws ApiError validation_error or conflict. */
 export async function createSegment(
   tx: Tx,
   deps: Deps,
@@ -67,8 +68,8 @@ export async function createSegment(
   input: { name: string; description?: string | null | undefined; rules: SegmentRule },
 ): Promise<Segment> {
   const { segments: t } = tx.t;
-  await checkLists(tx, workspaceId, input.rules);
-  // Each change of a contact is compared with all of them.
+  await assertListsExist(tx, workspaceId, input.rules);
+  // Every change of a contact evaluates all of them.
   if ((await tx.$count(t, and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))) >= MAX_SEGMENTS)
     throw new ApiError("conflict", `A workspace has at most ${MAX_SEGMENTS} segments. Delete one first.`);
   const now = deps.clock.now();
@@ -88,10 +89,10 @@ export async function createSegment(
     deletedAt: null,
   };
   await tx.insert(t).values(row);
-  return built(tx, deps, row);
+  return buildAndShow(tx, deps, row);
 }
 
-/** Changes what was sent of a segment; with new rules its contacts are compared again. Throws ApiError not_found or validation_error. */
+/** Changes the fields that were sent; new rules are compared with all contacts. Throws ApiError not_found or validation_error. */
 export async function updateSegment(
   tx: Tx,
   deps: Deps,
@@ -104,20 +105,20 @@ export async function updateSegment(
   const row: SegmentRow = { ...before, name, description, updatedAt: deps.clock.now() };
   const changed = rules !== undefined && JSON.stringify(rules) !== JSON.stringify(before.rules);
   if (changed) {
-    await checkLists(tx, workspaceId, rules);
+    await assertListsExist(tx, workspaceId, rules);
     Object.assign(row, { rules, timed: isTimed(rules), state: "BUILDING", version: before.version + 1 });
   }
   const { seq: _, id: __, ...columns } = row;
   await tx.update(tx.t.segments).set(columns).where(eq(tx.t.segments.seq, row.seq));
-  return changed ? built(tx, deps, row) : shown(tx, row);
+  return changed ? buildAndShow(tx, deps, row) : showWithCount(tx, row);
 }
 
-/** Deletes a segment: it is gone at once, its members are taken away by a job. Throws ApiError not_found. */
+/** Deletes a segment at once; a job deletes its members. Throws ApiError not_found. */
 export async function deleteSegment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> {
   const row = await findSegment(tx, workspaceId, id);
-  const segment = await shown(tx, row);
+  const segment = await showWithCount(tx, row);
   await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
-  await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, segmentId: id, seq: row.seq } });
+  await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });
   return segment;
 }
 
@@ -141,28 +142,30 @@ export async function listSegments(
   return { ...page, data: page.data.map((row) => showSegment(row, counts.get(row.id)?.get("MEMBER") ?? 0)) };
 }
 
-/** The segments whose rules a contact fulfils now. */
+/** The segments a contact matches at an instant (ms). */
 export async function listSegmentsOfContact(q: Tx | Reader, { workspaceId, seq }: ContactRow, now: number): Promise<ContactMembership[]> {
   const { segments: t } = q.t;
-  const rows = await q
+  const segments = await q
     .select()
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt)))
     .orderBy(desc(t.id));
-  if (rows.length === 0) return [];
-  const known = (await loadContactViews(q, workspaceId, [seq])).get(seq);
-  if (!known) return [];
-  return rows.filter((row) => matches(known.facts, row.rules, now)).map(({ id, name }) => ({ id, name }));
+  if (segments.length === 0) return [];
+  const contact = (await loadContactViews(q, workspaceId, [seq])).get(seq);
+  if (!contact) return [];
+  return segments.filter((segment) => matches(contact.view, segment.rules, now)).map(({ id, name }) => ({ id, name }));
 }
 
-/** Forgets a contact that is deleted. */
+/** Removes a deleted contact from all segments, with its engagement. */
 export async function removeFromSegments(tx: Tx, { seq }: ContactRow): Promise<void> {
-  const { segments: t, segmentMembers: m, engagement: e } = tx.t;
-  await tx.delete(e).where(eq(e.contactSeq, seq));
-  const rows = await tx.select({ id: t.id }).from(m).innerJoin(t, eq(t.seq, m.segmentSeq)).where(eq(m.contactSeq, seq));
-  if (rows.length === 0) return;
-  await tx.delete(m).where(eq(m.contactSeq, seq));
-  for (const { id } of rows) await incrementCounters(tx, id, [{ kind: "MEMBER", seq, by: -1 }]);
+  const { engagement: t } = tx.t;
+  await tx.delete(t).where(eq(t.contactSeq, seq));
+  await removeContactFromGroups(tx, seq, pickSegmentTables);
+}
+
+/** The tables that make a segment a group of contacts. */
+export function pickSegmentTables({ segments, segmentMembers }: Tables) {
+  return { groups: segments, members: segmentMembers, groupSeq: segmentMembers.segmentSeq };
 }
 
 function showSegment(row: SegmentRow, memberCount: number): Segment {
@@ -178,11 +181,11 @@ function showSegment(row: SegmentRow, memberCount: number): Segment {
   };
 }
 
-async function shown(q: Tx | Reader, row: SegmentRow): Promise<Segment> {
+async function showWithCount(q: Tx | Reader, row: SegmentRow): Promise<Segment> {
   return showSegment(row, await countMembers(q, row.id));
 }
 
-/** Compares all contacts with new rules: at once where they are few, otherwise by a job. Tells the state that leaves. */
+/** Compares all contacts with new rules: a few at once, many by a job. Returns the state of the segment after that. */
 async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState> {
   const { contacts: c } = tx.t;
   const few = await tx
@@ -201,15 +204,39 @@ async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState>
       "rules",
     );
   await deps.queue.enqueue(tx, {
-    kind: WALK_JOB,
+    kind: REBUILD_JOB,
     payload: { workspaceId: row.workspaceId, segmentId: row.id, version: row.version, after: 0, round: small ? 2 : 1 },
-    ...(small && { runAt: deps.clock.now() + SECOND_ROUND }),
+    ...(small && { runAt: deps.clock.now() + SECOND_ROUND_MS }),
   });
   return small ? "READY" : "BUILDING";
 }
 
-async function built(tx: Tx, deps: Deps, row: SegmentRow): Promise<Segment> {
+async function buildAndShow(tx: Tx, deps: Deps, row: SegmentRow): Promise<Segment> {
   const state = await build(tx, deps, row);
   if (state !== row.state) await tx.update(tx.t.segments).set({ state }).where(eq(tx.t.segments.seq, row.seq));
-  return shown(tx, { ...row, state });
+  return showWithCount(tx, { ...row, state });
+}
+
+/** The places where rules name lists that do not exist. */
+function findUnknownLists(rules: SegmentRule, known: ReadonlyMap<string, unknown>): ErrorDetail[] {
+  const visit = (rule: SegmentRule, path: string): ErrorDetail[] => {
+    if ("all" in rule) return rule.all.flatMap((r, i) => visit(r, `${path}.all[${i}]`));
+    if ("any" in rule) return rule.any.flatMap((r, i) => visit(r, `${path}.any[${i}]`));
+    if ("not" in rule) return visit(rule.not, `${path}.not`);
+    if (rule.field !== "lists" || rule.operator === "exists") return [];
+    const check = (id: string, at: string): ErrorDetail[] =>
+      known.has(id)
+        ? []
+        : [
+            {
+              path: at,
+              code: "unknown_list",
+              message: `List not found: ${JSON.stringify(id.slice(0, 60))}. Run mailsvc lists list to see the lists of this workspace.`,
+            },
+          ];
+    return Array.isArray(rule.value)
+      ? rule.value.flatMap((id, i) => check(String(id), `${path}.value[${i}]`))
+      : check(String(rule.value), `${path}.value`);
+  };
+  return visit(rules, "rules");
 }

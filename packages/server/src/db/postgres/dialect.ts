@@ -1,9 +1,14 @@
+import { DATE_PATTERN, HOUR_PATTERN } from "@mailsvc/sdk/contract";
 import { type SQLWrapper, sql } from "drizzle-orm";
 import type { SqlDialect } from "../dialect.ts";
 
 interface Lockable<Q> {
   for(strength: "update", options: { skipLocked: true }): Q;
 }
+
+const DATE = `^${DATE_PATTERN}$`;
+const SECOND = `^${DATE_PATTERN}T${HOUR_PATTERN}:[0-5][0-9]Z$`;
+const MILLISECOND = `^${DATE_PATTERN}T${HOUR_PATTERN}:[0-5][0-9][.][0-9]{3}Z$`;
 
 // Types are said aloud: a bare parameter could be anything to the planner.
 export const postgresDialect: SqlDialect = {
@@ -22,7 +27,7 @@ export const postgresDialect: SqlDialect = {
     sql`case when json_typeof(${object} -> ${key}::text) = 'boolean' then (${object} ->> ${key}::text)::boolean end`,
   jsonHas: (object, key) => sql`json_typeof(${object} -> ${key}::text) <> 'null'`,
   dateText: (text) =>
-    sql`(case when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' then ${text} || 'T00:00:00.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$' then left(${text}, 19) || '.000Z' when ${text} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$' then ${text} end) collate "C"`,
+    sql`(case when ${text} ~ ${DATE}::text then ${text} || 'T00:00:00.000Z' when ${text} ~ ${SECOND}::text then left(${text}, 19) || '.000Z' when ${text} ~ ${MILLISECOND}::text then ${text} end) collate "C"`,
   among: (text, list) => sql`${text} in (select json_array_elements_text(${list}::json))`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),

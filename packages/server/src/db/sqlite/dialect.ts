@@ -26,8 +26,9 @@ export const sqliteDialect: SqlDialect = {
     sql`case when json_type(${object}, ${path(key)}) in ('integer', 'real') then cast(json_extract(${object}, ${path(key)}) as real) end`,
   jsonFlag: (object, key) => sql`case json_type(${object}, ${path(key)}) when 'true' then true when 'false' then false end`,
   jsonHas: (object, key) => sql`json_type(${object}, ${path(key)}) <> 'null'`,
+  // strftime carries 2026-02-30 over into March, so a date exists if it comes back unchanged.
   dateText: (text) =>
-    sql`case when ${text} glob ${DAY} then ${text} || 'T00:00:00.000Z' when ${text} glob ${`${DAY}${TIME}Z`} then substr(${text}, 1, 19) || '.000Z' when ${text} glob ${`${DAY}${TIME}.[0-9][0-9][0-9]Z`} then ${text} end`,
+    sql`case when ${text} glob ${DAY} and strftime('%Y-%m-%d', ${text}) = ${text} then ${text} || 'T00:00:00.000Z' when (${text} glob ${`${DAY}${TIME}Z`} or ${text} glob ${`${DAY}${TIME}.[0-9][0-9][0-9]Z`}) and strftime('%Y-%m-%dT%H:%M:%S', substr(${text}, 1, 19)) = substr(${text}, 1, 19) then substr(${text}, 1, 19) || case when length(${text}) = 20 then '.000Z' else substr(${text}, 20) end end`,
   among: (text, list) => sql`${text} in (select value from json_each(${list}))`,
   notTrue: (expression) => sql`(${expression}) is not true`,
   passingLocked: (query) => query,

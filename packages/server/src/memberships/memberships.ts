@@ -1,0 +1,90 @@
+import { and, asc, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
+import type { ContactRow } from "../contacts/contacts.ts";
+import { deleteCounters, incrementCounters } from "../counters/counters.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import type { SeqSlice } from "../db/pagination.ts";
+import type { Deps } from "../deps.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { Tables } from "../schema.ts";
+
+/** The tables of lists, or those of segments: groups that have contacts as members. */
+export interface GroupTables {
+  groups: Tables["lists"] | Tables["segments"];
+  members: Tables["listMembers"] | Tables["segmentMembers"];
+  /** The column of `members` with the `seq` of the group. */
+  groupSeq: Tables["listMembers"]["listSeq"] | Tables["segmentMembers"]["segmentSeq"];
+}
+
+/** The payload of a job that deletes the members of a deleted group. */
+export interface ClearPayload {
+  workspaceId: string;
+  groupId: string;
+  seq: number;
+}
+
+/** A slice of the contacts in a group, newest first; `where` narrows members and contacts. */
+export async function readMembers(
+  read: Reader,
+  { members, groupSeq }: Omit<GroupTables, "groups">,
+  seq: number,
+  { below, limit, offset }: SeqSlice,
+  where?: SQL,
+): Promise<ContactRow[]> {
+  const { contacts } = read.t;
+  const rows = await read
+    .select({ contact: contacts })
+    .from(members)
+    .innerJoin(contacts, eq(contacts.seq, members.contactSeq))
+    .where(and(eq(groupSeq, seq), lt(members.contactSeq, below), where))
+    .orderBy(desc(members.contactSeq))
+    .limit(limit)
+    .offset(offset);
+  return rows.map((row) => row.contact);
+}
+
+// Members deleted in one transaction.
+const CHUNK = 500;
+
+/**
+ * A job that deletes the members of a deleted group in chunks, and then its counters. `onRemoved` runs in the transaction of
+ * each chunk.
+ */
+export function clearMembers(
+  deps: Deps,
+  pick: (t: Tables) => GroupTables,
+  onRemoved: (tx: Tx, workspaceId: string, contactSeqs: readonly number[]) => Promise<void>,
+): JobHandler {
+  return async ({ payload }) => {
+    const { workspaceId, groupId, seq } = payload as unknown as ClearPayload;
+    const { members, groupSeq } = pick(deps.db.read.t);
+    const rows = await deps.db.read
+      .select({ seq: members.contactSeq })
+      .from(members)
+      .where(eq(groupSeq, seq))
+      .orderBy(asc(members.contactSeq))
+      .limit(CHUNK);
+    const seqs = rows.map((row) => row.seq);
+    return {
+      ...(seqs.length === CHUNK && { again: deps.clock.now() }),
+      commit: async (tx) => {
+        if (seqs.length > 0) await tx.delete(members).where(and(eq(groupSeq, seq), inArray(members.contactSeq, seqs)));
+        if (seqs.length < CHUNK) await deleteCounters(tx, groupId);
+        await onRemoved(tx, workspaceId, seqs);
+      },
+    };
+  };
+}
+
+/** Removes a deleted contact from all groups, and from their counters. */
+export async function removeContactFromGroups(tx: Tx, contactSeq: number, pick: (t: Tables) => GroupTables): Promise<void> {
+  const { groups, members, groupSeq } = pick(tx.t);
+  const rows = await tx
+    .select({ groupId: groups.id, member: members })
+    .from(members)
+    .innerJoin(groups, eq(groups.seq, groupSeq))
+    .where(eq(members.contactSeq, contactSeq));
+  if (rows.length === 0) return;
+  await tx.delete(members).where(eq(members.contactSeq, contactSeq));
+  for (const { groupId, member } of rows)
+    await incrementCounters(tx, groupId, [{ kind: "status" in member ? member.status : "MEMBER", seq: contactSeq, by: -1 }]);
+}
