@@ -6,7 +6,7 @@ import { type Compiled, compileSet, type FieldFault, type Part, TemplateFaults, 
 import type { Parse } from "./engine/parser.ts";
 import { DRAFT, findTemplateBySlug, findVersionRow, type TemplateRow } from "./store.ts";
 
-/** A layout or partial as it stands in the workspace: which version of it counts, and what that uses. */
+/** A layout or partial of the workspace: the version in use, and the slugs it uses. */
 interface PartHead {
   readonly row: TemplateRow;
   readonly version: number;
@@ -16,10 +16,10 @@ interface PartHead {
 
 export type Parts = ReadonlyMap<string, PartHead>;
 
-// Layouts and partials one template may draw in, counted through.
+// Layouts and partials one template may include, directly and indirectly.
 const MAX_PARTS = 100;
 
-/** Finds what a template is put together from, by the slugs it uses and those they use. What is not there is left out. */
+/** Finds the layout and partials of a template by the slugs it uses, and theirs. Missing ones are left out. */
 export async function findParts(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
   const parts = new Map<string, PartHead>();
   const asked = new Set<string>();
@@ -36,14 +36,14 @@ export async function findParts(q: Tx | Reader, workspaceId: string, uses: reado
   return parts;
 }
 
-/** What is compiled: a content under its slug, as a template or as a part. */
+/** The content to compile, with its slug and type. */
 export interface Subject {
   readonly slug: string;
   readonly type: TemplateRow["type"];
   readonly content: Pick<Content, "subject" | "html" | "text" | "layout" | "variables">;
 }
 
-/** Slugs a source names as partials, before anything of it is checked: enough to find them. */
+/** Slugs a source seems to use, found before it is parsed. */
 export function listNamedParts({ html, text, layout }: Pick<Content, "html" | "text" | "layout">): string[] {
   const slugs = new Set<string>(layout === null ? [] : [layout]);
   for (const source of [html, text])
@@ -51,7 +51,7 @@ export function listNamedParts({ html, text, layout }: Pick<Content, "html" | "t
   return [...slugs].slice(0, MAX_PARTS);
 }
 
-/** Compiles a content with the parts of the workspace as they stand. `given` stand in for those of the workspace. Throws BundleFaults. */
+/** Compiles a content with the parts of the workspace; `given` parts replace those. Throws TemplateFaults. */
 export async function compileContent(
   q: Tx | Reader,
   parse: Parse,
@@ -66,20 +66,20 @@ export async function compileContent(
   return compileSet(parse, buildTemplateSet(subject, loaded));
 }
 
-/** A version ready to be rendered, and whom it is from. */
+/** A compiled version with its sender. */
 export interface CompiledVersion {
   readonly compiled: Compiled;
   readonly from: string | null;
   readonly replyTo: string | null;
 }
 
-// Compiled templates, by the hashes of all their sources: what such a key stands for never changes, so nothing has to be
-// told to forget. Bounded by the characters of the sources; compiled they take some ten times as much.
+// Compiled templates by the hashes of all their sources, so an entry never becomes outdated. Bounded by the characters of
+// the sources; compiled, they take about ten times as much memory.
 const cache = new Map<string, CompiledVersion>();
 let cacheSize = 0;
 const MAX_CACHE_SIZE = 8 * 1024 * 1024;
 
-/** A stored version, compiled once. Throws BundleFaults. */
+/** A stored version, compiled once. Throws TemplateFaults. */
 export async function compileVersion(
   q: Tx | Reader,
   parse: () => Promise<Parse>,
@@ -91,23 +91,23 @@ export async function compileVersion(
   const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
   const before = cache.get(key);
   if (before) {
-    // The one used last is forgotten last.
+    // Least recently used entries are removed first.
     cache.delete(key);
     cache.set(key, before);
     return before;
   }
   const content = await findVersionRow(q, row.id, version.version);
-  if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted at this moment.`);
+  if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted meanwhile.`);
   const compiled = compileSet(await parse(), buildTemplateSet({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
   const made = { compiled, from: content.from, replyTo: content.replyTo };
-  // Of two that compiled the same at once, one is enough.
+  // Another request may have compiled it at the same time.
   if (!cache.has(key)) addToCache(key, made);
   return made;
 }
 
 const NO_PARTS: Parts = new Map();
 
-/** Faults as details of an error: `html`, or `footer.html` for one in a part. */
+/** Faults as details of an API error, with the path `html`, or `footer.html` for one in a part. */
 export function toErrorDetails(faults: readonly FieldFault[]): ErrorDetail[] {
   return faults.slice(0, 20).map(({ part, field, line, column, code, message }) => ({
     path: part === null ? field : `${part}.${field}`,
@@ -118,7 +118,7 @@ export function toErrorDetails(faults: readonly FieldFault[]): ErrorDetail[] {
   }));
 }
 
-/** Faults as an error of the API: `validation_error` for what is being saved, `template_error` for what is stored. */
+/** Faults as an API error: `validation_error` for a template being saved, `template_error` for a stored one. Other errors are returned unchanged. */
 export function toApiError(code: "validation_error" | "template_error", error: unknown): unknown {
   if (!(error instanceof TemplateFaults)) return error;
   const details = toErrorDetails(error.faults);
@@ -126,7 +126,7 @@ export function toApiError(code: "validation_error" | "template_error", error: u
   return new ApiError(code, `${first?.path ?? "The template"}: ${first?.message ?? error.message}`, { details });
 }
 
-/** Of a layout or partial, the published version; for a draft that uses it, its own draft when it has none yet. */
+/** The published version of a layout or partial; for drafts also its draft, when it was never published. */
 function toPartHead(row: TemplateRow, drafts: boolean): PartHead | null {
   if (row.status !== "ACTIVE" || (row.type !== "layout" && row.type !== "partial")) return null;
   if (row.version !== null && row.publishedHash !== null)
@@ -149,12 +149,12 @@ function buildTemplateSet(
   loaded: ReadonlyMap<string, Part & { type: TemplateRow["type"] }>,
 ): TemplateSet {
   const partials = new Map<string, Part>([...loaded].filter(([, part]) => part.type === "partial"));
-  // So that a circle that leads back here is seen before it is closed.
+  // So that a circle back to this part is found.
   if (type === "partial") partials.set(slug, { slug, html: content.html, text: content.text, variables: content.variables });
   const layout = content.layout === null ? undefined : loaded.get(content.layout);
   if (content.layout !== null && layout?.type !== "layout")
     throw new TemplateFaults([
-      { line: 1, column: 1, code: "unknown_layout", message: `There is no layout ${content.layout}.`, part: null, field: "layout" },
+      { line: 1, column: 1, code: "unknown_layout", message: `Layout ${content.layout} not found.`, part: null, field: "layout" },
     ]);
   return {
     slug,

@@ -4,7 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { findBadDeclarations } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
 
-/** What a version says; the rest of its row is about the version itself. */
+/** The content of a version, without the fields about the version itself. */
 export type Content = Pick<VersionRow, "subject" | "from" | "replyTo" | "html" | "text" | "blocks" | "layout" | "variables">;
 
 type ContentChanges = { [F in keyof Content]?: Content[F] | undefined };
@@ -20,7 +20,7 @@ export const EMPTY_CONTENT: Content = {
   variables: [],
 };
 
-/** The content with what a request changes of it. Nothing and an empty text are the same. */
+/** The content after a request's changes. An empty text counts as none. */
 export function applyChanges(before: Content, given: ContentChanges): Content {
   const pick = <F extends keyof Content>(field: F): Content[F] => {
     const value = given[field];
@@ -38,21 +38,21 @@ export function applyChanges(before: Content, given: ContentChanges): Content {
   };
 }
 
-/** Names a content by what it says: equal contents have equal hashes, in every workspace and on every server. */
+/** The hash of a content: equal contents have equal hashes, in every workspace and on every server. */
 export function hashContent({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string {
   return hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
 }
 
-/** Checks that a content has what its kind and type allow, and no more. Throws ApiError validation_error. */
+/** Checks that a content has only fields its kind and type allow. Throws ApiError validation_error. */
 export function assertFits({ type, kind }: Pick<Template, "type" | "kind">, content: Content): void {
   const none = (fields: readonly (keyof Content)[], what: string): ErrorDetail[] =>
-    fields.flatMap((path) => (content[path] === null ? [] : [{ path, code: "not_allowed", message: `${what} has no ${path}.` }]));
+    fields.flatMap((path) => (content[path] === null ? [] : [{ path, code: "not_allowed", message: `${what} cannot have ${path}.` }]));
   const part = type === "layout" || type === "partial";
   const faults = [
     ...(kind === "JSON_BLOCKS" ? none(["html", "text", "layout"], "A JSON_BLOCKS template") : none(["blocks"], "An HTML template")),
     ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
     ...findBadDeclarations(content.variables),
-    ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} is written in HTML.` }] : []),
+    ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} must be of kind HTML.` }] : []),
   ];
   if (faults.length > 0) refuse(faults);
 }
@@ -69,7 +69,7 @@ export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, 
   if (faults.length > 0) refuse(faults);
 }
 
-/** A slug made of a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
+/** A slug from a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
 export function toSlug(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -79,7 +79,7 @@ export function toSlug(name: string): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 100)
     .replace(/-+$/, "");
-  if (slug === "") refuse([{ path: "slug", code: "required", message: "No slug can be made of this name; give one." }]);
+  if (slug === "") refuse([{ path: "slug", code: "required", message: "No slug can be derived from this name. Provide a slug." }]);
   return slug;
 }
 

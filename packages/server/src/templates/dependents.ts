@@ -7,7 +7,7 @@ import { TemplateFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } from "./store.ts";
 
-/** Refuses what would take a layout or partial away from those that use it. Throws ApiError conflict. */
+/** Throws ApiError conflict when templates use this layout or partial. `what` says what was to be done with it. */
 export async function assertUnused(tx: Tx, row: TemplateRow, what: string): Promise<void> {
   if (!isPart(row)) return;
   const all = await listTemplateUses(tx, row.workspaceId);
@@ -16,14 +16,14 @@ export async function assertUnused(tx: Tx, row: TemplateRow, what: string): Prom
   const names = users.slice(0, 5).map((t) => t.slug);
   throw new ApiError("conflict", `${row.slug} cannot be ${what}: ${names.join(", ")}${users.length > 5 ? ", …" : ""} use it.`, {
     details: users.slice(0, 20).map((t) => ({ path: t.slug, code: "in_use", message: `${t.slug} uses ${row.slug}.` })),
-    hint: "Take it out of these templates first, and publish them.",
+    hint: "Remove it from these templates and publish them first.",
   });
 }
 
-// Templates that are compiled again when a part of theirs is published; of more, the rest is found when they are sent.
+// Templates compiled again when a part of theirs is published. Faults in further ones show when they are sent.
 const MAX_CHECKED = 100;
 
-/** Refuses to publish a layout or partial with which a published template could no longer be rendered. Throws ApiError conflict. */
+/** Throws ApiError conflict when published templates could no longer be rendered with this layout or partial. */
 export async function assertNoneBreaks(tx: Tx, parse: Parse, row: TemplateRow, content: Content): Promise<void> {
   if (!isPart(row) || row.version === null) return;
   const given = new Map([
@@ -56,7 +56,7 @@ function isPart({ type }: Pick<TemplateRow, "type">): boolean {
   return type === "layout" || type === "partial";
 }
 
-/** Published templates that use a part, directly or by way of other parts. */
+/** Published templates that use a part, directly or through other parts. */
 function findDependents(all: readonly TemplateUse[], slug: string): TemplateUse[] {
   const reached = new Set([slug]);
   for (let before = 0; before !== reached.size; ) {

@@ -31,7 +31,7 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   rollback: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => rollBack(tx, deps, workspaceId, input, parse) },
   archive: ({ id }, { tx, deps, workspaceId }) => setStatus(tx, deps, workspaceId, id, "INACTIVE"),
   unarchive: ({ id }, { tx, deps, workspaceId }) => setStatus(tx, deps, workspaceId, id, "ACTIVE"),
-  // Rendering writes nothing, so it is done before the transaction, which then only keeps the answer.
+  // Rendering writes nothing, so it runs before the transaction, which only stores the response.
   preview: {
     prepare: async ({ id, version, variables }, { read, workspaceId }) => {
       const row = await findTemplate(read, workspaceId, id);
@@ -48,7 +48,7 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   getBySlug: ({ slug }, { read, workspaceId }) => getBySlug(read, workspaceId, slug),
 };
 
-// Loaded before the transaction begins: within it, only its queries are awaited.
+// Loaded before the transaction begins: inside it, only queries may be awaited.
 function prepare(): Promise<Parse> {
   return loadParser();
 }

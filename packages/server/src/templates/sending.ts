@@ -29,14 +29,14 @@ export interface Sendable extends CompiledVersion {
   readonly version: number;
 }
 
-/** The published version under a slug, compiled. Throws ApiError template_not_found or template_error. */
+/** The published version of a slug, compiled. Throws ApiError template_not_found or template_error. */
 export async function resolveBySlug(read: Reader, workspaceId: string, slug: string): Promise<Sendable> {
   const row = await findPublished(read, workspaceId, slug);
   const ready = await compileStored(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
   return { ...ready, slug, version: row.version };
 }
 
-/** A version of a template by its id, the draft without a number, compiled. Throws ApiError template_error. */
+/** A version of a template, compiled. Throws ApiError template_error. */
 export async function resolveVersion(read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> {
   const uses = content.version === DRAFT ? row.draftUses : [...listUsesOf(row, content)];
   return {
@@ -50,15 +50,15 @@ export async function getDetail(read: Reader, row: TemplateRow, content: Version
   return showDetail(row, content, await compileOrExplain(read, row, content));
 }
 
-/** What is published under a slug, and the variables it takes. Throws ApiError template_not_found. */
+/** The published template of a slug, with its variables. Throws ApiError template_not_found. */
 export async function getBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> {
   const row = await findPublished(read, workspaceId, slug);
   const content = await findVersionRow(read, row.id, row.version);
-  if (!content) throw templateNotFound(`The template ${slug} was changed at this moment. Ask again.`);
+  if (!content) throw templateNotFound(`The template ${slug} was changed meanwhile. Try again.`);
   return showBySlug(row, content, await compileOrExplain(read, row, content));
 }
 
-/** A subject of a request's own, compiled. Throws ApiError validation_error. */
+/** Compiles the subject of a request. Throws ApiError validation_error. */
 export async function compileOwnSubject(source: string): Promise<readonly Op[]> {
   try {
     return compileSubject(await loadParser(), source);
@@ -70,8 +70,8 @@ export async function compileOwnSubject(source: string): Promise<readonly Op[]> 
 }
 
 /**
- * Renders for sending, taking from what the request has left to use up. Throws ApiError validation_error for values of a wrong type, missing_variables with all of them,
- * or template_error.
+ * Renders for sending, within the limits left for the request. Throws ApiError validation_error for values of a wrong type,
+ * missing_variables with all names, or template_error.
  */
 export function renderForSending({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered {
   const details = findWrongTypes(compiled.declared, values, of);
@@ -90,7 +90,7 @@ export function renderForSending({ compiled }: Sendable, values: Values, of: str
   }
 }
 
-/** Renders for looking at: what is missing stands as it is written. Throws ApiError template_error. */
+/** Renders a preview: missing values are shown as written in the source. Throws ApiError template_error. */
 export function preview(compiled: Compiled, values: Values): HandlerOutput<Endpoints["preview"]> {
   try {
     const { subject, html, text, missing: missingVariables } = render(compiled, values, { lenient: true });
@@ -124,7 +124,7 @@ export async function renderSources(
   };
   let compiled: Compiled;
   try {
-    // No stored slug looks like this one, so it stands in nobody's place.
+    // No stored template has this slug, so it replaces none.
     compiled = await compileContent(read, await loadParser(), workspaceId, { slug: "", type: input.type, content }, true, given);
   } catch (error) {
     if (error instanceof TemplateFaults) throw toApiError("template_error", error);
@@ -137,21 +137,21 @@ function templateNotFound(message: string, hint?: string): ApiError {
   return new ApiError("template_not_found", message, hint === undefined ? {} : { hint });
 }
 
-/** What is published under a slug. Throws ApiError template_not_found. */
+/** The published row of a slug. Throws ApiError template_not_found. */
 async function findPublished(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
   const row = await findTemplateBySlug(read, workspaceId, slug);
-  if (!row) throw templateNotFound(`There is no template ${JSON.stringify(slug.slice(0, 100))} in this workspace.`);
-  if (row.type !== "transactional") throw templateNotFound(`${slug} is a ${row.type} template; only transactional ones are sent by slug.`);
+  if (!row) throw templateNotFound(`Template ${JSON.stringify(slug.slice(0, 100))} not found.`);
+  if (row.type !== "transactional")
+    throw templateNotFound(`${slug} is a ${row.type} template. Only transactional templates can be sent by slug.`);
   if (row.status === "INACTIVE")
-    throw templateNotFound(`The template ${slug} is inactive.`, `Make it active again: mailsvc templates unarchive ${row.id}`);
+    throw templateNotFound(`The template ${slug} is inactive.`, `Activate it: mailsvc templates unarchive ${row.id}`);
   const { version } = row;
-  if (version === null)
-    throw templateNotFound(`The template ${slug} was never published.`, `Publish it: mailsvc templates publish ${row.id}`);
+  if (version === null) throw templateNotFound(`The template ${slug} is not published.`, `Publish it: mailsvc templates publish ${row.id}`);
   return { ...row, version };
 }
 
 function blocksError(): ApiError {
-  return new ApiError("template_error", BLOCKS_ERROR, { hint: "Write the template in HTML to send it." });
+  return new ApiError("template_error", BLOCKS_ERROR, { hint: "Create the template as HTML to send it." });
 }
 
 async function compileStored(
@@ -167,12 +167,12 @@ async function compileStored(
   }
 }
 
-// An older version may use other parts than the published one does.
+// An older version may use other parts than the published one.
 function listUsesOf(row: TemplateRow, content: VersionRow): readonly string[] {
   return content.version === row.version ? (row.publishedUses ?? []) : listNamedParts(content);
 }
 
-/** The compiled form for showing, or why there is none. */
+/** The compiled version, or the reason why it cannot be compiled. */
 async function compileOrExplain(read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
   try {
     return (await resolveVersion(read, row, content)).compiled;
@@ -182,11 +182,11 @@ async function compileOrExplain(read: Reader, row: TemplateRow, content: Version
   }
 }
 
-/** A fault of rendering as an error of the API. `of` names whose variables they were: `variables`, or those of one recipient. */
+/** A failed rendering as an API error. `of` is the path of the variables: `variables`, or those of one recipient. */
 function toRenderApiError(error: unknown, of: string): unknown {
   if (error instanceof MissingVariables)
     return new ApiError("missing_variables", error.message, {
-      details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is needed and was not supplied.` })),
+      details: error.names.map((name) => ({ path: `${of}.${name}`, code: "required", message: `${name} is required.` })),
     });
   if (error instanceof RenderError) {
     const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };

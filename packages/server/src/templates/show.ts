@@ -38,7 +38,7 @@ export const BLOCKS_ERROR = "A template of kind JSON_BLOCKS cannot be rendered."
 
 const NOTHING: Rendered = { subject: null, html: null, text: null, missing: [] };
 
-/** A template with its content; `compiled` is why not, where it cannot be compiled. */
+/** A template with its content. `compiled` is the compiled version, or the reason why there is none. */
 export function showDetail(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail {
   const { subject, html, text, error } = renderForDisplay(row, compiled);
   return {
@@ -56,7 +56,7 @@ export function showDetail(row: TemplateRow, version: VersionRow, compiled: Comp
   };
 }
 
-/** What can be sent under a slug. */
+/** A template that can be sent by its slug. */
 export function showBySlug(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateBySlug {
   return {
     id: row.id,
@@ -74,7 +74,7 @@ export function showBySlug(row: TemplateRow, version: VersionRow, compiled: Comp
   };
 }
 
-/** What a template looks like with its defaults, or why it cannot be shown. */
+/** A template rendered with its defaults, or the reason why it cannot be. */
 function renderForDisplay(row: TemplateRow, compiled: Compiled | string): Rendered & { error: string | null } {
   if (row.kind === "JSON_BLOCKS") return { ...NOTHING, error: BLOCKS_ERROR };
   if (typeof compiled === "string") return { ...NOTHING, error: compiled };

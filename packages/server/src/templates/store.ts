@@ -8,7 +8,7 @@ import type { Tables } from "../schema.ts";
 export type TemplateRow = Tables["templates"]["$inferSelect"];
 export type VersionRow = Tables["templateVersions"]["$inferSelect"];
 
-/** The version under which a draft is kept. */
+/** The version number of a draft. */
 export const DRAFT = 0;
 
 const ph = sql.placeholder;
@@ -22,7 +22,7 @@ export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: 
   return row ?? null;
 }
 
-/** Prepared: each send asks for its template and for whatever that uses. */
+/** Prepared, since each send reads its template and the parts of it. */
 export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
   const [row] = await q
     .prepared("template_by_slug", (build, { templates: t }) =>
@@ -66,7 +66,7 @@ export async function replaceDraft(tx: Tx, row: VersionRow): Promise<void> {
     .where(and(eq(t.templateId, row.templateId), eq(t.version, DRAFT)));
 }
 
-/** Changes a template that is still at the revision it was read with; false otherwise. */
+/** Updates a template; false when it is no longer at the revision it was read at. */
 export async function updateTemplate(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow>): Promise<boolean> {
   const { templates: t } = tx.t;
   const changed = await tx
@@ -82,7 +82,7 @@ export async function deleteTemplateRows(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.t.templates).where(eq(tx.t.templates.id, id));
 }
 
-/** Forgets published versions before `oldest`. */
+/** Deletes published versions before `oldest`. */
 export async function deleteOldVersions(tx: Tx, templateId: string, oldest: number): Promise<void> {
   const { templateVersions: t } = tx.t;
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
@@ -90,7 +90,7 @@ export async function deleteOldVersions(tx: Tx, templateId: string, oldest: numb
 
 export type TemplateUse = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
 
-/** Every template of a workspace with the slugs it uses: to find who uses a layout or partial. */
+/** All templates of a workspace with the slugs they use. */
 export async function listTemplateUses(q: Tx | Reader, workspaceId: string): Promise<TemplateUse[]> {
   const { templates: t } = q.t;
   return q

@@ -6,7 +6,7 @@ export type Blocks = Record<string, unknown>[];
 
 export function templateTables(c: ColumnTypes) {
   return {
-    /** A template without its content: what lists show, and what a send needs to know to find the content. */
+    /** A template without its content. */
     templates: c.table(
       "templates",
       {
@@ -20,7 +20,7 @@ export function templateTables(c: ColumnTypes) {
         kind: c.text("kind").$type<Template["kind"]>().notNull(),
         status: c.text("status").$type<Template["status"]>().notNull(),
         revision: c.int("revision").notNull(),
-        /** The published version, the hash of its content, and the slugs it uses; none before the first. */
+        /** The published version, the hash of its content and the slugs it uses; null before the first one. */
         version: c.int("version"),
         publishedHash: c.text("published_hash"),
         publishedUses: c.json<string[]>("published_uses"),
@@ -36,7 +36,7 @@ export function templateTables(c: ColumnTypes) {
         c.index("templates_category").on(t.workspaceId, t.category, t.id),
       ],
     ),
-    /** The content of a template: version 0 is the draft, the others never change. */
+    /** The content of a template. Version 0 is the draft; the others never change. */
     templateVersions: c.table(
       "template_versions",
       {

@@ -42,7 +42,7 @@ export async function findTemplate(q: Tx | Reader, workspaceId: string, id: stri
 export async function findVersion(q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> {
   const found = await findVersionRow(q, row.id, version);
   if (!found)
-    throw new ApiError("not_found", `There is no version ${version} of ${row.slug}.`, {
+    throw new ApiError("not_found", `Version ${version} of ${row.slug} not found.`, {
       hint: `See: mailsvc templates versions ${row.id}`,
     });
   return found;
@@ -92,7 +92,7 @@ export async function createTemplate(
   return showDetail(row, draft, compiled);
 }
 
-/** Changes the draft and what is known about a template, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
+/** Updates a template and its draft, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
 export async function updateDraft(
   tx: Tx,
   deps: Deps,
@@ -128,7 +128,7 @@ export async function updateDraft(
   return showDetail(changedRow, draft, compiled);
 }
 
-/** Publishes the draft. What is published already stays as it is. Throws ApiError not_found, validation_error or conflict. */
+/** Publishes the draft. Does nothing when it is published already. Throws ApiError not_found, validation_error or conflict. */
 export async function publishDraft(
   tx: Tx,
   deps: Deps,
@@ -143,7 +143,7 @@ export async function publishDraft(
   return showTemplate(await saveTemplate(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
 }
 
-/** Publishes an earlier version again. The draft follows unless it has changes of its own. Throws ApiError not_found, validation_error or conflict. */
+/** Publishes an earlier version again. The draft becomes that version too, unless it has unpublished changes. Throws ApiError not_found, validation_error or conflict. */
 export async function rollBack(
   tx: Tx,
   deps: Deps,
@@ -172,7 +172,7 @@ export async function rollBack(
   );
 }
 
-/** Makes a template inactive or active; either twice is harmless. Throws ApiError not_found or conflict. */
+/** Archives or activates a template; idempotent. Throws ApiError not_found or conflict. */
 export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> {
   const row = await findTemplate(tx, workspaceId, id);
   if (row.status === status) return showTemplate(row);
@@ -212,19 +212,21 @@ export { makeAllowance } from "./engine/engine.ts";
 export { compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 
 function slugTaken(slug: string): ApiError {
-  return new ApiError("conflict", `There is a template ${slug} already.`, {
-    details: [{ path: "slug", code: "taken", message: `The slug ${slug} is taken; choose another, or update that template.` }],
+  return new ApiError("conflict", `The slug ${slug} is taken.`, {
+    details: [
+      { path: "slug", code: "taken", message: `Another template has the slug ${slug}. Choose another slug, or update that template.` },
+    ],
   });
 }
 
 function assertRevision(row: TemplateRow, revision: number | undefined): void {
   if (revision !== undefined && revision !== row.revision)
-    throw new ApiError("conflict", `The template is at revision ${row.revision}, not ${revision}: it has been changed meanwhile.`, {
+    throw new ApiError("conflict", `The template was changed meanwhile: it is at revision ${row.revision}, not ${revision}.`, {
       details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
     });
 }
 
-/** Checks a content with the parts it uses, and compiles it. Throws ApiError validation_error with each fault's line and column. */
+/** Compiles a content with its parts. Throws ApiError validation_error with each fault's line and column. */
 async function checkContent(
   tx: Tx,
   parse: Parse,
@@ -252,7 +254,7 @@ function buildVersionRow(deps: Deps, templateId: string, version: number, conten
   };
 }
 
-/** Makes a content the published version, checked against what is published of its parts. */
+/** Publishes a content, after compiling it with the published versions of its parts. */
 async function publishContent(
   tx: Tx,
   deps: Deps,
@@ -278,7 +280,7 @@ async function saveTemplate(tx: Tx, row: TemplateRow, patch: Partial<TemplateRow
     if (error instanceof UniqueViolation) throw slugTaken(patch.slug ?? row.slug);
     throw error;
   }
-  throw new ApiError("conflict", "The template was changed at the same moment. Read it again.", {
-    details: [{ path: "revision", code: "outdated", message: "Somebody else was faster." }],
+  throw new ApiError("conflict", "The template was changed meanwhile. Read it again.", {
+    details: [{ path: "revision", code: "outdated", message: "Another request changed the template first." }],
   });
 }

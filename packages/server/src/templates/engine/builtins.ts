@@ -1,4 +1,4 @@
-/** A helper was given what it cannot work with; the message is a whole sentence. */
+/** Thrown when a helper cannot use a value. The message continues a sentence that begins with the value's name. */
 export class HelperError extends Error {
   override name = "HelperError";
 }
@@ -11,16 +11,16 @@ export interface Helper {
   readonly max: number;
   /** Arguments it takes by name. */
   readonly named: readonly string[];
-  /** Whether its arguments may be absent; for the others an absent one is a missing variable. */
+  /** Whether its arguments may be absent; otherwise an absent one is a missing variable. */
   readonly lenient?: boolean;
-  /** What its first argument must be, for the variable schema. */
+  /** Type of its first argument, for the variable schema. */
   readonly takes: "any" | "string" | "number" | "date" | "array";
-  /** What one call costs, in steps, beside its arguments. */
+  /** Steps one call costs, beside its arguments. */
   readonly cost?: number;
   run(args: readonly unknown[], named: Named): unknown;
 }
 
-/** Whether `{{#if}}` takes a value as true: as Handlebars does, so an empty list is not. */
+/** Whether `{{#if}}` takes a value as true. As in Handlebars, an empty list is false. */
 export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
@@ -30,11 +30,11 @@ export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value === "object")
-    throw new HelperError(`is ${describeKind(value)}, which has no text; name one of its fields, or use {{#each}}.`);
+    throw new HelperError(`is ${describeKind(value)}, which has no text. Name one of its fields, or use {{#each}}.`);
   return String(value);
 }
 
-// A formatter takes 30 µs to make and 1 µs to use.
+// A formatter takes 30 µs to create and 1 µs to use.
 const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 const MAX_FORMATS = 200;
 
@@ -48,7 +48,7 @@ const STYLES: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
 };
 const FORMAT_COST = 20;
 
-/** All helpers there are; a template that calls another one is refused. None reads a clock, so the same variables give the same mail. */
+/** All helpers. A template that calls another one is refused. None reads a clock, so the same variables give the same mail. */
 export const HELPERS: ReadonlyMap<string, Helper> = new Map<string, Helper>([
   [
     "default",
@@ -94,7 +94,7 @@ function toNumber(value: unknown): number {
 
 function toDate(value: unknown): Date {
   const date = new Date(typeof value === "string" || typeof value === "number" ? value : Number.NaN);
-  if (Number.isNaN(date.getTime())) throw new HelperError("is not a date; an ISO 8601 text or milliseconds since 1970 is needed.");
+  if (Number.isNaN(date.getTime())) throw new HelperError("is not a date. Use an ISO 8601 date or milliseconds since 1970.");
   return date;
 }
 
@@ -129,7 +129,8 @@ function date(args: readonly unknown[], named: Named): string {
   const value = toDate(args[0]);
   if (style === "iso") return value.toISOString().slice(0, 10);
   const options = Object.hasOwn(STYLES, style) ? STYLES[style] : undefined;
-  if (!options) throw new HelperError(`has no style ${JSON.stringify(style)}; there are ${[...Object.keys(STYLES), "iso"].join(", ")}.`);
+  if (!options)
+    throw new HelperError(`cannot have the style ${JSON.stringify(style)}. Use one of ${[...Object.keys(STYLES), "iso"].join(", ")}.`);
   const locale = toOption(named["locale"], "en", "locale");
   const timeZone = toOption(named["timeZone"], "UTC", "timeZone");
   return getFormat(`d ${style} ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { ...options, timeZone })).format(value);
@@ -155,7 +156,7 @@ function truncate([value, length]: readonly unknown[], named: Named): string {
   const limit = toWholeNumber(length, "the length", 100_000);
   if (text.length <= limit) return text;
   const end = toOption(named["end"], "…", "end");
-  // Whole characters only: half of an emoji is none.
+  // Do not cut a surrogate pair.
   const cut = text.slice(0, Math.max(0, limit - end.length));
   return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}${end}`;
 }

@@ -3,9 +3,9 @@ import { isSafeUrl } from "../../html/urls.ts";
 import { HELPERS, HelperError, isTruthy, toText } from "./builtins.ts";
 import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
 
-/** What one rendering may use up, so that no template and no variables can keep the server busy. */
+/** Limits of one rendering, so that no template and no variables can keep the server busy. */
 export const BUDGET = {
-  /** Nodes run, loops counted in full; 64 characters a helper looks at count as one more. */
+  /** Nodes run, each round of a loop counted; 64 characters read by a helper count as one more. */
   steps: 500_000,
   /** Characters of output. */
   output: 2 * 1024 * 1024,
@@ -13,7 +13,7 @@ export const BUDGET = {
 // Names listed when variables are missing.
 const MAX_MISSING = 100;
 
-/** Rendering failed; the message is a whole sentence. */
+/** Thrown when rendering fails. The message is a whole sentence. */
 export class RenderError extends Error {
   override name = "RenderError";
   readonly code: string;
@@ -25,16 +25,16 @@ export class RenderError extends Error {
   }
 }
 
-/** A value a block is about, and the blocks around it. */
+/** The value of a block, and the blocks around it. */
 export interface Scope {
   value: unknown;
   readonly parent: Scope | null;
-  /** What the block is about, as it is written there; null for the variables themselves. */
+  /** The path the block was opened with; null for the variables themselves. */
   readonly about: Path | null;
   index: number;
   key: string | number;
   last: boolean;
-  /** In a partial: under which name its caller knows what is missing here. */
+  /** In a partial: the names its caller has for values that are missing here. */
   readonly aliases?: ReadonlyMap<string, string>;
 }
 
@@ -44,9 +44,9 @@ export interface Run {
   steps: number;
   readonly root: Scope;
   readonly missing: Set<string>;
-  /** Names whose absence is no fault, with `[]` for every index. */
+  /** Names of variables that may be absent, with `[]` for every index. */
   readonly optional: ReadonlySet<string>;
-  /** Whether what is missing is shown as it is written, for previews. */
+  /** Whether missing values are shown as written in the source, for previews. */
   readonly lenient: boolean;
 }
 
@@ -60,21 +60,25 @@ export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
   for (let i = 0; i < ops.length; i += 1) (ops[i] as Op)(scope, run);
 }
 
-/** What a source is put together with. */
+/** What a source includes. */
 export interface Includes {
   /** The nodes of a partial. */
   partial(slug: string, at: Place): readonly Op[];
-  /** Of a layout: its content. */
+  /** The content of a layout. */
   readonly body?: readonly Op[] | undefined;
 }
 
-/** Turns nodes into functions, once; running them is all that rendering does. */
+/** Turns nodes into functions once; rendering only runs them. */
 export function compileNodes(nodes: readonly Node[], role: Role, parts: Includes): readonly Op[] {
   return nodes.map((node) => compileNode(node, role, parts));
 }
 
 function failTooMuchWork(at: Place | null): never {
-  throw new RenderError("too_much_work", `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps; loop over less.`, at);
+  throw new RenderError(
+    "too_much_work",
+    `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps. Loop over fewer items.`,
+    at,
+  );
 }
 
 function failTooLong(): never {
@@ -87,7 +91,7 @@ function getOuterScope(scope: Scope, up: number): Scope {
   return at;
 }
 
-/** A field of a value: its own fields only, never what it inherits. */
+/** A field of a value. Inherited fields are not read. */
 function getField(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
@@ -120,7 +124,7 @@ function readPath({ names, from, up }: Path): Eval {
   if (from === "first") return (scope) => getOuterScope(scope, up).index === 0;
   if (from === "last") return (scope) => getOuterScope(scope, up).last;
   const [only] = names;
-  // Nearly all there are: a name, straight from the block's value.
+  // The most frequent case: a name read from the block's value.
   if (from === "here" && up === 0 && names.length === 1 && only !== undefined) return (scope) => getField(scope.value, only);
   return (scope, run) => {
     let value = from === "root" ? run.root.value : getOuterScope(scope, up).value;
@@ -129,7 +133,7 @@ function readPath({ names, from, up }: Path): Eval {
   };
 }
 
-// What looking at a value costs beyond a step: texts by their length, lists by theirs.
+// Steps for reading a value: by the length of texts and lists.
 function costOf(value: unknown): number {
   return typeof value === "string" ? value.length >> 6 : Array.isArray(value) ? value.length : 0;
 }
@@ -154,7 +158,7 @@ function compileCall(call: Call, lenientContext: boolean): Eval {
     for (const [name, value] of named) options[name] = value(scope, run);
     run.steps -= cost;
     if (run.steps < 0) failTooMuchWork(call.at);
-    // With an argument missing there is nothing to compute; that it is missing has been noted.
+    // A missing argument has been recorded, and there is nothing to compute.
     if (!helper.lenient && values.some((value) => value === undefined))
       return run.missing.size > missing && run.lenient && !lenientContext ? `{{${what}}}` : "";
     try {
@@ -168,7 +172,7 @@ function compileCall(call: Call, lenientContext: boolean): Eval {
   };
 }
 
-/** What gives the value of an expression. `lenient`: it may be absent without being missing. */
+/** A function for the value of an expression. `lenient`: the value may be absent without being missing. */
 function compileExpression(expression: Expression, lenient: boolean): Eval {
   if (expression.kind === "literal") return () => expression.value;
   if (expression.kind === "call") return compileCall(expression, lenient);
@@ -207,10 +211,10 @@ function compilePut(node: PutNode, role: Role): Op {
 
 /** Throws RenderError when the address that the output ends with may not be linked to; `text` was written last. */
 function checkUrl(run: Run, address: NonNullable<PutNode["address"]>, text: string, name: string, at: Place): void {
-  // Searching a text that has just been put together copies it.
+  // Searching a text that was just concatenated copies it.
   if (address === "continues") run.steps -= run.out.length >> 10;
   if (isSafeUrl(address === "begins" ? text : decodeAttribute(lastValue(run.out)))) return;
-  throw new RenderError("unsafe_url", `${name} is no address a mail may link to; https, mailto, tel, sms and cid are.`, at);
+  throw new RenderError("unsafe_url", `${name} is not an address that a mail may link to. Use https, mailto, tel, sms or cid.`, at);
 }
 
 /** The attribute value that HTML ends with. Quotes and equals signs within values are escaped. */
@@ -228,7 +232,7 @@ function compileEach(node: ScopeNode, role: Role, parts: Includes): Op {
     const value = read(parent, run);
     const list = Array.isArray(value) ? value : null;
     if (value !== null && value !== undefined && value !== "" && value !== false && typeof value !== "object")
-      throw new RenderError("wrong_value", `${about?.text ?? "This"} is no list.`, node.at);
+      throw new RenderError("wrong_value", `${about?.text ?? "This"} is not a list.`, node.at);
     const keys = list || typeof value !== "object" || value === null ? null : Object.keys(value);
     const length = list ? list.length : (keys?.length ?? 0);
     if (length === 0) {
@@ -268,7 +272,7 @@ function compilePartial(node: PartialNode, parts: Includes): Op {
   const named = node.named.map(([name, value]) => [name, compileExpression(value, true), value] as const);
   return (scope, run) => {
     const value: Record<string, unknown> = typeof scope.value === "object" && scope.value !== null ? { ...scope.value } : {};
-    // Copying costs what is there to copy.
+    // Each copied field counts.
     run.steps -= Object.keys(value).length;
     if (run.steps < 0) failTooMuchWork(node.at);
     const aliases = new Map(scope.aliases);

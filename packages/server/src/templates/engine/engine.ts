@@ -15,25 +15,25 @@ export interface Part {
   readonly variables: readonly Declared[];
 }
 
-/** A template with everything it is put together from. */
+/** A template with its layout and partials. */
 export interface TemplateSet extends Part {
   readonly subject: string | null;
-  /** The template is a layout itself, so it has a place for content. */
+  /** Whether the template is a layout itself. */
   readonly isLayout: boolean;
   readonly layout: Part | null;
   readonly partials: ReadonlyMap<string, Part>;
 }
 
-/** How deep partials may use partials. */
+/** Levels partials may nest. */
 export const MAX_PARTIAL_DEPTH = 10;
 
-/** A fault with the part and the field it is in; `part` is null for the template itself. */
+/** A fault with the slug of its part and its field; `part` is null for the template itself. */
 export interface FieldFault extends Fault {
   readonly part: string | null;
   readonly field: Role | "layout";
 }
 
-/** A bundle that cannot be used, with everything that is wrong with it. */
+/** Thrown for a template that cannot be used, with all its faults. */
 export class TemplateFaults extends Error {
   override name = "BundleFaults";
   readonly faults: readonly FieldFault[];
@@ -48,20 +48,20 @@ export interface Compiled {
   readonly subject: readonly Op[] | null;
   readonly html: readonly Op[] | null;
   readonly text: readonly Op[] | null;
-  /** Its variables, and what is declared about them. */
+  /** Its variables, and their declarations. */
   readonly variables: readonly Variable[];
   readonly declared: readonly Declared[];
-  /** Of the declared ones those that must be there, used or not. */
+  /** Declared variables that are required, used or not. */
   readonly needed: readonly Variable[];
-  /** Names whose absence is no fault. */
+  /** Names of variables that may be absent. */
   readonly optional: ReadonlySet<string>;
-  /** Slugs it uses itself, its layout first. */
+  /** Slugs of its layout and of the partials it uses directly, the layout first. */
   readonly uses: readonly string[];
-  /** Characters of its sources, for what is kept in memory. */
+  /** Characters of its sources, for the size of the cache. */
   readonly size: number;
 }
 
-/** Variables a template needs and did not get; all of them. */
+/** Thrown when required variables are missing, with all their names. */
 export class MissingVariables extends Error {
   override name = "MissingVariables";
   readonly names: readonly string[];
@@ -71,7 +71,7 @@ export class MissingVariables extends Error {
   }
 }
 
-/** Reads the parts of a bundle, each source once, and collects what is wrong with them. */
+/** Reads the sources of a set, each once, and collects their faults. */
 class SetReader {
   readonly faults: FieldFault[] = [];
   readonly #parse: Parse;
@@ -105,24 +105,24 @@ class SetReader {
     return tree;
   }
 
-  /** The tree of a partial for one role; undefined, with a fault, where it has none. */
+  /** The tree of a partial for one role; undefined when it has none. */
   readonly partial = (slug: string, role: Role): Tree | undefined => {
     const part = this.#bundle.partials.get(slug);
     return (part && this.read(slug, role, role === "html" ? part.html : part.text)) ?? undefined;
   };
 
-  /** Checks that the partials a tree uses are there, do not use each other in a circle, and not too deep. */
+  /** Checks that the partials of a tree exist, contain no circle and do not nest too deep. */
   checkPartials(tree: Tree, part: string | null, trail: readonly string[], seen: Set<string>): void {
     for (const slug of tree.partials) {
       const at = findPartialPlace(tree, slug);
       const wrong = (code: string, message: string): void => this.add(part, tree.role, [{ ...at, code, message }]);
       const key = `${slug} ${tree.role} ${trail.length}`;
-      if (trail.includes(slug)) wrong("cycle", `Partials use each other in a circle: ${[...trail, slug].join(" > ")}.`);
-      else if (trail.length >= MAX_PARTIAL_DEPTH) wrong("too_deep", `Partials nest deeper than ${MAX_PARTIAL_DEPTH} levels.`);
+      if (trail.includes(slug)) wrong("cycle", `Partials include each other in a circle: ${[...trail, slug].join(" > ")}.`);
+      else if (trail.length >= MAX_PARTIAL_DEPTH) wrong("too_deep", `Partials can nest at most ${MAX_PARTIAL_DEPTH} levels deep.`);
       else if (!seen.has(key)) {
         seen.add(key);
         const used = this.#bundle.partials.get(slug);
-        if (!used) wrong("unknown_partial", `There is no partial ${slug}.`);
+        if (!used) wrong("unknown_partial", `Partial ${slug} not found.`);
         else if ((tree.role === "html" ? used.html : used.text) === null)
           wrong("unknown_partial", `The partial ${slug} has no ${tree.role}.`);
         else {
@@ -134,10 +134,10 @@ class SetReader {
   }
 }
 
-// Characters of all sources together; reading a million takes up to a third of a second.
+// Characters of all sources together; a million take up to a third of a second to read.
 const MAX_SOURCES = 4 * 1024 * 1024;
 
-/** Reads, checks and compiles a bundle. Throws BundleFaults with everything that is wrong with it. */
+/** Reads, checks and compiles a template with its parts. Throws TemplateFaults with all faults. */
 export function compileSet(parse: Parse, bundle: TemplateSet): Compiled {
   const size = measureSize(bundle);
   if (size > MAX_SOURCES) {
@@ -193,39 +193,39 @@ export function compileSet(parse: Parse, bundle: TemplateSet): Compiled {
   };
 }
 
-/** A subject of its own for one request, in which variables are allowed. Throws SourceFaults. */
+/** Compiles the subject of a single request. Throws SourceFaults. */
 export function compileSubject(parse: Parse, source: string): readonly Op[] {
   const tree = readSource(parse, source, { role: "subject" });
   return compileNodes(tree.nodes, "subject", { partial: () => [] });
 }
 
-/** What came out. */
+/** The result of a rendering. */
 export interface Rendered {
   readonly subject: string | null;
   readonly html: string | null;
   /** Written by the author, or made from the HTML. */
   readonly text: string | null;
-  /** Names of variables that were needed and not supplied; only a lenient rendering has any. */
+  /** Names of required variables that were not supplied; empty unless the rendering was lenient. */
   readonly missing: readonly string[];
 }
 
-/** What the renderings of one request may use up together. */
+/** Limits of all renderings of one request together. */
 export interface Allowance {
   steps: number;
   output: number;
 }
 
-/** For a batch: as much as four single mails may need, and 20 MB of text. */
+/** For a batch: four times the steps of a single mail, and 20 MB of text. */
 export function makeAllowance(): Allowance {
   return { steps: 4 * BUDGET.steps, output: 10 * BUDGET.output };
 }
 
 export interface Rendering {
-  /** What is left of what several renderings may use up; each takes from it. */
+  /** What is left for several renderings; each takes from it. */
   readonly left?: Allowance | undefined;
-  /** Shows what is missing as it is written in place of failing. */
+  /** Shows missing values as written in the source, and does not fail. */
   readonly lenient?: boolean;
-  /** In place of the template's own subject. */
+  /** Replaces the template's own subject. */
   readonly subject?: readonly Op[] | undefined;
 }
 
@@ -244,7 +244,7 @@ export function render(compiled: Compiled, given: Values, { lenient = false, sub
     runAll(ops, root, run);
     left.steps -= steps - run.steps;
     left.output -= run.out.length;
-    if (left.output < 0) throw new RenderError("output_too_large", "The mails of this request are longer than 20 MB together.");
+    if (left.output < 0) throw new RenderError("output_too_large", "The mails of this request are larger than 20 MB together.");
     return run.out;
   };
   const html = write(compiled.html);
@@ -267,7 +267,7 @@ function findPartialPlace(tree: Tree, slug: string): { line: number; column: num
 
 function mergeDeclared(bundle: TemplateSet): Declared[] {
   const all = new Map<string, Declared>();
-  // What the template says comes before what its layout and partials say.
+  // The template's declarations take precedence over those of its layout and partials.
   for (const part of [...bundle.partials.values(), ...(bundle.layout ? [bundle.layout] : []), bundle])
     for (const one of part.variables) all.set(one.name, one);
   return [...all.values()];

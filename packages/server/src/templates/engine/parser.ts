@@ -6,22 +6,22 @@ export type Parse = (source: string) => hbs.AST.Program;
 
 let loaded: Promise<Parse> | undefined;
 
-/** The parser of Handlebars, loaded when the first template is read: 20 ms a start should not pay. Its compiler and runtime are not used. */
+/** The parser of Handlebars, loaded with the first template because it takes 20 ms. Its compiler and runtime are not used. */
 export function loadParser(): Promise<Parse> {
   loaded ??= import("handlebars").then((module) => (module as unknown as { default: typeof Handlebars }).default.parse);
   return loaded;
 }
 
-/** Placeholders and blocks in one source; more is no mail. */
+/** Placeholders and blocks allowed in one source. */
 export const MAX_TAGS = 10_000;
-/** How deep blocks may nest, and how many parentheses may stand open in one source. */
+/** Levels blocks may nest. */
 export const MAX_NESTING = 50;
 const MAX_OPEN_PARENTHESES = 1000;
 
 interface Open {
   readonly name: string;
   readonly offset: number;
-  /** How many `{{else if}}` follow it: to the parser each of them nests one deeper. */
+  /** How many `{{else if}}` follow it: the parser nests each of them one level deeper. */
   chained: number;
 }
 
@@ -34,7 +34,7 @@ export function parseSource(parse: Parse, source: string): hbs.AST.Program {
   try {
     return parse(source);
   } catch (error) {
-    if (error instanceof RangeError) return fail(source, 0, "too_deep", "The template nests too deep.");
+    if (error instanceof RangeError) return fail(source, 0, "too_deep", "The template is nested too deeply.");
     throw new SourceFaults([explain(source, error as Error, open)]);
   }
 }
@@ -52,7 +52,7 @@ function fail(source: string, offset: number, code: string, message: string): ne
   throw new SourceFaults([makeFault(source, offset, code, message)]);
 }
 
-/** Where a comment that begins at `from` ends; -1 when it does not. */
+/** Position after the text of a comment that begins at `from`; -1 when it does not end. */
 function findCommentEnd(source: string, from: number): number {
   if (!/^\{\{~?!--/.test(source.slice(from, from + 6))) return source.indexOf("}}", from);
   LONG_COMMENT_END.lastIndex = from + 5;
@@ -60,8 +60,8 @@ function findCommentEnd(source: string, from: number): number {
 }
 
 /**
- * Counts tags, nesting and parentheses before the parser sees them, since it and what walks its tree are recursive, and
- * slow where much is nested. Answers the blocks that are left open.
+ * Limits tags, nesting and parentheses before parsing, since the parser and the walk over its tree are recursive. Returns
+ * the blocks left open.
  */
 function scan(source: string): Open[] {
   const open: Open[] = [];
@@ -70,7 +70,7 @@ function scan(source: string): Open[] {
   let parentheses = 0;
   for (let at = source.indexOf("{{"); at !== -1; at = source.indexOf("{{", at)) {
     count += 1;
-    if (count > MAX_TAGS) fail(source, at, "too_many_tags", `A template holds at most ${MAX_TAGS} placeholders.`);
+    if (count > MAX_TAGS) fail(source, at, "too_many_tags", `A template can have at most ${MAX_TAGS} placeholders.`);
     if (/^\{\{~?!/.test(source.slice(at, at + 4))) {
       const end = findCommentEnd(source, at);
       if (end === -1) return open;
@@ -79,7 +79,7 @@ function scan(source: string): Open[] {
     }
     BLOCK.lastIndex = at;
     const [, sign, name = "", chain] = BLOCK.exec(source) ?? [];
-    // `{{^}}` alone is an else.
+    // `{{^}}` alone means else.
     if (sign === "#" || (sign === "^" && name !== "")) {
       open.push({ name, offset: at, chained: 0 });
       depth += 1;
@@ -89,26 +89,26 @@ function scan(source: string): Open[] {
       last.chained += 1;
       depth += 1;
     }
-    if (depth > MAX_NESTING) fail(source, at, "too_deep", `Blocks nest deeper than ${MAX_NESTING} levels, each {{else if}} counted.`);
+    if (depth > MAX_NESTING) fail(source, at, "too_deep", `Blocks can nest at most ${MAX_NESTING} levels deep, counting each {{else if}}.`);
     const end = source.indexOf("}}", at + 2);
     const stop = end === -1 ? source.length : end;
     for (let i = at; i < stop; i += 1) {
       if (source[i] === "(") parentheses += 1;
       else if (source[i] === ")") parentheses -= 1;
-      if (parentheses > MAX_OPEN_PARENTHESES) fail(source, i, "too_deep", "Too many parentheses are open.");
+      if (parentheses > MAX_OPEN_PARENTHESES) fail(source, i, "too_deep", "Too many parentheses are nested.");
     }
     at = stop;
   }
   return open;
 }
 
-// The parser prints where it stopped as up to 20 characters before and after, without line breaks, and a caret below.
+// The parser reports where it stopped by up to 20 characters before and after, without line breaks, and a caret below.
 function findStop(source: string, line: number, excerpt: string, caret: number): number {
   const cut = excerpt.startsWith("...") && caret >= 3 ? 3 : 0;
   const past = excerpt.slice(cut, caret);
   const wanted = past + excerpt.slice(caret).replace(/\.\.\.$/, "");
   const text = source.replaceAll("\n", "");
-  // Line breaks are counted along, from one find to the next.
+  // Counts line breaks on the way from one match to the next.
   let offset = 0;
   let flat = 0;
   let here = 1;
@@ -145,12 +145,10 @@ function explain(source: string, error: Error, open: readonly Open[]): Fault {
   const [head = "", excerpt = "", dashes = "", expecting = ""] = error.message.split("\n");
   const last = open.at(-1);
   if (/got 'EOF'/.test(expecting) && last)
-    return makeFault(source, last.offset, "syntax_error", `{{#${last.name}}} is not closed: {{/${last.name}}} is missing.`);
+    return makeFault(source, last.offset, "syntax_error", `{{#${last.name}}} is not closed. Add {{/${last.name}}}.`);
   const offset = findStop(source, Number(/on line (\d+)/.exec(head)?.[1] ?? 1), excerpt, dashes.length - 1);
   const found = /^(?:\}+|[^\s{}]{1,20}|\{+)/.exec(source.slice(offset, offset + 20))?.[0] ?? "";
   const message =
-    found === ""
-      ? "The template breaks off inside a placeholder, or one holds what is no name."
-      : `${JSON.stringify(found)} is not expected here.`;
+    found === "" ? "A placeholder is not complete, or contains something that is not a name." : `Unexpected ${JSON.stringify(found)}.`;
   return makeFault(source, offset, "syntax_error", message);
 }

@@ -3,21 +3,21 @@ import { type Parse, parseSource } from "./parser.ts";
 import type { Call, Expression, Fault, Literal, Node, Path, Place, Role, Tree } from "./tree.ts";
 import { SourceFaults } from "./tree.ts";
 
-/** What a slug looks like, and so what a partial may be called. */
+/** The form of a slug, and so of a partial's name. */
 export const SLUG = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-/** What decides how a source is read. */
+/** How to read a source. */
 export interface Reading {
   readonly role: Role;
-  /** A layout has a place for its content: `{{{body}}}`. */
+  /** Whether it is a layout, which contains `{{{body}}}`. */
   readonly layout?: boolean;
-  /** Variables declared with the type `html`, which may stand in three braces. */
+  /** Variables declared with the type `html`, which may be written with three braces. */
   readonly htmlVariables?: ReadonlySet<string>;
 }
 
 const BLOCKS: ReadonlySet<string> = new Set(["if", "unless", "each", "with"]);
-// What leads from a value to the machinery behind it. Lookups see own fields only, so these would find nothing; a template
-// that asks for them is not a mistake but an attempt, or soon a surprise.
+// Names that lead to a value's prototype. Lookups read own fields only, so they would find nothing; a template that uses
+// them is refused because it is an attack or a misunderstanding.
 const PROTOTYPE_NAME = /^(?:prototype|constructor|__.*__)$/;
 const MAX_FAULTS = 20;
 const MAX_PATH = 20;
@@ -28,7 +28,7 @@ interface Scope {
   readonly names: readonly string[];
 }
 
-/** Reads the syntax tree of one source into ours, and collects everything that is not allowed in it. */
+/** Converts the syntax tree of one source into ours, and collects everything in it that is not allowed. */
 class Reader {
   readonly faults: Fault[] = [];
   readonly partials = new Set<string>();
@@ -68,10 +68,10 @@ class Reader {
       case "PartialStatement":
         return this.#partial(statement as hbs.AST.PartialStatement);
       case "PartialBlockStatement":
-        this.#fault(statement, "not_allowed", "{{#> …}} is not used here; give the template a layout, or write {{> slug}}.");
+        this.#fault(statement, "not_allowed", "{{#> …}} is not supported. Give the template a layout, or write {{> slug}}.");
         return null;
       default:
-        this.#fault(statement, "not_allowed", "Decorators ({{* …}}) are not used here.");
+        this.#fault(statement, "not_allowed", "Decorators ({{* …}}) are not supported.");
         return null;
     }
   }
@@ -80,7 +80,7 @@ class Reader {
     const at = toPlace(node);
     const raw = !node.escaped;
     if (node.path.type !== "PathExpression") {
-      this.#fault(node, "not_allowed", "A fixed text, number or word needs no braces.");
+      this.#fault(node, "not_allowed", "Write a fixed text or number without braces.");
       return null;
     }
     const path = node.path as hbs.AST.PathExpression;
@@ -91,7 +91,7 @@ class Reader {
       this.#fault(
         node,
         "unescaped",
-        `{{{${path.original}}}} would put a value into the HTML as it is. Write {{${path.original}}}, or declare the variable with the type html.`,
+        `{{{${path.original}}}} would output a value without escaping. Write {{${path.original}}}, or declare the variable with the type html.`,
       );
     return { kind: "put", value, raw, at };
   }
@@ -103,9 +103,9 @@ class Reader {
 
   #body(node: hbs.AST.MustacheStatement, raw: boolean): Node | null {
     this.bodies += 1;
-    if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "The content stands in no loop: move {{{body}}} out of the block.");
+    if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "{{{body}}} cannot be inside a block. Move it out of the block.");
     if (!raw && this.#reading.role === "html")
-      this.#fault(node, "escaped_body", "Write {{{body}}} with three braces: the content is HTML already.");
+      this.#fault(node, "escaped_body", "Write {{{body}}} with three braces, since the content is HTML.");
     return { kind: "body", at: toPlace(node) };
   }
 
@@ -114,8 +114,8 @@ class Reader {
     const name = node.path.original;
     if (!BLOCKS.has(name)) {
       const known = HELPERS.has(name)
-        ? `${name} is no block; write {{${name} …}}.`
-        : `There is no block {{#${name}}}; there are if, unless, each and with.`;
+        ? `${name} is not a block. Write {{${name} …}}.`
+        : `Unknown block {{#${name}}}. Use if, unless, each or with.`;
       this.#fault(node, "unknown_helper", known);
       return null;
     }
@@ -135,7 +135,7 @@ class Reader {
     const outer = this.#scopes;
     const names = node.program?.blockParams ?? [];
     for (const one of names)
-      if (PROTOTYPE_NAME.test(one) || one === "this") this.#fault(node, "prototype", `${one} cannot be the name of an item.`);
+      if (PROTOTYPE_NAME.test(one) || one === "this") this.#fault(node, "prototype", `An item cannot be named ${one}.`);
     this.#scopes = [...outer, { block: name as "each" | "with", names }];
     const body = this.nodes(node.program);
     this.#scopes = outer;
@@ -149,14 +149,14 @@ class Reader {
     if (!SLUG.test(slug)) {
       const message =
         node.name.type === "SubExpression"
-          ? "A partial is named by its slug; it cannot be chosen while rendering."
-          : `${JSON.stringify(slug.slice(0, 60))} is no slug of a partial.`;
+          ? "Name a partial by its slug; it cannot be chosen while rendering."
+          : `${JSON.stringify(slug.slice(0, 60))} is not a valid slug of a partial.`;
       this.#fault(node, "not_allowed", message);
       return null;
     }
-    if (this.#reading.role === "subject") this.#fault(node, "not_allowed", "A subject uses no partials.");
+    if (this.#reading.role === "subject") this.#fault(node, "not_allowed", "A subject cannot use partials.");
     if (node.params.length > 0)
-      this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name: {{> ${slug} title=order.title}}.`);
+      this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name, as in {{> ${slug} title=order.title}}.`);
     this.partials.add(slug);
     return { kind: "partial", slug, named: this.#named(node.hash, 0), at };
   }
@@ -179,7 +179,7 @@ class Reader {
   #named(hash: hbs.AST.Hash | undefined, depth: number): [string, Expression][] {
     const seen = new Set<string>();
     return (hash?.pairs ?? []).flatMap((pair): [string, Expression][] => {
-      if (PROTOTYPE_NAME.test(pair.key)) this.#fault(pair, "prototype", `${pair.key} cannot be a name here.`);
+      if (PROTOTYPE_NAME.test(pair.key)) this.#fault(pair, "prototype", `A value cannot be named ${pair.key}.`);
       if (seen.has(pair.key)) this.#fault(pair, "wrong_arguments", `${pair.key} is given twice.`);
       seen.add(pair.key);
       const value = this.#expression(pair.value, depth);
@@ -192,13 +192,13 @@ class Reader {
     const helper = HELPERS.get(name);
     if (!helper) {
       const message = BLOCKS.has(name)
-        ? `${name} is a block: {{#${name} …}} … {{/${name}}}.`
-        : `There is no helper ${JSON.stringify(String(name).slice(0, 60))}; there are ${[...HELPERS.keys()].join(", ")}.`;
+        ? `${name} is a block. Write {{#${name} …}} … {{/${name}}}.`
+        : `Unknown helper ${JSON.stringify(String(name).slice(0, 60))}. Use one of ${[...HELPERS.keys()].join(", ")}.`;
       this.#fault(node, "unknown_helper", message);
       return null;
     }
     if (depth > MAX_CALLS) {
-      this.#fault(node, "too_deep", `Helpers nest deeper than ${MAX_CALLS} levels.`);
+      this.#fault(node, "too_deep", `Helpers can nest at most ${MAX_CALLS} levels deep.`);
       return null;
     }
     const { min, max } = helper;
@@ -214,7 +214,7 @@ class Reader {
         this.#fault(
           node,
           "wrong_arguments",
-          `${name} takes no ${key}${helper.named.length > 0 ? `; it takes ${helper.named.join(", ")}` : ""}.`,
+          `${name} has no option ${key}${helper.named.length > 0 ? `. Its options are ${helper.named.join(", ")}` : ""}.`,
         );
     const args = node.params.flatMap((param) => this.#expression(param, depth) ?? []);
     return { kind: "call", helper: name, args, named, at: toPlace(node) };
@@ -229,13 +229,13 @@ class Reader {
     };
     const parts = node.parts.map(String);
     const bad = parts.find((name) => PROTOTYPE_NAME.test(name));
-    if (bad !== undefined) return wrong("prototype", `${text.slice(0, 100)} reaches for ${bad}, which no template may.`);
+    if (bad !== undefined) return wrong("prototype", `${text.slice(0, 100)} uses ${bad}, which templates cannot read.`);
     if (parts.length > MAX_PATH) return wrong("too_deep", `A path has at most ${MAX_PATH} parts.`);
-    // Where a name is one a block gave to its item, it means that.
+    // The name of an item in an enclosing block takes precedence.
     const scoped = node.depth === 0 && !node.data && !/^(?:this\b|\.)/.test(text) ? this.#itemPath(parts, text, at) : null;
     if (scoped) return scoped;
     if (node.data) return this.#data(node, parts, text, at);
-    if (node.depth >= this.#scopes.length) return wrong("leads_out", `${text} leads out of the template.`);
+    if (node.depth >= this.#scopes.length) return wrong("leads_out", `${text} points outside of the template.`);
     return { kind: "path", text, names: parts, from: "here", up: node.depth, at };
   }
 
@@ -251,26 +251,28 @@ class Reader {
   #data(node: hbs.AST.PathExpression, [head = "", ...rest]: readonly string[], text: string, at: Place): Path | null {
     if (head === "root" && node.depth === 0 && rest.length > 0) return { kind: "path", text, names: rest, from: "root", up: 0, at };
     if (head !== "index" && head !== "key" && head !== "first" && head !== "last") {
-      this.#fault(node, "not_allowed", `${text.slice(0, 100)} is not known; there are @index, @key, @first, @last and @root.name.`);
+      this.#fault(node, "not_allowed", `Unknown ${text.slice(0, 100)}. Use @index, @key, @first, @last or @root.name.`);
       return null;
     }
     const loops = this.#scopes.flatMap((scope, i) => (scope.block === "each" ? [this.#scopes.length - 1 - i] : [])).reverse();
     const up = loops[node.depth];
     if (up === undefined || rest.length > 0) {
-      this.#fault(node, "not_allowed", `${text.slice(0, 100)} stands outside of a loop.`);
+      this.#fault(node, "not_allowed", `${text.slice(0, 100)} is only known inside a loop.`);
       return null;
     }
     return { kind: "path", text, names: [], from: head, up, at };
   }
 }
 
-/** Reads a source and checks it against what a template may do. Throws SourceFaults with all that is wrong. */
+/** Reads a source and checks that it uses only what templates may. Throws SourceFaults with all faults. */
 export function readSource(parse: Parse, source: string, reading: Reading): Tree {
   const reader = new Reader(reading);
   const nodes = reader.nodes(parseSource(parse, source));
   if (reader.faults.length > 0) throw new SourceFaults(reader.faults);
   if (reading.layout && reader.bodies !== 1)
-    throw new SourceFaults([{ line: 1, column: 1, code: "no_body", message: "A layout holds {{{body}}} once, where the content goes." }]);
+    throw new SourceFaults([
+      { line: 1, column: 1, code: "no_body", message: "A layout needs {{{body}}} exactly once, where the content goes." },
+    ]);
   return { role: reading.role, nodes, partials: [...reader.partials] };
 }
 

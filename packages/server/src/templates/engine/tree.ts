@@ -1,16 +1,16 @@
-/** Where something stands in a source: lines and columns from 1. */
+/** A position in a source: line and column, from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong with a source, and where. */
+/** A fault in a source, and its position. */
 export interface Fault extends Place {
   readonly code: string;
   readonly message: string;
 }
 
-/** A source that cannot be used, with everything that is wrong with it. */
+/** Thrown for a source that cannot be used, with all its faults. */
 export class SourceFaults extends Error {
   override name = "SourceFaults";
   readonly faults: readonly Fault[];
@@ -20,13 +20,13 @@ export class SourceFaults extends Error {
   }
 }
 
-/** A value read from the variables: `user.name`, `../total`, `@index`, or the name a block gives to its item. */
+/** A value read from the variables: `user.name`, `../total`, `@index`, or the name of an item in a block. */
 export interface Path {
   readonly kind: "path";
-  /** As it is written. */
+  /** As written in the source. */
   readonly text: string;
   readonly names: readonly string[];
-  /** `here`: from the value of the block it stands in, `up` blocks further out. `root`: from the variables. `key`, `index`, `first`, `last`: of the loop `up` blocks further out. */
+  /** `here`: the value of the enclosing block, `up` blocks further out. `root`: the variables. `key`, `index`, `first`, `last`: of the loop `up` blocks out. */
   readonly from: "here" | "root" | "index" | "key" | "first" | "last";
   readonly up: number;
   readonly at: Place;
@@ -57,10 +57,10 @@ export interface TextNode {
 export interface PutNode {
   readonly kind: "put";
   readonly value: Expression;
-  /** Written `{{{…}}}`: as it is, without escaping. */
+  /** Written `{{{…}}}`: not escaped. */
   readonly raw: boolean;
   readonly at: Place;
-  /** Set when it can give an address its scheme, which is then checked while rendering: whether the address begins with it. */
+  /** Set when the value can decide the scheme of an address, which is then checked while rendering: it begins or continues it. */
   address?: "begins" | "continues";
 }
 
@@ -72,13 +72,13 @@ export interface IfNode {
   readonly at: Place;
 }
 
-/** `each` and `with`: a block about another value. */
+/** `each` and `with`: a block with another value as its scope. */
 export interface ScopeNode {
   readonly kind: "each" | "with";
   readonly value: Expression;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
-  /** Whether an `{{else}}` is there, even an empty one: then the value may be absent. */
+  /** Whether it has an `{{else}}`, even an empty one: then the value may be absent. */
   readonly hasElse: boolean;
   readonly at: Place;
 }
@@ -90,7 +90,7 @@ export interface PartialNode {
   readonly at: Place;
 }
 
-/** In a layout: where the content goes. */
+/** The place of the content in a layout. */
 export interface BodyNode {
   readonly kind: "body";
   readonly at: Place;
@@ -98,10 +98,10 @@ export interface BodyNode {
 
 export type Node = TextNode | PutNode | IfNode | ScopeNode | PartialNode | BodyNode;
 
-/** What a source is for, which decides how values are escaped and what may stand in it. */
+/** The use of a source, which decides how values are escaped and what it may contain. */
 export type Role = "subject" | "html" | "text";
 
-/** A source, read and found safe. */
+/** A source that was read and checked. */
 export interface Tree {
   readonly role: Role;
   readonly nodes: readonly Node[];

@@ -1,17 +1,17 @@
 import type { ErrorDetail } from "@mailsvc/sdk/contract";
 import type { Declared, Variable, VariableType } from "./variables.ts";
 
-/** Values by name, as a caller supplied them. */
+/** Values of variables by name, as the caller supplied them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The value under a dotted name; own fields only. */
+/** The value under a dotted name. Inherited fields are not read. */
 export function getValue(values: unknown, name: string): unknown {
   return name
     .split(".")
     .reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);
 }
 
-/** The values with the declared defaults of those that were not supplied. */
+/** The values, completed with declared defaults. */
 export function applyDefaults(declared: readonly Declared[], given: Values): Values {
   let values = given;
   for (const { name, default: fallback } of declared) {
@@ -40,14 +40,14 @@ const TYPE_NAMES: Readonly<Record<VariableType, string>> = {
   object: "an object",
 };
 
-/** What is wrong with declarations by themselves: a default of another type, or one that no value can take. */
+/** Faults in declarations: a default of another type, or a default for a field of list items. */
 export function findBadDeclarations(declared: readonly Declared[]): ErrorDetail[] {
   return declared.flatMap(({ name, type, default: fallback }, i): ErrorDetail[] => {
     if (fallback === undefined || fallback === null) return [];
     const path = `variables[${i}].default`;
     if (name.includes("[]"))
       return [
-        { path, code: "not_allowed", message: `A field of list items takes no default here; write {{ default … }} in the template.` },
+        { path, code: "not_allowed", message: `A field of list items cannot have a default here. Use {{default …}} in the template.` },
       ];
     if (type && !TYPE_TESTS[type](fallback))
       return [{ path, code: "invalid_type", message: `The default of ${name} must be ${TYPE_NAMES[type]}.` }];
@@ -55,7 +55,7 @@ export function findBadDeclarations(declared: readonly Declared[]): ErrorDetail[
   });
 }
 
-/** What is wrong with supplied values by what is declared about them; null stands for "none" and fits everywhere. */
+/** Supplied values of another type than declared. A null means that the variable has no value, and fits every type. */
 export function findWrongTypes(declared: readonly Declared[], values: Values, under: string): ErrorDetail[] {
   return declared.flatMap(({ name, type }): ErrorDetail[] => {
     if (!type || name.includes("[]")) return [];
@@ -65,7 +65,7 @@ export function findWrongTypes(declared: readonly Declared[], values: Values, un
   });
 }
 
-/** Names of those that have no value. */
+/** Names of the variables without a value: absent or null. */
 export function listAbsent(variables: readonly Variable[], values: Values): string[] {
   return variables.filter(({ name }) => !name.includes("[]") && getValue(values, name) === undefined).map(({ name }) => name);
 }
@@ -77,6 +77,6 @@ function isObject(value: unknown): value is Values {
 function setValue(values: Values, [head = "", ...rest]: readonly string[], value: unknown): Values {
   if (rest.length === 0) return { ...values, [head]: value };
   const inner = Object.hasOwn(values, head) ? values[head] : {};
-  // What is there and is no object stays; that it is none is found when it is used.
+  // A value that is no object stays: rendering reports it where it is used.
   return isObject(inner) ? { ...values, [head]: setValue(inner, rest, value) } : values;
 }

@@ -13,7 +13,7 @@ export interface Declared {
   readonly description?: string | undefined;
 }
 
-/** A variable of a template. `items[].name` is a field of each item of a list. */
+/** A variable of a template. `items[].name` is a field of each item of the list `items`. */
 export interface Variable {
   name: string;
   type: VariableType;
@@ -29,20 +29,20 @@ interface Use {
   default?: unknown;
 }
 
-/** What a block is about, by name; null where it is no variable. */
+/** The scope of a block, by the name of its variable; null where it is none. */
 interface Scope {
   readonly name: string | null;
   readonly parent: Scope | null;
-  /** In a partial: what its caller called by these names. */
+  /** In a partial: the names its caller has for these values. */
   readonly given?: ReadonlyMap<string, string | null>;
   readonly loop: boolean;
 }
 
-// Nodes looked at, partials counted each time they are used.
+// Nodes visited; a partial counts each time it is used.
 const MAX_NODES = 100_000;
 const MAX_VARIABLES = 500;
 
-// Which of two uses says more of a variable's type.
+// Of two uses of a variable, the one with the higher rank decides its type.
 const RANK: Readonly<Record<Use["type"], number>> = { any: 0, boolean: 1, string: 2, html: 3, number: 4, date: 4, object: 5, array: 6 };
 
 class Collector {
@@ -98,7 +98,9 @@ class Collector {
     for (const node of nodes) {
       this.#left -= 1;
       if (this.#left < 0)
-        throw new SourceFaults([{ line: 1, column: 1, code: "too_large", message: "With its partials the template is too large." }]);
+        throw new SourceFaults([
+          { line: 1, column: 1, code: "too_large", message: "The template is too large together with its partials." },
+        ]);
       this.#node(node, scope, sure);
     }
   }
@@ -119,7 +121,7 @@ class Collector {
         this.#expression(node.value, scope, { type: node.kind === "each" ? "array" : "object", required: needed });
         const name = node.value.kind === "path" ? this.#nameOf(node.value, scope) : null;
         const inner = { name: name === null ? null : node.kind === "each" ? `${name}[]` : name, parent: scope, loop: node.kind === "each" };
-        // Within a loop a field is needed for each item there is.
+        // Within a loop, a field is required for each item.
         this.walk(node.body, inner, node.kind === "each" ? true : needed);
         this.walk(node.otherwise, scope, false);
         return;
@@ -148,8 +150,8 @@ class Collector {
 const ROOT: Scope = { name: "", parent: null, loop: false };
 
 /**
- * The variables of a template: those it uses, in the order of their first use, with what is declared about them, and
- * those that are declared only. One is required when it is declared so, or when it is put out whatever the others are.
+ * The variables of a template: those it uses, in order of first use, completed by their declarations, then those that are
+ * only declared. A variable is required when declared so, or when it is output whatever the other values are.
  */
 export function collectVariables(
   trees: readonly Tree[],
@@ -172,14 +174,14 @@ export function collectVariables(
   }
   const said = new Map(declared.map((one) => [one.name, one]));
   const names = [...new Set([...uses.keys(), ...said.keys()])];
-  // `{{#with user}}{{name}}` asks for user.name; that user is an object needs no line of its own.
+  // `{{#with user}}{{name}}` needs user.name; listing user as an object would add nothing.
   const shown = names.filter(
     (name) => said.has(name) || uses.get(name)?.type === "array" || !names.some((other) => other.startsWith(`${name}.`)),
   );
   return shown.map((name) => resolveVariable(name, uses.get(name), said.get(name)));
 }
 
-/** A use, with what its author declared about it. */
+/** A variable from its use and its declaration. */
 function resolveVariable(name: string, use: Use | undefined, said: Declared | undefined): Variable {
   const fallback = said?.default ?? (use?.required ? undefined : use?.default);
   return {
