@@ -2,7 +2,7 @@ import { type contract, type HandlerInput, parseAddress, type TemplateSendRespon
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { compileOwnSubject, makeAllowance, renderForSending, resolveBySlug, type Sendable } from "../templates/templates.ts";
+import { checkSubject, compileOwnSubject, makeAllowance, renderForSending, resolveBySlug, type Sendable } from "../templates/templates.ts";
 import { type Files, readFiles, send, type Wording } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
@@ -17,8 +17,6 @@ export interface Accepted {
     readonly template: { readonly slug: string; readonly version: number };
   };
 }
-
-const SUBJECT_MAX = 998;
 
 // Details of one answer; a batch of 50 may miss a hundred names each.
 const MAX_DETAILS = 100;
@@ -46,13 +44,10 @@ export async function sendAccepted({ failure, ready }: Accepted, tx: Tx, deps: D
 }
 
 /** A rendered subject, fit for a mail header. Throws ApiError validation_error. */
-function subjectOf(rendered: string | null): string {
+function toSubject(rendered: string | null): string {
   const subject = rendered ?? "";
-  if (/[\p{Cc}\u2028\u2029]/u.test(subject) || !subject.isWellFormed())
-    throw invalid("subject", "invalid_characters", "With these variables the subject would hold line breaks or control characters.");
   if (subject.trim() === "") throw invalid("subject", "required", "With these variables the subject is empty.");
-  if (subject.length > SUBJECT_MAX)
-    throw invalid("subject", "too_big", `With these variables the subject is longer than ${SUBJECT_MAX} characters.`);
+  checkSubject(subject);
   return subject;
 }
 
@@ -65,7 +60,7 @@ async function wordingsFor(request: Request, sendable: Sendable): Promise<Map<st
   const left = makeAllowance();
   const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
     const rendered = renderForSending(sendable, values, of, left, subject);
-    const wording = { subject: subjectOf(rendered.subject), html: rendered.html || null, text: rendered.text || null };
+    const wording = { subject: toSubject(rendered.subject), html: rendered.html || null, text: rendered.text || null };
     if (wording.html === null && wording.text === null)
       throw new ApiError("template_error", "With these variables the mail is empty.", {
         details: [{ path: "", code: "empty", message: "Neither HTML nor text is left." }],

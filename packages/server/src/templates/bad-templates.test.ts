@@ -172,7 +172,7 @@ scenarios(
     ),
     send("a template of blocks", { to }, [], { path: "/api/v1/send/blocks", code: "template_error" }),
     send("a slug nobody knows", { to }, [], { path: "/api/v1/send/nowhere", status: 404, code: "template_not_found" }),
-    send("a draft", { to }, [], { path: "/api/v1/send/draft", status: 404, code: "template_not_found", contains: ["never published"] }),
+    send("a draft", { to }, [], { path: "/api/v1/send/draft", status: 404, code: "template_not_found", contains: ["not published"] }),
     send("a marketing template", { to }, [], { path: "/api/v1/send/news", status: 404, code: "template_not_found" }),
     send("a partial", { to }, [], { path: "/api/v1/send/part", status: 404, code: "template_not_found" }),
     send("Set B without a slug", { to }, ["slug required"], { path: "/api/v1/v1/emails/send-template" }),

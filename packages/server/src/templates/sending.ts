@@ -1,6 +1,6 @@
 import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { type CompiledVersion, compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
@@ -19,6 +19,9 @@ import { SourceFaults } from "./engine/tree.ts";
 import { findWrongTypes, type Values } from "./engine/values.ts";
 import { BLOCKS_ERROR, showBySlug, showDetail } from "./show.ts";
 import { DRAFT, findTemplateBySlug, findVersionRow, type TemplateRow, type VersionRow } from "./store.ts";
+
+// RFC 5322 2.1.1: a line of a header has at most 998 characters.
+const SUBJECT_MAX = 998;
 
 type Endpoints = typeof contract.templates;
 
@@ -90,10 +93,19 @@ export function renderForSending({ compiled }: Sendable, values: Values, of: str
   }
 }
 
+/** Checks that a rendered subject can be a mail header, whether it is sent or only shown. Throws ApiError validation_error. */
+export function checkSubject(subject: string): void {
+  if (/[\p{Cc}\u2028\u2029]/u.test(subject) || !subject.isWellFormed())
+    throw invalid("subject", "invalid_characters", "With these variables, the subject would contain line breaks or control characters.");
+  if (subject.length > SUBJECT_MAX)
+    throw invalid("subject", "too_big", `With these variables, the subject is longer than ${SUBJECT_MAX} characters.`);
+}
+
 /** Renders a preview: missing values are shown as written in the source. Throws ApiError template_error. */
 export function preview(compiled: Compiled, values: Values): HandlerOutput<Endpoints["preview"]> {
   try {
     const { subject, html, text, missing: missingVariables } = render(compiled, values, { lenient: true });
+    if (subject !== null) checkSubject(subject);
     return { subject, html, text, missingVariables: [...missingVariables] };
   } catch (error) {
     throw toRenderApiError(error, "variables");

@@ -14,6 +14,35 @@ const WELCOME = {
 const create = (world: TestWorld, more: Record<string, unknown> = {}) =>
   world.sdk.templates.create({ ...WELCOME, ...more } as Parameters<TestWorld["sdk"]["templates"]["create"]>[0]);
 
+test.each(["a\r\nBcc: x@y.test", "a\u2028b", "a\0b", "n".repeat(999)])(
+  "a subject that no mail could have is refused alike when it is previewed, rendered and sent: %j",
+  async (name) => {
+    await using world = await createWorld();
+    const { id, slug } = await create(world, { publish: true });
+    const { subject, html } = WELCOME;
+    const refused = { code: "validation_error", details: [{ path: name.includes("\0") ? expect.any(String) : "subject" }] };
+    await expect(world.sdk.templates.preview(id, { variables: { name } })).rejects.toMatchObject(refused);
+    await expect(world.sdk.templates.render({ subject, html, variables: { name } })).rejects.toMatchObject(refused);
+    await expect(world.sdk.templates.send(slug, { to: "ada@x.test", variables: { name } })).rejects.toMatchObject(refused);
+  },
+);
+
+test("a null is no value for a declared variable: its default applies, and a required one is missing", async () => {
+  await using world = await createWorld();
+  const variables = [{ name: "name", default: "friend" }, { name: "code" }];
+  const { id, slug } = await create(world, { html: "<p>Hi {{name}}: {{code}}{{#if note}}!{{/if}}</p>", variables, publish: true });
+  const given = { name: null, code: null, note: null };
+  expect(await world.sdk.templates.preview(id, { variables: given })).toMatchObject({
+    html: "<p>Hi friend: </p>",
+    missingVariables: ["code"],
+  });
+  await expect(world.sdk.templates.send(slug, { to: "ada@x.test", variables: given })).rejects.toMatchObject({
+    code: "missing_variables",
+    details: [{ path: "variables.code", code: "required" }],
+  });
+  await world.sdk.templates.send(slug, { to: "ada@x.test", variables: { ...given, code: 7 } });
+});
+
 describe("a template's life", () => {
   test("begins as a draft with a slug made of its name, and is sent only once it is published", async () => {
     await using world = await createWorld();

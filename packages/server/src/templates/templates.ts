@@ -209,7 +209,7 @@ export async function resolveById(read: Reader, workspaceId: string, id: string,
 }
 
 export { makeAllowance } from "./engine/engine.ts";
-export { compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
+export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 
 function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `The slug ${slug} is taken.`, {

@@ -38,7 +38,7 @@ describe("helpers", () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ["{{date a}}", { a: "soon" }, "a is not a date"],
-    ["{{date a style='nice'}}", { a: AT }, "has no style"],
+    ["{{date a style='nice'}}", { a: AT }, "cannot have the style"],
     ["{{date a locale='not a locale'}}", { a: AT }, "cannot be formatted"],
     ["{{date a timeZone='Mars/Olympus'}}", { a: AT }, "cannot be formatted"],
     ["{{date a locale=b}}", { a: AT, b: {} }, "locale must be a short text"],
@@ -49,7 +49,7 @@ describe("helpers", () => {
     ["{{join a}}", { a: [{}] }, "is an object"],
     ["{{upper a}}", { a: [] }, "is a list"],
     ["{{truncate a -1}}", { a: "x" }, "the length must be"],
-    ["{{#each a}}{{/each}}", { a: "text" }, "a is no list"],
+    ["{{#each a}}{{/each}}", { a: "text" }, "a is not a list"],
   ])("%s explains itself", (source, values, message) => {
     expect(() => out(source, values)).toThrow(RenderError);
     expect(() => out(source, values)).toThrow(message);

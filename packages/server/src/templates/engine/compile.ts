@@ -267,6 +267,25 @@ function compileWith(node: ScopeNode, role: Role, parts: Includes): Op {
 }
 
 function compilePartial(node: PartialNode, parts: Includes): Op {
+  const op = compileInclusion(node, parts);
+  if (node.indent === "") return op;
+  return (scope, run) => {
+    const start = run.out.length;
+    op(scope, run);
+    // Cutting a text that was just concatenated copies it.
+    run.steps -= (run.out.length >> 10) + ((run.out.length - start) >> 6);
+    if (run.steps < 0) failTooMuchWork(node.at);
+    run.out = run.out.slice(0, start) + indentLines(run.out.slice(start), node.indent);
+    if (run.out.length > BUDGET.output) failTooLong();
+  };
+}
+
+/** Begins each line with `indent`, but for what follows the last line break, as Handlebars does. */
+function indentLines(text: string, indent: string): string {
+  return text === "" ? "" : indent + text.replace(/\n(?!$)/g, `\n${indent}`);
+}
+
+function compileInclusion(node: PartialNode, parts: Includes): Op {
   const ops = parts.partial(node.slug, node.at);
   if (node.named.length === 0) return (scope, run) => runAll(ops, scope, run);
   const named = node.named.map(([name, value]) => [name, compileExpression(value, true), value] as const);

@@ -158,7 +158,7 @@ class Reader {
     if (node.params.length > 0)
       this.#fault(node, "wrong_arguments", `{{> ${slug}}} takes values by name, as in {{> ${slug} title=order.title}}.`);
     this.partials.add(slug);
-    return { kind: "partial", slug, named: this.#named(node.hash, 0), at };
+    return { kind: "partial", slug, named: this.#named(node.hash, 0), indent: node.indent, at };
   }
 
   #expression(node: hbs.AST.Expression, depth: number): Expression | null {

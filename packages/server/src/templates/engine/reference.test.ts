@@ -83,6 +83,23 @@ test("what it renders is what Handlebars renders", () => {
 }, 60_000);
 
 test.each([
+  ["a partial alone on its line", "<ul>\n  {{> item}}\n</ul>\n"],
+  ["with a tab and values", "<ul>\n\t {{> item a=b}}\n</ul>"],
+  ["in a block", "{{#if a}}\n    {{> item}}\n{{/if}}\n"],
+  ["in a partial", "  {{> outer}}\nend"],
+  ["empty", "a\n  {{> empty}}\nb"],
+  ["that ends with an empty line", "a\n  {{> lines}}\nb"],
+  ["beside something", "<li>  {{> item}}</li>\n"],
+  ["that trims", "<ul>\n  {{~> item~}}\n</ul>"],
+])("a partial keeps its indentation on every line: %s", (_name, source) => {
+  const partials = { item: "<li>{{a}}</li>\n<li>{{b}}</li>", outer: "<ul>\n  {{> item}}\n</ul>\n", empty: "", lines: "x\n\ny\n\n" };
+  const given = { a: "one\ntwo", b: "three" };
+  const parts = new Map(Object.entries(partials).map(([slug, html]) => [slug, { slug, html, text: null, variables: [] }]));
+  const set = { slug: "x", subject: null, html: source, text: null, variables: [], isLayout: false, layout: null, partials: parts };
+  expect(render(compileSet(parse, set), given).html).toBe(Handlebars.compile(source)(given, { partials }));
+});
+
+test.each([
   ["{{#each list}}{{../a}}{{#with ../o}}{{b}}{{../../a}}{{/with}}{{/each}}"],
   ["{{#each o.list}}{{#if a}}{{../b}}{{/if}}{{/each}}"],
   ["{{#each list}}{{#each ../o.list}}{{@../index}}{{@index}}{{../a}}{{/each}}{{/each}}"],

@@ -87,6 +87,8 @@ export interface PartialNode {
   readonly kind: "partial";
   readonly slug: string;
   readonly named: readonly (readonly [string, Expression])[];
+  /** White space before a partial that is alone on its line: each line of the partial begins with it. */
+  readonly indent: string;
   readonly at: Place;
 }
 

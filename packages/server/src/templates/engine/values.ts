@@ -16,7 +16,7 @@ export function applyDefaults(declared: readonly Declared[], given: Values): Val
   let values = given;
   for (const { name, default: fallback } of declared) {
     if (fallback === undefined || fallback === null || name.includes("[]")) continue;
-    if (getValue(values, name) === undefined) values = setValue(values, name.split("."), fallback);
+    if (isAbsent(getValue(values, name))) values = setValue(values, name.split("."), fallback);
   }
   return values;
 }
@@ -60,14 +60,14 @@ export function findWrongTypes(declared: readonly Declared[], values: Values, un
   return declared.flatMap(({ name, type }): ErrorDetail[] => {
     if (!type || name.includes("[]")) return [];
     const value = getValue(values, name);
-    if (value === undefined || value === null || TYPE_TESTS[type](value)) return [];
+    if (isAbsent(value) || TYPE_TESTS[type](value)) return [];
     return [{ path: `${under}.${name}`, code: "invalid_type", message: `${name} must be ${TYPE_NAMES[type]}.` }];
   });
 }
 
 /** Names of the variables without a value: absent or null. */
 export function listAbsent(variables: readonly Variable[], values: Values): string[] {
-  return variables.filter(({ name }) => !name.includes("[]") && getValue(values, name) === undefined).map(({ name }) => name);
+  return variables.filter(({ name }) => !name.includes("[]") && isAbsent(getValue(values, name))).map(({ name }) => name);
 }
 
 function isObject(value: unknown): value is Values {
@@ -79,4 +79,9 @@ function setValue(values: Values, [head = "", ...rest]: readonly string[], value
   const inner = Object.hasOwn(values, head) ? values[head] : {};
   // A value that is no object stays: rendering reports it where it is used.
   return isObject(inner) ? { ...values, [head]: setValue(inner, rest, value) } : values;
+}
+
+/** Whether a declared variable has no value: null counts as absent. */
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
