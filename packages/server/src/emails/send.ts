@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { mediaTypeOf } from "../mail/media-type.ts";
+import { detectMediaType } from "../mail/mime.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { deliveryOf } from "./jobs.ts";
@@ -34,7 +34,7 @@ export function readFiles(attachments: NonNullable<Request["attachments"]>): Pro
       const bytes = Buffer.from(content, "base64");
       return {
         filename,
-        contentType: contentType ?? (await mediaTypeOf(filename)),
+        contentType: contentType ?? (await detectMediaType(filename)),
         contentId: contentId ?? null,
         size: bytes.length,
         content: bytes,

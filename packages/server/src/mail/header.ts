@@ -1,24 +1,25 @@
 import type { Mailbox } from "@mailsvc/sdk/contract";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 
-// RFC 5322 2.1.1: lines should keep to 78 characters and must keep to 998 octets. What cannot be folded is encoded
-// well before the hard limit, because some relays count the name and the line end too.
+// RFC 5322 2.1.1: lines should not exceed 78 characters and must not exceed 998 octets. A word that cannot be folded is
+// encoded well below the hard limit, because some relays count the name and the line end too.
 const LINE = 76;
 const LONGEST_WORD = 900;
 // One encoded word: 75 characters at most (RFC 2047 2); 52 leaves room beside a name and an address.
 const ENCODED_WORD = 52;
+const FILENAME_PIECE = 56;
 
-/** A text header such as Subject, read back as exactly `text`. */
+/** A text header such as Subject, from which a reader gets exactly `text`. */
 export function textHeader(name: string, text: string): string {
-  // A text that looks like an encoded word would be decoded by readers; blanks at the ends would be trimmed.
+  // Readers would decode a text that looks like an encoded word, and trim blanks at the ends.
   const plain = isAscii(text) && !text.includes("=?") && text.trim() === text && isFoldable(text);
   return plain ? line(name, text) : encodedLine(name, text);
 }
 
-/** A header of the caller: printable ASCII goes out as given, all else in encoded words. */
+/** A header of the caller: printable ASCII goes out as given, everything else in encoded words. */
 export function customHeader(name: string, value: string): string {
   if (isAscii(value) && isFoldable(value)) return line(name, value);
-  // RFC 2369 2: blanks inside the angle brackets of List-* are ignored, and encoded words may not stand there.
+  // RFC 2369 2: blanks inside the angle brackets of List-* are ignored, and encoded words are not allowed there.
   if (isAscii(value) && /^list-/i.test(name)) return lineOf(name, value.match(/.{1,900}/g) ?? []);
   return encodedLine(name, value);
 }
@@ -40,12 +41,29 @@ export function mailDate(ms: number): string {
   return new Date(ms).toUTCString().replace("GMT", "+0000");
 }
 
+/** The `filename` of a Content-Disposition: quoted, or encoded as RFC 2231 says where a reader would change it. */
+export function filenameParam(name: string): string {
+  if (isQuotable(name)) return `filename=${quote(name)}`;
+  const pieces: string[] = [""];
+  for (const character of `utf-8''${encodeURIComponent(name).replace(/['()*!~]/g, toHex)}`.matchAll(/%[0-9A-F]{2}|[^%]/g)) {
+    if ((pieces.at(-1) as string).length > FILENAME_PIECE) pieces.push("");
+    pieces[pieces.length - 1] += character[0];
+  }
+  if (pieces.length === 1) return `filename*=${pieces[0]}`;
+  return pieces.map((piece, i) => `filename*${i}*=${piece}`).join(";\r\n ");
+}
+
+/** The `name` of a Content-Type, which old readers look at instead: quoted, with encoded words where needed. */
+export function nameParam(name: string): string {
+  return isQuotable(name) ? `name=${quote(name)}` : `name="${encoded(name).split(" ").join("\r\n ")}"`;
+}
+
 function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-// A place to fold is a single space between two words: a fold inside a run of spaces would leave a line of blanks, which
-// some readers take for the end of the headers.
+// A line may be folded at a single space between two words. A fold inside a run of spaces would leave a line of blanks,
+// which some readers take for the end of the headers.
 function wordsOf(text: string): string[] {
   return text.split(/(?<=[^ ]) (?=[^ ])/);
 }
@@ -54,14 +72,14 @@ function isFoldable(text: string): boolean {
   return wordsOf(text).every((word) => word.length <= LONGEST_WORD);
 }
 
-/** RFC 2047 words for a whole text: readable Q where most of it is Latin, B elsewhere. */
+/** A whole text as RFC 2047 words: Q, which stays readable, if most of it is Latin, else B. */
 function encoded(text: string): string {
   const latin = text.match(/[A-Za-z]/g)?.length ?? 0;
   const other = text.match(/[^\x20-\x7e]/gu)?.length ?? 0;
   return encodeWord(text, other < latin ? "Q" : "B", ENCODED_WORD);
 }
 
-/** `Name: words`, folded between words, without the line end. Throws when one would let something else into the header. */
+/** `Name: words`, folded between words, without the line end. Throws TypeError if the name is not a header name. */
 function lineOf(name: string, [first = "", ...rest]: readonly string[]): string {
   if (!/^[\x21-\x39\x3b-\x7e]+$/.test(name)) throw new TypeError(`"${name}" cannot be a header name.`);
   let out = `${name}: ${first}`;
@@ -80,7 +98,20 @@ function line(name: string, value: string): string {
 }
 
 function encodedLine(name: string, text: string): string {
-  // Checked before it is encoded: readers put decoded headers together again.
+  // Checked before encoding, because readers decode it again.
   if (/\p{Cc}/u.test(text)) throw new TypeError(`The header ${name} holds a line break or a control character.`);
   return line(name, encoded(text));
+}
+
+// Short printable ASCII that no reader takes for an encoded word.
+function isQuotable(name: string): boolean {
+  return isAscii(name) && !name.includes("=?") && name.length <= ENCODED_WORD;
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function toHex(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

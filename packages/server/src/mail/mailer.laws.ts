@@ -98,6 +98,19 @@ export const NASTY_MAIL: readonly (readonly [string, Partial<OutgoingMail>])[] =
       ],
     },
   ],
+  [
+    "a mail as an attachment, with NUL bytes, bare CRs and lines of 5,000 bytes",
+    {
+      attachments: [
+        {
+          filename: "forwarded.eml",
+          contentType: "application/octet-stream",
+          contentId: null,
+          content: new TextEncoder().encode(`Subject: x\r\n\r\n${"y".repeat(5000)}\0\r\n.\r\nbare\rbare\n`),
+        },
+      ],
+    },
+  ],
   ["an inline image without html", { attachments: [{ filename: "a.png", contentType: "image/png", contentId: "a", content: everyByte }] }],
   [
     "custom headers, many and long",

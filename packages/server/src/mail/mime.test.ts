@@ -1,6 +1,7 @@
+import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
 import { expectSameMail, expectWireForm, NASTY_MAIL, sampleMail } from "./mailer.laws.ts";
-import { composeMime } from "./mime.ts";
+import { composeMime, detectMediaType } from "./mime.ts";
 
 const source = async (changes: Parameters<typeof sampleMail>[0]): Promise<string> => (await composeMime(sampleMail(changes))).toString();
 
@@ -69,6 +70,27 @@ describe("A message as it goes over the wire", () => {
     expect(value.replace(/\s/g, "")).toBe(url);
     expect(value.split("\r\n").every((line) => line.length < 998)).toBe(true);
     expect(text).toContain("\r\nContent-Type: text/plain");
+  });
+
+  test.each(["a.eml", "a.EML", "b.mht", "b.mhtml", "c.mime", "d.nws", "e", "f.unknown"])("sends %s as bytes", async (name) => {
+    expect(await detectMediaType(name)).toBe("application/octet-stream");
+  });
+
+  test("knows the type of a common file", async () => {
+    expect(await detectMediaType("Bill.PDF")).toBe("application/pdf");
+  });
+
+  test.each([
+    ["star*.txt", 'filename="star*.txt"'],
+    ["-x.txt", 'filename="-x.txt"'],
+    ['q"uo\\te.txt', 'filename="q\\"uo\\\\te.txt"'],
+    ["=?UTF-8?Q?x?=.txt", "filename*=utf-8''%3D%3FUTF-8%3FQ%3Fx%3F%3D.txt"],
+    ["März (1).pdf", "filename*=utf-8''M%C3%A4rz%20%281%29.pdf"],
+  ])("names a file %s in quotes or encoded, so that no reader changes it", async (filename, param) => {
+    const text = await source({ attachments: [{ filename, contentType: "image/png", contentId: null, content: new Uint8Array([1]) }] });
+    expect(text).toContain(`\r\nContent-Disposition: attachment;\r\n ${param}\r\n`);
+    expect((await PostalMime.parse(text)).attachments[0]?.filename).toBe(filename);
+    expect(/^Content-Type: image\/png;\r\n name="[^*]/m.test(text) || filename.includes("*")).toBe(true);
   });
 
   test("never reads files or URLs, whatever a text looks like", async () => {

@@ -1,20 +1,21 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
+import type MimeNode from "nodemailer/lib/mime-node/index.js";
 import type { DkimSigner } from "./dkim.ts";
-import { customHeader, mailboxHeader, mailDate, textHeader } from "./header.ts";
+import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 
 /**
- * The message as it goes over the wire (RFC 5322, MIME), CRLF line ends, not dot-stuffed; signed when `dkim` is given.
- * The same mail gives the same bytes, whichever attempt it is. Line ends of texts become CRLF; all else is read back as
- * it was. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
+ * Composes a message as it goes over the wire (RFC 5322, MIME): CRLF line ends, not dot-stuffed, signed if `dkim` is given.
+ * The same mail gives the same bytes at every attempt. Line ends of texts become CRLF; everything else is read back
+ * unchanged. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
  */
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  // Loaded with the first message: 140 KB that a start can do without.
+  // Loaded with the first message, because a start can do without these 140 KB.
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
-  const built = await new MailComposer({
+  const root = new MailComposer({
     alternatives: [
       ...(mail.text === null ? [] : [textPart("text/plain", mail.text)]),
       ...(mail.html === null ? [] : [textPart("text/html", mail.html)]),
@@ -23,9 +24,9 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
     baseBoundary: boundaryOf(mail),
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
-    .compile()
-    .build();
+  }).compile();
+  nameFiles(root);
+  const built = await root.build();
   const end = built.indexOf("\r\n\r\n");
   const mimeHeaders = built
     .toString("utf8", 0, end)
@@ -44,6 +45,29 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   ].join("\r\n");
   const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), built.subarray(end + 4)]);
   return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
+}
+
+/**
+ * The media type that a file name suggests; `application/octet-stream` if it suggests none. A `.eml` or `.mht` file is sent
+ * as bytes: MIME forbids encoding a part of the type message/*, so it would have to be a valid message itself (RFC 2046 5.2.1).
+ */
+export async function detectMediaType(filename: string): Promise<string> {
+  // Loaded when first needed: it is a large table.
+  const { detectMimeType } = await import("nodemailer/lib/mime-funcs/mime-types.js");
+  const type = detectMimeType(filename);
+  return !type || /^(?:message|multipart)\//i.test(type) ? "application/octet-stream" : type;
+}
+
+/** Replaces the headers of the attachments that carry the file's name. */
+function nameFiles(node: MimeNode): void {
+  for (const child of node.childNodes) nameFiles(child);
+  const { filename } = node;
+  if (filename === undefined) return;
+  for (const [header, param] of [
+    ["Content-Type", nameParam(filename)],
+    ["Content-Disposition", filenameParam(filename)],
+  ] as const)
+    node.setHeader(header, { prepared: true, value: `${node.getHeader(header)};\r\n ${param}` });
 }
 
 function crlf(text: string): string {
@@ -69,13 +93,15 @@ function filePart(file: MailAttachment) {
   return {
     filename: file.filename,
     contentType: file.contentType,
+    // Nothing between here and the recipient may change a file, not even its line ends.
+    contentTransferEncoding: "base64",
     contentDisposition: file.contentId === null ? ("attachment" as const) : ("inline" as const),
     content: Buffer.from(file.content.buffer, file.content.byteOffset, file.content.byteLength),
     ...(file.contentId === null ? {} : { cid: file.contentId }),
   };
 }
 
-/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
+/** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
 function boundaryOf(mail: OutgoingMail): string {
   return createHash("sha256")
     .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
@@ -83,7 +109,7 @@ function boundaryOf(mail: OutgoingMail): string {
     .slice(0, 32);
 }
 
-// Of what the composer puts at the top only the MIME headers are kept: all others are written here.
+// Of the composer's top headers only those of MIME are kept; all others are written here.
 function isMimeHeader(line: string): boolean {
   return /^(?:mime-version|content-[a-z-]+):/i.test(line);
 }
