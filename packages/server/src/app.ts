@@ -47,6 +47,7 @@ import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { VerifiedSenders } from "./senders/verified.ts";
+import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { makeDeliveries } from "./webhooks/dispatcher.ts";
@@ -79,7 +80,9 @@ export interface App {
   readonly inFlight: InFlightRequests;
   /** The first workspaces and their keys. */
   readonly installation: Installation;
-  /** Lets the workers end what they run, then closes mailer and database. */
+  /** Lets jobs under way finish within ten seconds and takes no further ones; requests are still served. */
+  stopWork(): Promise<void>;
+  /** The same, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -165,15 +168,17 @@ export async function createApp(parts: AppParts): Promise<App> {
   if (world) mountDevPages(http.h3, dashboardPages(deps, installation), deps);
   await runClock.start();
   await startWorkers();
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= stopWork({ queue, mailer, real: clock.real }));
   return {
     http,
     deps,
     inFlight,
     installation,
+    stopWork: stop,
     close: async () => {
       await runClock.stop();
-      await queue.stop();
-      await mailer.close();
+      await stop();
       await db.close();
     },
   };

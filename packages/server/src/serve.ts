@@ -16,6 +16,7 @@ import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { systemDns } from "./senders/dns.ts";
+import { GRACE_MS } from "./shutdown.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer extends Installation {
@@ -32,9 +33,6 @@ export interface RunningServer extends Installation {
 
 /** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
 const DEV_FILE = "dev.json";
-
-// What may still run after the call to stop.
-const GRACE_MS = 10_000;
 
 /** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
 export async function serve(config: Config, log: Log): Promise<RunningServer> {
@@ -91,7 +89,10 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       keysShown: () => firstKeys?.remove(),
       close: async () => {
         for (const file of listReadyFiles(config)) removeReadyFile(file, running);
+        // At the same time: a mail server that hangs must not add its ten seconds to those of slow requests.
+        const stopped = app.stopWork();
         await listening.close(GRACE_MS);
+        await stopped;
         await app.close();
       },
     };

@@ -74,6 +74,6 @@ export interface Mailer {
   check(): Promise<string | null>;
   /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. */
   fault(): string | null;
-  /** Lets messages under way finish for ten seconds, then cuts their connections. */
-  close(): Promise<void>;
+  /** Takes no further messages. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
+  close(graceMs?: number): Promise<void>;
 }

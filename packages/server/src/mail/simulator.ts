@@ -106,7 +106,7 @@ export function simulator(mailer: Mailer): Mailer {
     send,
     check: () => mailer.check(),
     fault: () => mailer.fault(),
-    close: () => mailer.close(),
+    close: (graceMs) => mailer.close(graceMs),
   };
 }
 

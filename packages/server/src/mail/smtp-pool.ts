@@ -10,8 +10,8 @@ export interface SmtpPool {
   send(envelope: Envelope, message: Buffer): Promise<Receipt>;
   /** Null when the next hop lets us in, else why not. */
   check(): Promise<string | null>;
-  /** Lets messages under way finish, for ten seconds, then cuts them; what waits is deferred. */
-  close(): Promise<void>;
+  /** Defers messages that wait. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
+  close(graceMs?: number): Promise<void>;
 }
 
 // Servers close idle clients after five minutes, some under load after ten seconds.
@@ -105,7 +105,7 @@ export function smtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
       await opened.quit();
       return null;
     },
-    close: async () => {
+    close: async (graceMs = CLOSE_MS) => {
       closed = true;
       const gone = [...idle].map(([session, timer]) => {
         timer.cancel();
@@ -116,7 +116,7 @@ export function smtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
         free -= 1;
         next();
       }
-      const late = time.after(CLOSE_MS, () => {
+      const late = time.after(graceMs, () => {
         for (const session of busy) session.abort("The mailer was closed.");
       });
       if (free < maxConnections) await new Promise<void>((resolve) => (drained = resolve));
