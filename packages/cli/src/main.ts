@@ -1,8 +1,12 @@
+import { fstatSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
+import { exec } from "./runtime/exec.ts";
 import type { Host } from "./types.ts";
+
+const PARENT_POLL_MS = 250;
 
 const host: Host = {
   argv: process.argv.slice(2),
@@ -28,6 +32,18 @@ const host: Host = {
     process.on("SIGINT", hear).on("SIGTERM", hear);
     return () => process.off("SIGINT", hear).off("SIGTERM", hear);
   },
+  onParentExit: (fire) => {
+    // A shell may start a server in the background and end. npm and test runners only end when they are stopped.
+    if (process.env["npm_execpath"] === undefined && !isPipe(0)) return () => {};
+    const parent = process.ppid;
+    const timer = setInterval(() => process.ppid !== parent && fire(), PARENT_POLL_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+  userId: process.getuid?.(),
+  isRunning,
+  exec: (argv, variables, signal) =>
+    exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal),
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 
@@ -39,6 +55,25 @@ if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === 
   module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it runs as another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

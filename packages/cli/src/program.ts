@@ -7,6 +7,7 @@ import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { envCommand } from "./commands/env.ts";
 import { errorsCommand } from "./commands/errors.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
@@ -67,6 +68,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
     logoutCommand(run),
     profilesCommand(run),
     configCommand(run),
+    envCommand(run),
     doctorCommand(run),
     migrateCommand(run),
   ])

@@ -29,6 +29,14 @@ export interface Host {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `fire` on SIGINT and SIGTERM; the returned function stops listening. */
   onSignal(fire: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+  /** Calls `fire` when the program that started this one has ended. Only for npm and other programs, never for a shell. */
+  onParentExit(fire: () => void): () => void;
+  /** The user's numeric id; undefined on Windows. */
+  readonly userId?: number | undefined;
+  /** Whether a process with this id exists. */
+  isRunning(pid: number): boolean;
+  /** Runs a command with our streams and these variables; returns its exit code. */
+  exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -140,6 +148,8 @@ export interface Call {
   withKey: boolean;
   /** The request needs the key of an activation, not a developer's key. */
   forAgent?: boolean;
+  /** The request needs the operator key of the server. */
+  forOperator?: boolean;
   /** Limit for the whole call in ms; --timeout by default. */
   timeoutMs?: number;
   /** Maximum number of retries within that time; the client's default otherwise. */
@@ -195,6 +205,17 @@ export interface ConfigFile {
 /** The global flags that are settings. */
 export type SettingFlags = Partial<Record<SettingKey | "profile", string>>;
 
+/** What a running dev server tells about itself in its dev.json. */
+export interface DevServerFile {
+  path: string;
+  url: string;
+  apiKey: string;
+  operatorKey: string | null;
+  /** The brand's and the builder's keys. */
+  profiles: Readonly<Record<string, { apiKey: string }>>;
+  pid: number;
+}
+
 /** The settings a command runs with. */
 export interface Settings {
   path: string;
@@ -203,6 +224,8 @@ export interface Settings {
   url: string;
   apiKey: string | undefined;
   timeoutMs: number;
+  /** The key that manages workspaces, if known. */
+  operatorKey: string | undefined;
   /** Set when the profile holds a key, but for another server than the one asked for. */
   keyWithheld: string | undefined;
 }

@@ -21,6 +21,8 @@ export interface Setup {
   cwd?: string;
   platform?: NodeJS.Platform;
   now?: () => number;
+  /** Runs in place of a command after `--`. */
+  exec?: Host["exec"];
   /** Receives the way to send a signal. */
   onStart?: (signal: (name: "SIGINT" | "SIGTERM") => void) => void;
 }
@@ -82,6 +84,13 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
       setup.onStart?.(fire);
       return () => {};
     },
+    onParentExit: (fire) => {
+      setup.onStart?.(() => fire());
+      return () => {};
+    },
+    userId: process.getuid?.(),
+    isRunning: (pid) => pid === process.pid,
+    exec: setup.exec ?? (() => Promise.resolve(0)),
     ...(setup.fetch ? { fetch: setup.fetch } : {}),
   };
   const code = await run(host);

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { folder } from "./harness.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -46,8 +46,7 @@ interface Ended {
   stderr: string;
 }
 
-const start = (argv: readonly string[], env: Record<string, string> = {}) => {
-  const home = folder();
+const start = (argv: readonly string[], env: Record<string, string> = {}, home = folder()) => {
   const child = spawn(process.execPath, [join(dist, "main.js"), ...argv], {
     cwd: home,
     env: { PATH: process.env["PATH"], HOME: home, ...env },
@@ -66,7 +65,7 @@ const start = (argv: readonly string[], env: Record<string, string> = {}) => {
       child.stdout.on("data", () => stdout.includes("\n") && done(stdout));
       void ended.then(({ stderr: why }) => failed(new Error(why)));
     });
-  return { child, ended, says };
+  return { child, ended, says, stderr: () => stderr };
 };
 
 describe("the program itself", () => {
@@ -106,23 +105,29 @@ describe("the program itself", () => {
 });
 
 describe("a server", () => {
-  test("says where it is, gives its key once, serves, and ends with 0 on SIGTERM", async () => {
+  test("says where it is and which file has its key, serves, and ends with 0 on SIGTERM", async () => {
     const data = folder();
     const ready = join(data, "ready.json");
     const first = start(["serve", "--port", "0", "--data", data, "--ready-file", ready]);
     const facts = JSON.parse(await first.says());
     expect(facts).toMatchObject({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      apiKey: expect.stringMatching(/^ms_(?:live|dev)_/),
+      apiKey: null,
+      keysFile: join(data, "first-keys.json"),
       dev: false,
     });
-    expect(statSync(ready).mode & 0o777).toBe(0o600);
-    const me = await start(["whoami"], { MAILSVC_URL: facts.url, MAILSVC_API_KEY: facts.apiKey }).ended;
+    await vi.waitFor(() => expect(first.stderr()).toContain(facts.keysFile));
+    const { apiKey } = JSON.parse(readFileSync(facts.keysFile, "utf8"));
+    expect(apiKey).toMatch(/^ms_live_/);
+    expect(first.stderr()).not.toContain(apiKey);
+    for (const file of [ready, facts.keysFile]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    const me = await start(["whoami"], { MAILSVC_URL: facts.url, MAILSVC_API_KEY: apiKey }).ended;
     expect(JSON.parse(me.stdout).workspace.id).toBe(facts.workspaceId);
     const second = await start(["serve", "--port", "0", "--data", data]).ended;
     expect(second).toMatchObject({ code: 2, stdout: "" });
     first.child.kill("SIGTERM");
     expect((await first.ended).code).toBe(0);
+    expect(existsSync(ready)).toBe(false);
     const again = start(["serve", "--port", "0", "--data", data]);
     expect(JSON.parse(await again.says()).apiKey).toBeNull();
     again.child.kill("SIGINT");
@@ -143,6 +148,58 @@ describe("a server", () => {
     dev.child.kill("SIGTERM");
     expect((await dev.ended).code).toBe(0);
   }, 30_000);
+
+  test("for development runs a command with its address and key, and ends with that command's exit code", async () => {
+    const data = folder();
+    const program = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
+      .then((r) => r.json()).then((me) => { console.log(me.workspace.name, process.env.MAILSVC_BUILDER_API_KEY.slice(0, 7)); process.exit(7); })`;
+    const { code, stdout } = await start(["dev", "--data", data, "--", process.execPath, "-e", program]).ended;
+    expect([code, stdout]).toEqual([7, "brand ms_dev_\n"]);
+    expect(existsSync(join(data, "dev.json"))).toBe(false);
+    const lost = await start(["dev", "--data", data, "--", "no-such-command"]).ended;
+    expect(lost.code).toBe(127);
+    const undashed = await start(["dev", "npm", "test"]).ended;
+    expect([undashed.code, undashed.stderr]).toEqual([2, expect.stringContaining("mailsvc dev -- COMMAND")]);
+  }, 30_000);
+
+  test("for development ends with the npm that started it, and leaves no file behind", async () => {
+    const data = folder();
+    const ready = join(data, "ready.json");
+    // npm ends without a word to its child when it is killed.
+    const npm = `const { spawn } = require("node:child_process");
+      spawn(process.execPath, ${JSON.stringify([join(dist, "main.js"), "dev", "--port", "0", "--data", data, "--ready-file", ready])}, { stdio: "ignore" });`;
+    const parent = spawn(process.execPath, ["-e", npm], {
+      env: { PATH: process.env["PATH"], HOME: data, npm_execpath: "npm" },
+      stdio: "ignore",
+    });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    await vi.waitFor(() => expect(existsSync(ready)).toBe(true), 30_000);
+    const { url, pid } = JSON.parse(readFileSync(ready, "utf8"));
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    parent.kill("SIGKILL");
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 30_000);
+    expect([existsSync(ready), existsSync(join(data, "dev.json"))]).toEqual([false, false]);
+  }, 90_000);
+
+  test("for development is found by commands in its folder and below", async () => {
+    const project = folder();
+    const dev = start(["dev", "--port", "0", "--data", join(project, ".mailsvc")]);
+    const facts = JSON.parse(await dev.says());
+    const below = join(project, "a/b");
+    mkdirSync(below, { recursive: true });
+    const run = (argv: readonly string[], env: Record<string, string> = {}) => start(argv, env, below).ended;
+    expect(JSON.parse((await run(["whoami"])).stdout).workspace.name).toBe("brand");
+    expect(JSON.parse((await run(["whoami", "--profile", "builder"])).stdout).workspace.name).toBe("builder");
+    expect(JSON.parse((await run(["workspaces", "list"])).stdout).data).toHaveLength(2);
+    expect((await run(["env"])).stdout).toBe(
+      `export MAILSVC_URL=${facts.url}\nexport MAILSVC_API_KEY=${facts.apiKey}\nexport MAILSVC_OPERATOR_KEY=${facts.operatorKey}\n`,
+    );
+    // Its key is for its own address only.
+    expect((await run(["whoami"], { MAILSVC_URL: "http://127.0.0.1:1" })).code).toBe(4);
+    dev.child.kill("SIGTERM");
+    await dev.ended;
+    expect((await run(["whoami"])).code).toBe(4);
+  }, 60_000);
 
   test("explains flags it cannot use, exit 2, before anything is written", async () => {
     const data = join(folder(), "data");

@@ -92,7 +92,7 @@ test("what only its bytes tell is refused by the server, and the flag is named",
   writeFileSync(join(home, "logo"), "Hello");
   const { code, stderr } = await mailsvc(["assets", "create", "--file", "logo"], { home, tty: { stderr: true, stdout: true } });
   expect(code).toBe(3);
-  expect(stderr).toMatch(/--file\S* By its bytes this is a text/);
+  expect(stderr).toMatch(/--file\S* This file is a text/);
 });
 
 test("at a terminal the file is asked for; --dry-run shows the form, and the same for curl", async () => {

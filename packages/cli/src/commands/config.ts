@@ -30,7 +30,13 @@ function maskValue(key: Key, value: string): string {
 }
 
 function describeOrigin(origin: Origin): string {
-  return { flag: origin.name, env: `environment, ${origin.name}`, profile: origin.name, default: "default" }[origin.source];
+  return {
+    flag: origin.name,
+    env: `environment, ${origin.name}`,
+    dev: `dev server, ${origin.name}`,
+    profile: origin.name,
+    default: "default",
+  }[origin.source];
 }
 
 function parseSettingValue(key: Key, value: string, file: ConfigFile): string {

@@ -14,33 +14,45 @@ const KEPT_LINES = 20;
 const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
 type ServeLog = ReturnType<typeof createLog>;
 
-/** Prints the server's address. A new key is shown once: on stderr for people, in the JSON for programs. */
-export async function announce(
-  session: Session,
-  server: Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl">,
-  dev: boolean,
-): Promise<void> {
+type Started = Pick<
+  RunningServer,
+  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "keysFile" | "keysShown"
+>;
+
+/**
+ * Prints the server's address and, in dev mode, its keys. The keys of a new production server are shown on a terminal only,
+ * because other output may end in a log; elsewhere the path of the file that holds them is printed.
+ */
+export async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
   const { out, err } = session.term;
-  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl } = server;
-  const facts = { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), dev };
+  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, keysFile } = server;
+  const mayShow = dev || (session.term.stderrTTY && !session.out.json);
+  const keys = mayShow ? { apiKey, operatorKey } : { apiKey: null, operatorKey: null };
+  const facts = { url, workspaceId, ...keys, dashboardUrl, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
   await session.out.data(
     facts,
     () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
   );
+  if (!mayShow && keysFile !== null)
+    session.out.say(`${err.dim("Keys     ")}  ${safeText(keysFile)}${err.dim("  (store them elsewhere, then delete the file)")}`);
   if (session.out.json) return;
-  if (dashboardUrl && dashboardUrl !== url) session.out.note(`${err.dim("Dashboard")}  ${safeText(dashboardUrl)}`);
-  if (apiKey) {
-    // Not a note, which --quiet would drop: the key is shown only once.
-    session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}${dev ? "" : err.dim("  (shown this once)")}`);
-    if (profiles) session.out.say(`${err.dim("Builder  ")}  ${safeText(profiles.builder.apiKey)}`);
-    if (operatorKey) session.out.say(`${err.dim("Operator ")}  ${safeText(operatorKey)}${dev ? "" : err.dim("  (shown this once)")}`);
-    session.out.note(`${err.dim("Use it   ")}  export MAILSVC_URL=${url} MAILSVC_API_KEY=${safeText(apiKey)}`);
+  if (dev) session.out.note(`${err.dim("Inbox    ")}  ${safeText(dashboardUrl)}`);
+  if (profiles) {
+    for (const [name, { apiKey: key }] of Object.entries(profiles))
+      session.out.note(`${err.dim(`${name} key`.padEnd(9))}  ${safeText(key)}`);
+    session.out.note(err.dim("Commands in this folder find this server by themselves; elsewhere: mailsvc env"));
+  } else if (mayShow && apiKey) {
+    // Not notes, which --quiet would drop: the keys are shown only once.
+    session.out.say(`${err.dim("API key  ")}  ${safeText(apiKey)}`);
+    if (operatorKey) session.out.say(`${err.dim("Operator ")}  ${safeText(operatorKey)}${err.dim("  (manages workspaces)")}`);
+    session.out.say(err.dim("Store both now. They are not shown again."));
+    server.keysShown();
   }
   session.out.note(err.dim("Press Ctrl-C to stop."));
 }
 
 const EXAMPLES = {
-  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json"],
+  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json", "mailsvc dev -- npm test"],
   serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
 } as const;
 
@@ -129,7 +141,7 @@ function wantsScreen({ host, out, globals }: Session): boolean {
   );
 }
 
-async function showScreen(session: Session, server: RunningServer, log: ServeLog): Promise<boolean> {
+async function showScreen(session: Session, server: RunningServer, log: ServeLog, signal: AbortSignal): Promise<boolean> {
   const load = () => import("../ui/screen.tsx");
   let ui: Awaited<ReturnType<typeof load>>;
   try {
@@ -141,17 +153,24 @@ async function showScreen(session: Session, server: RunningServer, log: ServeLog
   session.use({ ...resolveSettings(session.host, {}, true), url: server.url, apiKey: server.apiKey ?? undefined });
   log.toScreen(true);
   try {
-    await ui.renderDevScreen(session, server, log);
+    await ui.renderDevScreen({ ...session, signal }, server, log);
   } finally {
     log.toScreen(false);
   }
   return true;
 }
 
-async function runUntilStopped(session: Session, server: RunningServer, log: ServeLog, live: boolean, dev: boolean): Promise<void> {
-  if (live && wantsScreen(session) && (await showScreen(session, server, log))) return;
-  await announce(session, server, dev);
-  await waitForAbort(session.signal);
+/** Runs a command with the server's address and keys in its environment. Its exit code becomes ours. */
+async function runCommand(session: Session, server: RunningServer, argv: readonly string[], signal: AbortSignal): Promise<Exit> {
+  const { url, apiKey, operatorKey, profiles } = server;
+  session.out.note(`${session.term.err.dim("dev server")} ${url}`);
+  const variables = {
+    MAILSVC_URL: url,
+    ...(apiKey !== null && { MAILSVC_API_KEY: apiKey }),
+    ...(operatorKey !== null && { MAILSVC_OPERATOR_KEY: operatorKey }),
+    ...(profiles && { MAILSVC_BUILDER_API_KEY: profiles.builder.apiKey }),
+  };
+  return (await session.host.exec(argv, variables, signal)) as Exit;
 }
 
 function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
@@ -165,15 +184,34 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     command.addOption(setOptionMetadata(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
   command.addHelpText("after", `\nExamples:\n${EXAMPLES[name].map((line) => `  ${line}`).join("\n")}`);
-  if (dev) command.option("--plain", "Plain lines instead of the live screen");
-  return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
-    const { server, log } = await start(session, table, flags, dev);
+  if (dev)
+    command
+      .option("--plain", "Plain lines instead of the live screen")
+      .argument("[command...]", "After --: run this with MAILSVC_URL and MAILSVC_API_KEY set, then stop and exit with its code")
+      .usage("[options] [-- command...]");
+  return runAction(command, run, "local", async (session, args, flags): Promise<Exit> => {
+    const argv = (args[0] as unknown as readonly string[] | undefined) ?? [];
+    if (argv.length > 0 && !session.host.argv.includes("--"))
+      throw usageError(`Unexpected argument "${safeText(argv[0] ?? "")}".`, {
+        hint: "To run a command with a dev server: mailsvc dev -- COMMAND",
+      });
+    // The command gets the address from its environment, so any free port will do.
+    const anyPort = argv.length > 0 && !session.host.env["MAILSVC_PORT"] && flags["port"] === undefined;
+    const { server, log } = await start(session, table, anyPort ? { ...flags, port: "0" } : flags, dev);
+    const parentGone = new AbortController();
+    const unwatch = dev ? session.host.onParentExit(() => parentGone.abort()) : () => {};
+    const signal = AbortSignal.any([session.signal, parentGone.signal]);
     try {
-      await runUntilStopped(session, server, log, dev && flags["plain"] !== true, dev);
+      if (argv.length > 0) return await runCommand(session, server, argv, signal);
+      const live = dev && flags["plain"] !== true && wantsScreen(session);
+      if (live && (await showScreen(session, server, log, signal))) return EXIT.ok;
+      await announce(session, server, dev);
+      await waitForAbort(signal);
+      return EXIT.ok;
     } finally {
-      session.out.note(session.term.err.dim("Stopping."));
+      unwatch();
+      if (argv.length === 0) session.out.note(session.term.err.dim("Stopping."));
       await server.close();
     }
-    return EXIT.ok;
   });
 }

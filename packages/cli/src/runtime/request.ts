@@ -24,6 +24,7 @@ export function buildCall(endpoint: Endpoint, params: readonly string[], query: 
     headers: {},
     withKey: endpoint.access !== "public" && endpoint.access !== "dev",
     ...(isForAgents(endpoint.access) && { forAgent: true }),
+    ...(endpoint.access === "operator" && { forOperator: true }),
   };
 }
 
@@ -56,7 +57,7 @@ export function shellQuote(text: string): string {
 /** The same request as a curl command; the key comes from the environment. */
 export function toCurl(base: string, call: Call): string {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), shellQuote(buildUrl(base, call))];
-  if (call.withKey) parts.push("-H", `"Authorization: Bearer $${call.forAgent ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY"}"`);
+  if (call.withKey) parts.push("-H", `"Authorization: Bearer $${getKeyVariable(call)}"`);
   // curl sets the content type of a form itself, because it names the boundary.
   for (const [name, value] of Object.entries(call.file ? call.headers : buildHeaders(call)))
     parts.push("-H", shellQuote(`${name}: ${value}`));
@@ -81,6 +82,10 @@ export function describeDryRun(base: string, call: Call, apiKey: string | undefi
     },
     curl: toCurl(base, call),
   };
+}
+
+function getKeyVariable({ forAgent, forOperator }: Call): string {
+  return forAgent ? "MAILSVC_AGENT_KEY" : forOperator ? "MAILSVC_OPERATOR_KEY" : "MAILSVC_API_KEY";
 }
 
 function buildHeaders(call: Call): Record<string, string> {

@@ -21,6 +21,7 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
     ...(globals.timeout === undefined ? {} : { timeout: globals.timeout }),
   });
   const agentKey = (): string | undefined => globals.apiKey ?? (host.env["MAILSVC_AGENT_KEY"] || undefined);
+  const operatorKey = (): string | undefined => globals.apiKey ?? session.settings().operatorKey;
   const session: Session = {
     host,
     term,
@@ -49,12 +50,17 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
         if (key === undefined) throw missingAgentKeyError();
         return (await transport)({ ...call, headers: { ...call.headers, Authorization: `Bearer ${key}` } });
       }
+      if (call.forOperator) {
+        const key = operatorKey();
+        if (key === undefined) throw missingOperatorKeyError();
+        return (await transport)({ ...call, headers: { ...call.headers, Authorization: `Bearer ${key}` } });
+      }
       if (call.withKey && known.apiKey === undefined) throw missingKeyError(known);
       return (await transport)(call);
     },
     printDryRun: async (call) => {
       const known = session.settings();
-      const shown = describeDryRun(known.url, call, call.forAgent ? agentKey() : known.apiKey);
+      const shown = describeDryRun(known.url, call, call.forAgent ? agentKey() : call.forOperator ? operatorKey() : known.apiKey);
       await out.data(shown, () => shown.curl);
       out.note(term.err.dim("Nothing was sent."));
     },
@@ -85,6 +91,15 @@ function missingAgentKeyError(): CliError {
     message: "No agent key is set.",
     exit: EXIT.auth,
     hint: "The key is sent once, with the event agent.activated. Set MAILSVC_AGENT_KEY or use --api-key ms_agent_…",
+  });
+}
+
+function missingOperatorKeyError(): CliError {
+  return new CliError({
+    code: "unauthorized",
+    message: "No operator key is set.",
+    exit: EXIT.auth,
+    hint: "The server shows it on its first start, beside the API key. Set MAILSVC_OPERATOR_KEY or use --api-key ms_op_…",
   });
 }
 

@@ -1,6 +1,7 @@
 import { Duration, durationMs } from "@mailsvc/sdk/contract";
-import type { ConfigFile, Host, SettingFlags, SettingKey, Settings } from "../types.ts";
+import type { ConfigFile, DevServerFile, Host, SettingFlags, SettingKey, Settings } from "../types.ts";
 import { DEFAULT_PROFILE, getConfigPath, parseProfileName, readConfigFile } from "./config-file.ts";
+import { findDevServer } from "./dev-server-file.ts";
 import { usageError } from "./errors.ts";
 
 /** The server's default address. */
@@ -8,8 +9,8 @@ export const FALLBACK_URL = "http://127.0.0.1:2526";
 
 /** One source of a setting. */
 export interface Origin {
-  source: "flag" | "env" | "profile" | "default";
-  /** `--url`, `MAILSVC_URL`, the profile and its file; empty for a default. */
+  source: "flag" | "env" | "dev" | "profile" | "default";
+  /** `--url`, `MAILSVC_URL`, the path of a dev.json, the profile and its file; empty for a default. */
   name: string;
   value: string;
 }
@@ -27,7 +28,7 @@ export const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: 
 export function listOrigins(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {
   const path = getConfigPath(host);
   const file = readConfigFile(path);
-  return listCandidates(key, host, flags, path, file, getProfileName(host, flags, path, file));
+  return listCandidates(key, { host, flags, path, file, profile: getProfileName(host, flags, path, file), dev: findDevServer(host) });
 }
 
 /** Validates a server's address and removes trailing slashes. Throws CliError. */
@@ -48,34 +49,37 @@ export function parseDuration(text: string, from: string): number {
 }
 
 /**
- * Resolves the settings of this run: flag > environment > profile > default. A profile's key is only sent to the profile's
+ * Resolves the settings of this run: flag > environment > running dev server > profile > default. A profile named with
+ * --profile wins over the dev server, unless it is one of the dev server's own: builder or brand. A profile's key is only sent to the profile's
  * own server: when --url points at another origin, the key is withheld. With `newProfile` the profile may not exist yet.
  */
 export function resolveSettings(host: Host, flags: SettingFlags, newProfile = false): Settings {
   const path = getConfigPath(host);
   const file = readConfigFile(path);
   const profile = getProfileName(host, flags, path, file);
-  const asked = flags.profile ?? host.env[ENV_NAMES.profile];
-  if (!newProfile && asked && !Object.hasOwn(file.profiles, asked)) {
+  const asked = getRequestedProfile(host, flags);
+  const dev = findDevServer(host);
+  if (!newProfile && asked && !Object.hasOwn(file.profiles, asked) && !dev?.profiles[asked]) {
     const names = Object.keys(file.profiles);
     throw usageError(`Profile "${asked}" not found.`, {
       hint: names.length > 0 ? `Profiles: ${names.join(", ")}` : "There are no profiles yet.",
       next: `mailsvc login --profile ${asked}`,
     });
   }
-  const first = (key: SettingKey) => listCandidates(key, host, flags, path, file, profile)[0];
+  const first = (key: SettingKey) => listCandidates(key, { host, flags, path, file, profile, dev })[0];
   const urlFrom = first("url");
   const keyFrom = first("api-key");
   const timeoutFrom = first("timeout");
   const url = parseServerUrl(urlFrom?.value ?? FALLBACK_URL, describeOrigin(urlFrom));
   const home = file.profiles[profile]?.url ?? FALLBACK_URL;
-  const foreign = keyFrom?.source === "profile" && URL.canParse(home) && new URL(home).origin !== new URL(url).origin;
+  const foreign = keyFrom?.source === "profile" && URL.canParse(home) && !isSameOrigin(home, url);
   return {
     path,
     file,
     profile,
     url,
     apiKey: keyFrom === undefined || foreign ? undefined : parseKey(keyFrom.value, describeOrigin(keyFrom)),
+    operatorKey: host.env["MAILSVC_OPERATOR_KEY"] || (dev && isSameOrigin(dev.url, url) ? (dev.operatorKey ?? undefined) : undefined),
     timeoutMs: parseDuration(timeoutFrom?.value ?? "30s", describeOrigin(timeoutFrom)),
     keyWithheld: foreign ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.` : undefined,
   };
@@ -85,21 +89,27 @@ function getCurrentProfile(file: ConfigFile): string | undefined {
   return Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined;
 }
 
-function listCandidates(
-  key: SettingKey | "profile",
-  host: Host,
-  flags: SettingFlags,
-  path: string,
-  file: ConfigFile,
-  profile: string,
-): Origin[] {
+/** Everything that decides a setting. */
+interface Sources {
+  host: Host;
+  flags: SettingFlags;
+  path: string;
+  file: ConfigFile;
+  profile: string;
+  dev: DevServerFile | null;
+}
+
+function listCandidates(key: SettingKey | "profile", sources: Sources): Origin[] {
+  const { host, flags, path, file, profile } = sources;
   const flag = flags[key];
   const env = host.env[ENV_NAMES[key]];
+  const dev = getDevSetting(key, sources);
   const stored = key === "profile" ? getCurrentProfile(file) : file.profiles[profile]?.[key];
   const fallback = DEFAULTS[key];
   return [
     ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
     ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
+    ...(dev ? [{ source: "dev" as const, name: dev.path, value: dev.value }] : []),
     ...(stored !== undefined
       ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }]
       : []),
@@ -107,8 +117,27 @@ function listCandidates(
   ];
 }
 
+/** What the running dev server sets. Its key is for its own address only. */
+function getDevSetting(key: SettingKey | "profile", { host, flags, file, dev }: Sources): { value: string; path: string } | null {
+  if (!dev || (key !== "url" && key !== "api-key")) return null;
+  const asked = getRequestedProfile(host, flags);
+  if (asked && Object.hasOwn(file.profiles, asked)) return null;
+  if (key === "url") return { value: dev.url, path: dev.path };
+  const url = flags.url ?? host.env[ENV_NAMES.url];
+  if (url && !isSameOrigin(url, dev.url)) return null;
+  return { value: (asked ? dev.profiles[asked]?.apiKey : undefined) ?? dev.apiKey, path: dev.path };
+}
+
+function isSameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
+}
+
+function getRequestedProfile(host: Host, flags: SettingFlags): string | undefined {
+  return flags.profile ?? (host.env[ENV_NAMES.profile] || undefined);
+}
+
 function getProfileName(host: Host, flags: SettingFlags, path: string, file: ConfigFile): string {
-  return parseProfileName(listCandidates("profile", host, flags, path, file, "")[0]?.value ?? DEFAULT_PROFILE);
+  return parseProfileName(listCandidates("profile", { host, flags, path, file, profile: "", dev: null })[0]?.value ?? DEFAULT_PROFILE);
 }
 
 /** Validates a key, because it goes into a header. Throws CliError. */

@@ -19,9 +19,19 @@ const glance = (mode: "running" | "frozen"): ServerSnapshot => ({
   mails: [mail(1), mail(2)],
   total: 2,
   faults: 1,
+  undelivered: [
+    {
+      ...({ id: "em_1", subject: "Lost" } as ServerSnapshot["undelivered"][number]),
+      to: "gone@example.com",
+      status: "bounced",
+      updatedAt: "2030-01-01T11:00:00.000Z",
+      lastError: { smtpCode: 550, enhancedCode: "5.1.1", message: "No such user" },
+    },
+  ],
+  undeliveredTotal: 7,
 });
 
-const show = (world: Partial<DevServer> = {}) => {
+const show = (server: Partial<DevServer> = {}) => {
   const calls: string[] = [];
   const say = (word: string) => async (): Promise<string> => {
     calls.push(word);
@@ -37,11 +47,18 @@ const show = (world: Partial<DevServer> = {}) => {
     advance: (by) => say(`advance ${by}`)(),
     reset: say("reset"),
     explain: (error) => (error as Error).message,
-    ...world,
+    ...server,
   };
   const sleep = (_ms: number, signal: AbortSignal): Promise<void> => new Promise((done) => signal.addEventListener("abort", () => done()));
   const screen = render(
-    <DevScreen url="http://127.0.0.1:2526" apiKey="ms_live_x" world={whole} sleep={sleep} log={{ lines: () => ["warn something"] }} />,
+    <DevScreen
+      url="http://127.0.0.1:2526"
+      apiKey="ms_live_x"
+      profiles={null}
+      server={whole}
+      sleep={sleep}
+      log={{ lines: () => ["warn something"] }}
+    />,
   );
   return { screen, calls };
 };
@@ -73,12 +90,35 @@ describe("the live screen", () => {
       ["f", "toggle true", "toggled"],
       ["n", "next", "next done"],
       ["a", "advance 15m", "advance 15m done"],
-      ["r", "reset", "reset done"],
     ] as const) {
       screen.stdin.write(key);
       await vi.waitFor(() => expect(screen.lastFrame()).toContain(said));
       expect(calls.at(-1)).toBe(call);
     }
+    screen.unmount();
+  });
+
+  test("r asks before it erases; any key but y is a no", async () => {
+    const { screen, calls } = show();
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("frozen"));
+    for (const [key, said] of [
+      ["n", "Nothing was erased."],
+      ["y", "reset done"],
+    ] as const) {
+      screen.stdin.write("r");
+      await vi.waitFor(() => expect(screen.lastFrame()).toContain("Erase all data of this server? y/N"));
+      expect(calls).toEqual([]);
+      screen.stdin.write(key);
+      await vi.waitFor(() => expect(screen.lastFrame()).toContain(said));
+    }
+    expect(calls).toEqual(["reset"]);
+    screen.unmount();
+  });
+
+  test("emails that did not arrive are listed with the reason", async () => {
+    const { screen } = show();
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("Not delivered  7"));
+    expect(screen.lastFrame()).toMatch(/gone@example\.com\s+bounced {2}No such user/);
     screen.unmount();
   });
 

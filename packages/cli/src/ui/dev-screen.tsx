@@ -8,7 +8,9 @@ import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 export interface DevScreenProps {
   url: string;
   apiKey: string | null;
-  world: DevServer;
+  /** The keys of the brand and the builder; null when the server has one workspace. */
+  profiles: Readonly<Record<string, { apiKey: string }>> | null;
+  server: DevServer;
   /** Waits in real time; ends early when the signal fires. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Lines of the server's log, newest last. */
@@ -18,41 +20,42 @@ export interface DevScreenProps {
 const POLL_MS = 700;
 const ADVANCE = "15m";
 // Height of everything but the inbox and the log: title, key, clock, headings, notice, keys and blank lines.
-const FRAME_LINES = 13;
+const FRAME_LINES = 15;
 const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ["f", "freeze/thaw"],
   ["n", "next timer"],
   ["a", `+${ADVANCE}`],
-  ["r", "reset"],
+  ["r", "erase all"],
   ["q", "quit"],
 ];
 
 /** The screen of `mailsvc dev`. */
-export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
+export function DevScreen({ url, apiKey, profiles, server, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
-  const [glance, setGlance] = useState<ServerSnapshot>();
+  const [snapshot, setSnapshot] = useState<ServerSnapshot>();
   const [notice, setNotice] = useState("");
   const busy = useRef(false);
+  const [asksToErase, setAsksToErase] = useState(false);
 
-  const refresh = async (): Promise<void> => setGlance(await world.poll());
+  const refresh = async (): Promise<void> => setSnapshot(await server.poll());
 
   useEffect(() => {
     const ended = new AbortController();
     const poll = async (): Promise<void> => {
       while (!ended.signal.aborted) {
         try {
-          const seen = await world.poll();
-          if (!ended.signal.aborted) setGlance(seen);
+          const seen = await server.poll();
+          if (!ended.signal.aborted) setSnapshot(seen);
         } catch (error) {
-          if (!ended.signal.aborted) setNotice(world.explain(error));
+          if (!ended.signal.aborted) setNotice(server.explain(error));
         }
         await sleep(POLL_MS, ended.signal);
       }
     };
     void poll();
     return () => ended.abort();
-  }, [world, sleep]);
+  }, [server, sleep]);
 
   const run = async (action: () => Promise<string>): Promise<void> => {
     // Ignore keys while an action is running, so that a second press does not repeat it.
@@ -62,18 +65,24 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
       setNotice(await action());
       await refresh();
     } catch (error) {
-      setNotice(world.explain(error));
+      setNotice(server.explain(error));
     } finally {
       busy.current = false;
     }
   };
 
   useInput((key) => {
+    if (asksToErase) {
+      setAsksToErase(false);
+      if (key === "y") void run(server.reset);
+      else setNotice("Nothing was erased.");
+      return;
+    }
     if (key === "q") exit();
-    if (key === "f") void run(() => world.toggleClock(glance?.clock.mode === "frozen"));
-    if (key === "n") void run(world.nextTimer);
-    if (key === "a") void run(() => world.advance(ADVANCE));
-    if (key === "r") void run(world.reset);
+    if (key === "f") void run(() => server.toggleClock(snapshot?.clock.mode === "frozen"));
+    if (key === "n") void run(server.nextTimer);
+    if (key === "a") void run(() => server.advance(ADVANCE));
+    if (key === "r") setAsksToErase(true);
   });
 
   const logLines = log.lines().slice(-3);
@@ -86,10 +95,23 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
         {"  "}
         <Text bold>{url}</Text>
       </Text>
-      {apiKey ? <Line name="key">{safeText(apiKey)}</Line> : null}
-      <Clock glance={glance} />
+      {profiles ? (
+        Object.entries(profiles).map(([name, profile]) => (
+          <Line key={name} name={name}>
+            {safeText(profile.apiKey)}
+          </Line>
+        ))
+      ) : apiKey ? (
+        <Line name="key">{safeText(apiKey)}</Line>
+      ) : null}
+      <Clock snapshot={snapshot} />
       <Text> </Text>
-      <Inbox glance={glance} columns={columns - 2} rows={Math.max(1, rows - FRAME_LINES - logLines.length)} />
+      <Inbox
+        snapshot={snapshot}
+        columns={columns - 2}
+        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0))}
+      />
+      <Undelivered snapshot={snapshot} columns={columns - 2} />
       <Text> </Text>
       {logLines.map((line, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: three lines that scroll; they have no other identity
@@ -98,7 +120,7 @@ export function DevScreen({ url, apiKey, world, sleep, log }: DevScreenProps) {
         </Text>
       ))}
       <Text color="yellow" wrap="truncate">
-        {safeText(notice) || " "}
+        {asksToErase ? "Erase all data of this server? y/N" : safeText(notice) || " "}
       </Text>
       <Text>
         {KEYS.map(([key, meaning]) => (
@@ -123,14 +145,16 @@ function Line({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-function Clock({ glance }: { glance: ServerSnapshot | undefined }) {
-  if (!glance) return <Line name="clock">…</Line>;
-  const { now, mode, next, timers } = glance.clock;
+function Clock({ snapshot }: { snapshot: ServerSnapshot | undefined }) {
+  if (!snapshot) return <Line name="clock">…</Line>;
+  const { now, mode, next, timers } = snapshot.clock;
   return (
     <Box flexDirection="column">
       <Line name="clock">
         {formatTimestamp(now)} UTC <Text color={mode === "frozen" ? "yellow" : "green"}>{mode}</Text>
-        {glance.faults > 0 ? <Text color="yellow">{`  ${glance.faults} fault ${glance.faults === 1 ? "rule" : "rules"}`}</Text> : null}
+        {snapshot.faults > 0 ? (
+          <Text color="yellow">{`  ${snapshot.faults} fault ${snapshot.faults === 1 ? "rule" : "rules"}`}</Text>
+        ) : null}
       </Line>
       <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "no timers"}</Line>
     </Box>
@@ -142,14 +166,14 @@ function pad(text: string, width: number): string {
   return cut + " ".repeat(Math.max(0, width - measureWidth(cut)));
 }
 
-function Inbox({ glance, columns, rows }: { glance: ServerSnapshot | undefined; columns: number; rows: number }) {
-  const mails = glance?.mails ?? [];
+function Inbox({ snapshot, columns, rows }: { snapshot: ServerSnapshot | undefined; columns: number; rows: number }) {
+  const mails = snapshot?.mails ?? [];
   const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
   const shown = mails.slice(0, rows);
-  const hidden = (glance?.total ?? 0) - shown.length;
+  const hidden = (snapshot?.total ?? 0) - shown.length;
   return (
     <Box flexDirection="column">
-      <Text bold>{`Inbox${glance ? `  ${glance.total}` : ""}`}</Text>
+      <Text bold>{`Inbox${snapshot ? `  ${snapshot.total}` : ""}`}</Text>
       {mails.length === 0 ? <Text dimColor>No mail yet. Every email this server sends is captured here.</Text> : null}
       {shown.map((mail) => (
         <Text key={mail.id} wrap="truncate">
@@ -158,6 +182,25 @@ function Inbox({ glance, columns, rows }: { glance: ServerSnapshot | undefined; 
         </Text>
       ))}
       {hidden > 0 && shown.length > 0 ? <Text dimColor>{`… ${hidden} more: mailsvc inbox list`}</Text> : null}
+    </Box>
+  );
+}
+
+/** Emails that bounced, were deferred or failed: the inbox alone would show nothing of them. */
+function Undelivered({ snapshot, columns }: { snapshot: ServerSnapshot | undefined; columns: number }) {
+  if (!snapshot || snapshot.undelivered.length === 0) return null;
+  const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
+  return (
+    <Box flexDirection="column" marginTop={1}>
+      <Text bold color="red">{`Not delivered  ${snapshot.undeliveredTotal}`}</Text>
+      {snapshot.undelivered.map((email) => (
+        <Text key={email.id} wrap="truncate">
+          <Text dimColor>{formatTimestamp(email.updatedAt).slice(11)}</Text>
+          {`  ${pad(safeText(email.to), to)}  `}
+          <Text color={email.status === "deferred" ? "yellow" : "red"}>{email.status}</Text>
+          {`  ${safeText(email.lastError?.message ?? email.subject)}`}
+        </Text>
+      ))}
     </Box>
   );
 }

@@ -1,4 +1,4 @@
-import { type CapturedMail, type ClockState, contract, type Endpoint } from "@mailsvc/sdk/contract";
+import { type CapturedMail, type ClockState, contract, type Email, type EmailStatus, type Endpoint } from "@mailsvc/sdk/contract";
 import { toFailure } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
@@ -10,6 +10,9 @@ export interface ServerSnapshot {
   /** Total number of captured mails. */
   total: number;
   faults: number;
+  /** Emails that did not arrive, newest first, and how many there are. */
+  undelivered: readonly Email[];
+  undeliveredTotal: number;
 }
 
 /** What the screen reads from the server and does there. Each action returns a sentence about its result. */
@@ -24,6 +27,13 @@ export interface DevServer {
 }
 
 const SHOWN_MAILS = 50;
+const SHOWN_UNDELIVERED = 3;
+const UNDELIVERED: readonly EmailStatus[] = ["bounced", "complained", "deferred", "failed", "suppressed"];
+
+interface ListPage<T> {
+  data: T[];
+  pagination: { total: number };
+}
 
 /** Connects to the dev endpoints of the session's server. */
 export function connectDevServer(session: Session): DevServer {
@@ -31,13 +41,25 @@ export function connectDevServer(session: Session): DevServer {
     (await session.send(buildCall(endpoint, [], query, body))).data;
   return {
     poll: async () => {
-      const [clock, inbox, faults] = await Promise.all([
+      const [clock, inbox, faults, ...lists] = await Promise.all([
         ask(contract.clock.show),
         ask(contract.inbox.list, { limit: SHOWN_MAILS }),
         ask(contract.faults.list),
+        ...UNDELIVERED.map((status) => ask(contract.emails.list, { status, limit: SHOWN_UNDELIVERED })),
       ]);
-      const { data, pagination } = inbox as { data: CapturedMail[]; pagination: { total: number } };
-      return { clock: clock as ClockState, mails: data, total: pagination.total, faults: (faults as { data: unknown[] }).data.length };
+      const { data, pagination } = inbox as ListPage<CapturedMail>;
+      const pages = lists as ListPage<Email>[];
+      return {
+        clock: clock as ClockState,
+        mails: data,
+        total: pagination.total,
+        faults: (faults as { data: unknown[] }).data.length,
+        undelivered: pages
+          .flatMap((page) => page.data)
+          .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+          .slice(0, SHOWN_UNDELIVERED),
+        undeliveredTotal: pages.reduce((sum, page) => sum + page.pagination.total, 0),
+      };
     },
     toggleClock: async (frozen) => {
       await (frozen ? ask(contract.clock.thaw) : ask(contract.clock.freeze, {}, {}));

@@ -1,12 +1,12 @@
 import { render } from "ink";
 import type { Session } from "../types.ts";
-import { DevScreen } from "./dev-screen.tsx";
+import { DevScreen, type DevScreenProps } from "./dev-screen.tsx";
 import { connectDevServer } from "./dev-server.ts";
 
 /** Shows the dev screen until `q`, Ctrl-C or a signal. `session` must point at the server. */
 export async function renderDevScreen(
   session: Session,
-  facts: { url: string; apiKey: string | null },
+  facts: { url: string; apiKey: string | null; profiles?: DevScreenProps["profiles"] },
   log: { lines(): readonly string[] },
 ): Promise<void> {
   const { host, signal } = session;
@@ -14,7 +14,8 @@ export async function renderDevScreen(
     <DevScreen
       url={facts.url}
       apiKey={facts.apiKey}
-      world={connectDevServer(session)}
+      profiles={facts.profiles ?? null}
+      server={connectDevServer(session)}
       sleep={(ms, ended) => host.sleep(ms, ended)}
       log={log}
     />,
