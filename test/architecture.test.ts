@@ -41,8 +41,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 
 /** Single files beyond the table above, with the reason. */
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
-  [/\/marketplace\//, /\/webhooks\//, "the delivery engine serves agents only so far"],
-  [/\/webhooks\//, /\/marketplace\//, "the delivery engine serves agents only so far"],
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
 ];

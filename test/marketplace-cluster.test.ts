@@ -116,11 +116,11 @@ test.each<[string, Order | null]>([
   );
   const ofListing = `(SELECT a.id FROM activations a JOIN listings l ON l.id = a.listing_id WHERE l.slug = '${slug}')`;
   expect(await count(`SELECT count(*) AS n FROM runs WHERE status = 'FAILED' AND activation_id IN ${ofListing}`)).toBe(all);
-  expect(await count(`SELECT count(*) AS n FROM agent_events WHERE type = 'run_force_failed' AND activation_id IN ${ofListing}`)).toBe(all);
+  expect(await count(`SELECT count(*) AS n FROM webhook_events WHERE type = 'run_force_failed' AND stream_id IN ${ofListing}`)).toBe(all);
   // One event each: whatever came twice was the same one.
   expect(new Set(hooks.calls.filter(({ event }) => event.type === "run_force_failed").map(({ event }) => event.id)).size).toBe(all);
-  const gaps = `SELECT e.activation_id FROM agent_events e JOIN activations a ON a.id = e.activation_id WHERE a.id IN ${ofListing}
-    GROUP BY e.activation_id, a.sequence HAVING count(*) <> a.sequence OR max(e.sequence) <> a.sequence`;
+  const gaps = `SELECT e.stream_id FROM webhook_events e JOIN activations a ON a.id = e.stream_id WHERE a.id IN ${ofListing}
+    GROUP BY e.stream_id, a.sequence HAVING count(*) <> a.sequence OR max(e.sequence) <> a.sequence`;
   expect(await ground.query(gaps)).toEqual([]);
   // The jobs of the one that died, too, have come to their end.
   const left = "SELECT count(*) AS n FROM mailsvc_jobs._private_jobs WHERE locked_by IS NOT NULL";
@@ -149,7 +149,7 @@ test("an event that was on its way when its server died is sent by the other one
   // Five seconds without a sign of life, and a beat; the lease is thirty.
   expect(performance.now() - died).toBeLessThan(15_000);
   expect(new Set(hooks.calls.map(({ bytes }) => bytes.toString("hex"))).size).toBe(1);
-  const settled = "SELECT count(*) AS n FROM agent_events WHERE settled_at IS NULL";
+  const settled = "SELECT count(*) AS n FROM webhook_events WHERE settled_at IS NULL";
   await until(
     10,
     async () => (await count(settled)) === 0,

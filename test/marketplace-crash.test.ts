@@ -145,10 +145,10 @@ test("killed at any moment, a server gives each agent one key, at least once, an
 
     const db = new Database(join(data, "mailsvc.db"), { readonly: true });
     expect(db.pragma("integrity_check")).toEqual([{ integrity_check: "ok" }]);
-    expect(db.prepare("SELECT count(*) AS n FROM agent_events WHERE sealed IS NOT NULL").get()).toEqual({ n: 0 });
-    expect(db.prepare("SELECT count(*) AS n FROM delivery_lanes WHERE claim IS NOT NULL OR due_at IS NOT NULL").get()).toEqual({ n: 0 });
+    expect(db.prepare("SELECT count(*) AS n FROM webhook_events WHERE sealed IS NOT NULL").get()).toEqual({ n: 0 });
+    expect(db.prepare("SELECT count(*) AS n FROM webhook_streams WHERE claim IS NOT NULL OR due_at IS NOT NULL").get()).toEqual({ n: 0 });
     // Every activation's events are numbered without a gap.
-    const gaps = "SELECT activation_id FROM agent_events GROUP BY activation_id HAVING count(*) <> max(sequence) OR min(sequence) <> 1";
+    const gaps = "SELECT stream_id FROM webhook_events GROUP BY stream_id HAVING count(*) <> max(sequence) OR min(sequence) <> 1";
     expect(db.prepare(gaps).all()).toEqual([]);
     db.close();
   } finally {

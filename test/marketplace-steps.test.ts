@@ -25,7 +25,7 @@ const TURN = 'update "activations" set .*"pause_reasons"';
 const END = 'update "activations" set .*"deactivation_reason"';
 const CANCEL = 'update "listings" set .*"ended_at"';
 const ROTATION = 'update "listings" set .*"next_secret"';
-const CLAIM = '^update "delivery_lanes" set .*"claim".* in \\(select "activation_id"';
+const CLAIM = '^update "webhook_streams" set .*"claim".* in \\(select "stream_id"';
 const KEY_EVENT = '"type":"agent.activated"';
 
 describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) => {
@@ -56,7 +56,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
     const { id } = await stage.activationOf(slug);
     const tries = async (): Promise<number> => {
       const [row] = await stage.ground.query<{ attempts: number }>(
-        `SELECT attempts FROM agent_events WHERE activation_id = '${id}' AND type = 'agent.activated'`,
+        `SELECT attempts FROM webhook_events WHERE stream_id = '${id}' AND type = 'agent.activated'`,
       );
       return Number(row?.attempts);
     };
@@ -182,7 +182,7 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
     test("after an event was sent again by hand, before that is noted: the same key comes by itself", async () => {
       const id = await refusedKey(500);
       const { data } = await stage.done<{ data: { id: string }[] }>("GET", `${MARKET}/listings/${slug}/deliveries?activationId=${id}`);
-      const order = beforeCommit('update "agent_events" set .*"last_at"');
+      const order = beforeCommit('update "webhook_events" set .*"last_at"');
       const again = `${MARKET}/listings/${slug}/deliveries/${data[0]?.id}/redeliver`;
       const { came } = await stage.killed(order, () => stage.ask("POST", again));
       expect(stage.keys(slug, came)).toHaveLength(2);

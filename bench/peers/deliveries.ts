@@ -20,7 +20,7 @@ import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-events.ts";
-import { makeSecret, sealSecret } from "../../packages/server/src/marketplace/listings/secrets.ts";
+import { makeSecret, sealSecret } from "../../packages/server/src/webhooks/secrets.ts";
 
 const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
 const EVENTS = Number(count);
@@ -119,19 +119,39 @@ async function fill({ deps }: App, listingId: string, events: number, dueAt: num
     await deps.db.tx(async (tx) => {
       const activations = Array.from({ length: Math.min(1000, events - i) / PER_ACTIVATION }, () => deps.ids("act"));
       await tx.insertAll(
-        tx.t.deliveryLanes,
-        activations.map((activationId) => ({ activationId, listingId, period: 1, dueAt, claim: null, held: false })),
+        tx.t.webhookStreams,
+        activations.map((streamId) => ({ streamId, endpointId: listingId, dueAt, claim: null, interrupted: false, held: false })),
       );
       await tx.insertAll(
-        tx.t.agentEvents,
+        tx.t.webhookEvents,
         activations.flatMap((activationId) =>
           Array.from({ length: PER_ACTIVATION }, (_, n) => {
             const id = deps.ids("evt");
             const body = bodyOf(id, activationId, n + 1);
-            const rest = { runId: null, sealed: null, lastAt: null, lastMs: null, lastClass: null, lastStatus: null };
+            const rest = {
+              subjectId: null,
+              sealed: null,
+              passesHold: false,
+              lastAttempt: null,
+              lastAt: null,
+              lastMs: null,
+              lastClass: null,
+              lastStatus: null,
+            };
             const state = { state: "pending" as const, attempts: 0, tries: 0, dueAt, lastError: null, lastAnswer: null, settledAt: null };
             const type = "approval_response" as const;
-            return { id, activationId, listingId, workspaceId: "ws", type, sequence: n + 1, at: dueAt, body, ...rest, ...state };
+            return {
+              id,
+              streamId: activationId,
+              endpointId: listingId,
+              workspaceId: "ws",
+              type,
+              sequence: n + 1,
+              at: dueAt,
+              body,
+              ...rest,
+              ...state,
+            };
           }),
         ),
       );
@@ -179,10 +199,10 @@ async function rate(others: number): Promise<number> {
   // What was written to make the events is none of what is measured.
   await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
   const from = performance.now();
-  deps.deliveries.wake([listingId]);
+  deps.webhooks.wake([listingId]);
   await deps.queue.idle();
   const took = performance.now() - from;
-  const { agentEvents: e } = deps.db.read.t;
+  const { webhookEvents: e } = deps.db.read.t;
   const arrived = await deps.db.read.$count(e, eq(e.state, "delivered"));
   if (arrived !== EVENTS) throw new Error(`Of ${EVENTS} events ${arrived} arrived.`);
   await stop();

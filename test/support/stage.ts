@@ -159,8 +159,8 @@ export class Stage {
   /** Waits until no event is on its way. Time is moved, so that neither a retry nor a lease is waited for. */
   async settle(seconds = 20): Promise<void> {
     const open = async (): Promise<number> => {
-      const [events] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM agent_events WHERE settled_at IS NULL");
-      const [lanes] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM delivery_lanes WHERE claim IS NOT NULL");
+      const [events] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM webhook_events WHERE settled_at IS NULL");
+      const [lanes] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM webhook_streams WHERE claim IS NOT NULL");
       return Number(events?.n) + Number(lanes?.n);
     };
     await until(
@@ -222,11 +222,11 @@ export class Stage {
     const { query } = this.ground;
     // Copies were made without events, for brands that have no other rows.
     const silent = `SELECT a.id FROM activations a WHERE a.workspace_id LIKE 'ws\\_%' ESCAPE '\\'
-      AND NOT EXISTS (SELECT 1 FROM agent_events e WHERE e.activation_id = a.id AND e.type = 'agent.activated' AND e.sequence = 1)`;
-    const homeless = "SELECT e.id FROM agent_events e WHERE NOT EXISTS (SELECT 1 FROM activations a WHERE a.id = e.activation_id)";
-    const gaps = `SELECT e.activation_id FROM agent_events e JOIN activations a ON a.id = e.activation_id GROUP BY e.activation_id, a.sequence
+      AND NOT EXISTS (SELECT 1 FROM webhook_events e WHERE e.stream_id = a.id AND e.type = 'agent.activated' AND e.sequence = 1)`;
+    const homeless = "SELECT e.id FROM webhook_events e WHERE NOT EXISTS (SELECT 1 FROM activations a WHERE a.id = e.stream_id)";
+    const gaps = `SELECT e.stream_id FROM webhook_events e JOIN activations a ON a.id = e.stream_id GROUP BY e.stream_id, a.sequence
       HAVING count(*) <> max(e.sequence) OR min(e.sequence) <> 1 OR max(e.sequence) <> a.sequence`;
     for (const sql of [silent, homeless, gaps]) expect(await query(sql)).toEqual([]);
-    expect(await query("SELECT id FROM agent_events WHERE sealed IS NOT NULL")).toEqual([]);
+    expect(await query("SELECT id FROM webhook_events WHERE sealed IS NOT NULL")).toEqual([]);
   }
 }

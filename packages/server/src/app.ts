@@ -13,6 +13,7 @@ import {
   devHandlers,
   jobsOf,
   listingHooks,
+  loadEndpoint,
   publicPages,
   servedHandlers,
 } from "./features.ts";
@@ -37,7 +38,6 @@ import { makeSeal } from "./lib/seal.ts";
 import { circuitBreaker } from "./mail/circuit-breaker.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
-import { lastAgentEventAt } from "./marketplace/agent-webhooks/list.ts";
 import { createStaging } from "./marketplace/files/staging.ts";
 import { localPayments } from "./marketplace/payments/local.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
@@ -50,8 +50,9 @@ import { VerifiedSenders } from "./senders/verified.ts";
 import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
-import { makeDeliveries } from "./webhooks/dispatcher.ts";
-import type { DeliveryWorker } from "./webhooks/port.ts";
+import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
+import type { WebhookWorker } from "./webhooks/endpoint.ts";
+import { getLatestEventAt } from "./webhooks/outbox.ts";
 
 /** What an app is made of; `program.ts` brings the real things, tests bring their own. */
 export interface AppParts {
@@ -97,8 +98,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not hold deliveries up, if they leave the process time for them.
   const pressed = (): boolean => inFlight.crowded && isLoopBusy();
-  const deliveries = makeDeliveries({ deps: () => deps, lookup: parts.lookup ?? systemLookup() });
-  const queue = withDeliveries(backend.makeQueue({ clock, random, log, overloaded: pressed }), deliveries);
+  const webhooks = new WebhookDispatcher({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), loadEndpoint });
+  const queue = withWebhooks(backend.makeQueue({ clock, random, log, overloaded: pressed }), webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
@@ -119,7 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       suppressionFilter,
       seal,
       payments,
-      deliveries,
+      webhooks,
       runClock,
       audience,
       listingHooks,
@@ -131,7 +132,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
   if (isControllable(clock)) {
-    const signs = await Promise.all([lastEventAt(db.read), lastAgentEventAt(db.read), lastAliveAt(db.read)]);
+    const signs = await Promise.all([lastEventAt(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);
@@ -189,22 +190,22 @@ function isControllable(clock: Clock | ControllableClock): clock is Controllable
 }
 
 /** The queue, and beside it what brings events to webhooks: whoever starts, stops or waits for the one does so for both. */
-function withDeliveries(queue: Queue, deliveries: DeliveryWorker): Queue {
+function withWebhooks(queue: Queue, webhooks: WebhookWorker): Queue {
   return {
     ...queue,
     start: async (handlers, concurrency) => {
       await queue.start(handlers, concurrency);
-      await deliveries.start();
+      await webhooks.start();
     },
     stop: async () => {
       // A process without a queue counts as gone: others would take what it is about to give back.
-      await deliveries.stop();
+      await webhooks.stop();
       await queue.stop();
     },
     idle: async () => {
       // Each may give the other one work.
       do await queue.idle();
-      while (await deliveries.idle());
+      while (await webhooks.idle());
     },
   };
 }

@@ -19,7 +19,7 @@ import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified.ts";
 import type { SuppressionFilter } from "./suppressions/filter.ts";
-import type { Deliveries } from "./webhooks/port.ts";
+import type { Webhooks } from "./webhooks/endpoint.ts";
 
 /** Everything the product takes from outside. Made in one place (`app.ts`), passed down, never reached for. */
 export interface Deps {
@@ -39,7 +39,7 @@ export interface Deps {
   readonly seal: Seal;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
-  readonly deliveries: Deliveries;
+  readonly webhooks: Webhooks;
   readonly staging: Staging;
   /** How often whoever may do what: what it counts, all servers on one database count together. */
   readonly limiter: Limiter;
@@ -56,7 +56,7 @@ export interface Deps {
  */
 export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "staging" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
-  readonly deliveries: Pick<Deliveries, "wake">;
+  readonly webhooks: Pick<Webhooks, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
 }
 

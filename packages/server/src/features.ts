@@ -28,6 +28,7 @@ import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
 import { emitActivated, emitDeactivated, emitPaused, emitResumed } from "./marketplace/agent-webhooks/activation-events.ts";
+import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
@@ -55,6 +56,7 @@ import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
+import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 
 /** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
@@ -115,6 +117,9 @@ export const activationHooks: ActivationHooks = {
     await emitDeactivated(tx, deps, activationIds, reason, at);
   },
 };
+
+/** Where the events of an endpoint go. Its key is the id of a listing. */
+export const loadEndpoint: LoadEndpoint = loadAgentEndpoint;
 
 /** The one list of all handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {

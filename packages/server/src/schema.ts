@@ -13,6 +13,7 @@ import { segmentTables } from "./segments/tables.ts";
 import { senderTables } from "./senders/tables.ts";
 import { suppressionTables } from "./suppressions/tables.ts";
 import { templateTables } from "./templates/tables.ts";
+import { webhookTables } from "./webhooks/tables.ts";
 import { workspaceTables } from "./workspaces/tables.ts";
 
 /** Composes the tables that both databases have. Each is defined once, in the folder of its feature. */
@@ -33,6 +34,7 @@ export function defineTables(c: ColumnTypes) {
     ...httpTables(c),
     ...inboxTables(c),
     ...marketplaceTables(c),
+    ...webhookTables(c),
   };
 }
 
@@ -52,8 +54,8 @@ export type AgentTables = Pick<
   | "workspaces"
   | "listings"
   | "activations"
-  | "agentEvents"
-  | "deliveryLanes"
+  | "webhookEvents"
+  | "webhookStreams"
   | "runs"
   | "runLogs"
   | "messages"

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { emitAll } from "../src/marketplace/agent-webhooks/agent-events.ts";
-import { makeSecret, sealSecret } from "../src/marketplace/listings/secrets.ts";
 import type { TestWorld } from "../src/testing.ts";
+import { makeSecret, sealSecret } from "../src/webhooks/secrets.ts";
 import { type Hook, hook } from "./hook.ts";
 
 /** Adds listings like this one, each with activations like its own; answers the ids of the activations. */

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Activation, AgentEvent, type AgentScope, type Listing } from "@mailsvc/sdk/contract";
 import { asc, eq } from "drizzle-orm";
-import { sealPlace } from "../src/marketplace/agent-webhooks/agent-events.ts";
 import type { TestWorld } from "../src/testing.ts";
+import { openBody } from "../src/webhooks/webhooks.ts";
 
 /** A builder's webhook that takes whatever comes. */
 export interface Receiver {
@@ -64,9 +64,9 @@ export async function turnOn(sdk: Sdk, agentSlug = "writer"): Promise<Activation
 /** The events of an activation as they stand in the outbox, with the key while it is kept there. */
 export async function eventsOf({ app }: Pick<TestWorld, "app">, activationId: string): Promise<AgentEvent[]> {
   const { db, seal } = app.deps;
-  const { agentEvents: e } = db.read.t;
-  const rows = await db.read.select().from(e).where(eq(e.activationId, activationId)).orderBy(asc(e.sequence));
-  return rows.map((row) => AgentEvent.parse(JSON.parse(row.sealed === null ? row.body : seal.open(row.sealed, sealPlace(row.id)))));
+  const { webhookEvents: e } = db.read.t;
+  const rows = await db.read.select().from(e).where(eq(e.streamId, activationId)).orderBy(asc(e.sequence));
+  return rows.map((row) => AgentEvent.parse(JSON.parse(openBody({ seal }, row))));
 }
 
 /** The one key of an activation: from the webhook that got it, or from the outbox where it waits. */

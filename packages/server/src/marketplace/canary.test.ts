@@ -120,8 +120,8 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
 
   const { read } = world.app.deps.db;
   const rows = JSON.stringify([
-    await read.select().from(read.t.agentEvents),
-    await read.select().from(read.t.deliveryAttempts),
+    await read.select().from(read.t.webhookEvents),
+    await read.select().from(read.t.webhookAttempts),
     await read.select().from(read.t.runs),
     await read.select().from(read.t.messages),
   ]);

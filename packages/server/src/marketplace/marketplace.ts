@@ -42,7 +42,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  * or campaign. Code for both takes the narrow types.
  */
 
-export { getSentEvent, listSentEvents } from "./agent-webhooks/sent.ts";
+export { getSentEvent, listSentEvents } from "./agent-webhooks/deliveries.ts";
 
 /** The jobs of all rooms. */
 export function marketplaceJobs(deps: Deps): Readonly<Record<string, JobHandler>> {

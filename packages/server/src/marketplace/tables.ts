@@ -1,5 +1,4 @@
 import type { ColumnTypes } from "../db/columns.ts";
-import { deliveryTables } from "../webhooks/tables.ts";
 import { activationTables } from "./activations/tables.ts";
 import { brandTables } from "./brand/tables.ts";
 import { creditTables } from "./credits/tables.ts";
@@ -19,7 +18,6 @@ export function marketplaceTables(c: ColumnTypes) {
     ...paymentTables(c),
     ...activationTables(c),
     ...planTables(c),
-    ...deliveryTables(c),
     ...runTables(c),
     ...messageTables(c),
     ...creditTables(c),

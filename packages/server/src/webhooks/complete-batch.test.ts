@@ -2,30 +2,32 @@ import { expect, test } from "vitest";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { silentLog } from "../lib/log.ts";
-import { type Found, round } from "./complete-batch.ts";
-import type { Ended } from "./outcomes.ts";
+import { completeBatch, type Progress } from "./complete-batch.ts";
+import type { ClaimRequest } from "./concurrency.ts";
+import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
 
-const outcome = (listingId: string, until: number): Ended => ({
-  job: { activationId: "act", listing: { id: listingId }, event: { id: "evt" }, until } as Job,
+const outcome = (endpointId: string, leaseEndsAt: number): Outcome => ({
+  job: { endpoint: { id: endpointId }, event: { id: "evt" }, leaseEndsAt } as Job,
   attempt: null,
 });
 
-/** What a round finds whose transactions all fail with this error, and what it leaves. */
-const failing = async (error: Error, outcomes: readonly Ended[], wishes: readonly [string, number][]) => {
+/** The progress of a batch whose transactions all fail with this error, and what is left of it. */
+const failing = async (error: Error, outcomes: readonly Outcome[], requests: readonly ClaimRequest[]) => {
   const deps = { clock: { now: () => 5000 }, log: silentLog, db: { tx: () => Promise.reject(error) } } as unknown as Deps;
-  const found: Found[] = [];
-  const left = await round(deps, "c", outcomes, wishes, (one) => void found.push(one));
-  const followed = found.flatMap((one) => [...one.followed]).map(([{ listing }, { next, dueAt }]) => [listing.id, next, dueAt]);
-  const claimed = found.flatMap((one) => one.claimed).map(([id, { jobs, nextAt }]) => [id, jobs, nextAt]);
-  return { left, followed, claimed };
+  const progress: Progress[] = [];
+  const loadEndpoint = () => Promise.resolve(undefined);
+  const left = await completeBatch(deps, loadEndpoint, { claim: "c", outcomes, requests }, (one) => void progress.push(one));
+  const continued = progress.flatMap((one) => [...one.continued]).map(([{ endpoint }, { next, dueAt }]) => [endpoint.id, next, dueAt]);
+  const claimed = progress.flatMap((one) => one.claimed).map(([id, { jobs, nextAt }]) => [id, jobs, nextAt]);
+  return { left, continued, claimed };
 };
 
-test("what cannot be noted or taken is looked for again when its lease has ended", async () => {
+test("what cannot be recorded or claimed is looked for again when its lease has ended", async () => {
   const outcomes = [outcome("a", 7000), outcome("b", 8000)];
   expect(await failing(new Error("No."), outcomes, [["c", 3]])).toEqual({
     left: null,
-    followed: [
+    continued: [
       ["a", null, 7000],
       ["b", null, 8000],
     ],
@@ -33,7 +35,7 @@ test("what cannot be noted or taken is looked for again when its lease has ended
   });
 });
 
-test("what could not be stored for want of a database is kept", async () => {
+test("outcomes are kept while the database is unavailable", async () => {
   const outcomes = [outcome("a", 7000), outcome("b", 8000)];
-  expect(await failing(new StorageUnavailable("No disk."), outcomes, [["c", 3]])).toEqual({ left: outcomes, followed: [], claimed: [] });
+  expect(await failing(new StorageUnavailable("No disk."), outcomes, [["c", 3]])).toEqual({ left: outcomes, continued: [], claimed: [] });
 });

@@ -1,79 +1,89 @@
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
-import { type ListingRow, listingById } from "../marketplace/listings/store.ts";
-import type { Wish } from "./concurrency.ts";
-import { type Ended, settle } from "./outcomes.ts";
-import { type Claimed, claimLanes, type Following, type Job, LEASE_MS } from "./streams.ts";
+import type { ClaimRequest } from "./concurrency.ts";
+import type { Endpoint, LoadEndpoint } from "./endpoint.ts";
+import { type Outcome, recordOutcome } from "./outcomes.ts";
+import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
 
-/** What a round found: for each job that ended what follows in its lane, for each wish what was taken. */
-export interface Found {
-  readonly followed: ReadonlyMap<Job, Following>;
-  readonly claimed: readonly (readonly [listingId: string, claimed: Claimed])[];
+/** Outcomes to record, and streams to claim. */
+export interface Batch {
+  readonly claim: string;
+  readonly outcomes: readonly Outcome[];
+  readonly requests: readonly ClaimRequest[];
+}
+
+/** What a batch led to: for each outcome what follows in its stream, for each request what was claimed. */
+export interface Progress {
+  readonly continued: ReadonlyMap<Job, Continuation>;
+  readonly claimed: readonly (readonly [endpointId: string, claimed: Claimed])[];
 }
 
 /**
- * Notes what has ended and takes what is next, in one transaction, and tells what it `found`. When that fails it is taken apart,
- * so that one outcome which cannot be noted does not hold up the others: its lease ends by itself, and the event is sent again
- * then. Answers null, or the outcomes that are still to be noted when the database cannot work.
+ * Records outcomes and claims streams in one transaction, and reports the progress. When the transaction fails, it is retried
+ * item by item, so that one outcome that cannot be recorded does not hold up the others: its lease ends by itself, and the event
+ * is sent again. Returns null, or the outcomes that are still to be recorded because the database is unavailable.
  */
-export async function round(
+export async function completeBatch(
   deps: Deps,
-  claim: string,
-  outcomes: readonly Ended[],
-  wishes: readonly Wish[],
-  found: (found: Found) => void,
-): Promise<readonly Ended[] | null> {
-  const done = await attempt(deps, claim, outcomes, wishes).catch((error: unknown) => ({ error }));
-  if (!("error" in done)) {
-    found(done);
+  loadEndpoint: LoadEndpoint,
+  batch: Batch,
+  report: (progress: Progress) => void,
+): Promise<readonly Outcome[] | null> {
+  const { outcomes, requests } = batch;
+  let failure: unknown;
+  try {
+    report(await runBatch(deps, loadEndpoint, batch));
     return null;
+  } catch (error) {
+    failure = error;
   }
-  const { error } = done;
-  if (error instanceof StorageUnavailable) {
-    deps.log.error("outcomes of deliveries could not be stored; the next try is in a second", { error: error.message });
+  if (failure instanceof StorageUnavailable) {
+    deps.log.error("cannot store webhook outcomes; retrying in a second", { error: failure.message });
     return outcomes;
   }
-  if (outcomes.length + wishes.length <= 1) {
-    deps.log.error("a delivery could not be noted", { event: outcomes[0]?.job.event.id ?? null, error: String(error) });
+  if (outcomes.length + requests.length <= 1) {
+    deps.log.error("cannot record a webhook outcome", { event: outcomes[0]?.job.event.id ?? null, error: String(failure) });
+    // Look again when the lease has ended: no other worker may do so.
+    const continued = new Map(outcomes.map(({ job }): [Job, Continuation] => [job, { next: null, dueAt: job.leaseEndsAt }]));
     const nextAt = deps.clock.now() + LEASE_MS;
-    // Nobody else may look for it then.
-    const followed = new Map(outcomes.map(({ job }): [Job, Following] => [job, { next: null, dueAt: job.until }]));
-    found({ followed, claimed: wishes.map(([listingId]) => [listingId, { jobs: [], nextAt }]) });
+    report({ continued, claimed: requests.map(([endpointId]) => [endpointId, { jobs: [], nextAt }]) });
     return null;
   }
-  const parts: [readonly Ended[], readonly Wish[]][] = [
-    ...outcomes.map((outcome): [Ended[], Wish[]] => [[outcome], []]),
-    ...wishes.map((wish): [Ended[], Wish[]] => [[], [wish]]),
+  const items: Batch[] = [
+    ...outcomes.map((outcome) => ({ ...batch, outcomes: [outcome], requests: [] })),
+    ...requests.map((request) => ({ ...batch, outcomes: [], requests: [request] })),
   ];
-  for (const [i, [outcome, wish]] of parts.entries())
-    if ((await round(deps, claim, outcome, wish, found)) !== null) return parts.slice(i).flatMap(([left]) => left);
+  for (const [i, item] of items.entries())
+    if ((await completeBatch(deps, loadEndpoint, item, report)) !== null) return items.slice(i).flatMap((left) => left.outcomes);
   return null;
 }
 
-/** Each listing is read once. */
-function reading(tx: Tx): (id: string) => Promise<ListingRow | undefined> {
-  const read = new Map<string, Promise<ListingRow | undefined>>();
-  return (id) => {
-    let listing = read.get(id);
-    if (!listing) {
-      listing = listingById(tx, id);
-      read.set(id, listing);
-    }
-    return listing;
-  };
+function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, requests }: Batch): Promise<Progress> {
+  return deps.db.tx(async (tx) => {
+    // Read again when the transaction runs again: it collided with what has become due meanwhile.
+    const now = deps.clock.now();
+    const findEndpoint = cacheEndpoints(tx, loadEndpoint);
+    // First, so that released streams can be claimed.
+    await Promise.all(outcomes.map((outcome) => recordOutcome(tx, deps, outcome, now)));
+    const delivered = new Set(outcomes.flatMap(({ job, attempt }) => (attempt?.class === "ok" && !job.held ? [job] : [])));
+    const jobs = outcomes.map(({ job }) => job);
+    const continued = await continueStreams(tx, jobs, (job) => delivered.has(job), now, findEndpoint);
+    const claimed = await Promise.all(
+      requests.map(
+        async ([endpointId, limit]) => [endpointId, await claimStreams(tx, await findEndpoint(endpointId), now, limit, claim)] as const,
+      ),
+    );
+    return { continued, claimed };
+  });
 }
 
-function attempt(deps: Deps, claim: string, outcomes: readonly Ended[], wishes: readonly Wish[]): Promise<Found> {
-  return deps.db.tx(async (tx) => {
-    // Anew when the transaction runs again: what has fallen due meanwhile is what it ran into.
-    const now = deps.clock.now();
-    const listingOf = reading(tx);
-    // First, so that what is given back can be taken.
-    const followed = await settle(tx, deps, outcomes, listingOf);
-    const claimed = await Promise.all(
-      wishes.map(async ([listingId, n]) => [listingId, await claimLanes(tx, listingId, now, n, claim)] as const),
-    );
-    return { followed, claimed };
-  });
+/** Reads each endpoint once. */
+function cacheEndpoints(tx: Tx, loadEndpoint: LoadEndpoint): FindEndpoint {
+  const found = new Map<string, Promise<Endpoint | undefined>>();
+  return (endpointId) => {
+    const known = found.get(endpointId) ?? loadEndpoint(tx, endpointId);
+    found.set(endpointId, known);
+    return known;
+  };
 }

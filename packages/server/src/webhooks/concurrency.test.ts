@@ -1,13 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
-import type { ListingRow } from "../marketplace/listings/store.ts";
-import type { Receiver } from "./client.ts";
-import { Desks } from "./concurrency.ts";
-import type { Ended } from "./outcomes.ts";
-import { Agenda } from "./ready-set.ts";
+import type { EndpointClient } from "./client.ts";
+import { type ClaimRequest, ConcurrencyLimiter } from "./concurrency.ts";
+import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
 
-/** A webhook that answers when it is told to. */
-interface Place {
+/** A client whose requests end when they are told to. */
+interface TestClient {
   readonly url: string;
   readonly origin: string;
   quick: boolean;
@@ -17,87 +15,93 @@ interface Place {
   close(): void;
 }
 
-let places: Map<string, Place>;
-/** Ends requests under way, oldest first. */
-let under: { readonly listingId: string; end(): Promise<void> }[];
-let ended: Ended[];
-let desks: Desks;
-let agenda: Agenda;
-let jobs = 0;
+let clients: Map<string, TestClient>;
+/** Requests in flight, oldest first. */
+let inFlight: { readonly endpointId: string; end(): Promise<void> }[];
+let completed: Outcome[];
+let limiter: ConcurrencyLimiter;
+let due: Set<string>;
+/** Whether new clients are quick, with 64 requests at a time, or slow, with one. */
+let quick: boolean;
 
-const place = (url: string): Place => {
-  const made: Place = {
+const createClient = (url: string): TestClient => {
+  const made: TestClient = {
     url,
     origin: new URL(url).origin,
-    quick: true,
-    limit: 64,
+    quick,
+    limit: quick ? 64 : 1,
     busy: 0,
     closed: false,
     close: () => void (made.closed = true),
   };
-  places.set(url, made);
+  clients.set(url, made);
   return made;
 };
 
 beforeEach(() => {
-  places = new Map();
-  under = [];
-  ended = [];
-  agenda = new Agenda();
-  desks = new Desks({
-    receiver: (url) => place(url) as unknown as Receiver,
-    deliver: (receiver, job) => {
-      const at = receiver as unknown as Place;
-      at.busy += 1;
+  clients = new Map();
+  inFlight = [];
+  completed = [];
+  due = new Set();
+  quick = true;
+  limiter = new ConcurrencyLimiter({
+    due,
+    createClient: (url) => createClient(url) as unknown as EndpointClient,
+    deliver: (endpointClient, job) => {
+      const client = endpointClient as unknown as TestClient;
+      client.busy += 1;
       return new Promise((resolve) => {
         const end = async (): Promise<void> => {
-          at.busy -= 1;
+          client.busy -= 1;
           resolve({ job, attempt: null });
-          // For whoever awaits it.
+          // For those that await it.
           for (let i = 0; i < 5; i += 1) await null;
         };
-        under.push({ listingId: job.listing.id, end });
+        inFlight.push({ endpointId: job.endpoint.id, end });
       });
     },
-    ended: (outcomes) => void ended.push(...outcomes),
+    completed: (outcomes) => void completed.push(...outcomes),
   });
 });
 
-const job = (listingId: string, host = listingId): Job => {
-  jobs += 1;
-  const listing = { id: listingId, webhookUrl: `https://${host}.example.com/${listingId}` } as ListingRow;
-  return { activationId: `act-${jobs}`, listing, claim: "c", held: false, until: 0 } as Job;
+const job = (id: string, host = id): Job => ({ endpoint: { id, url: `https://${host}.example.com/${id}` } }) as Job;
+
+const add = (n: number, id: string, host?: string): void => {
+  for (let i = 0; i < n; i += 1) limiter.add(job(id, host));
 };
 
-const enter = (n: number, listingId: string, host?: string): void => {
-  for (let i = 0; i < n; i += 1) desks.enter(job(listingId, host));
+/** Claims, and says that each endpoint has more that is due, as the dispatcher does. */
+const claim = (max = 256): ClaimRequest[] => {
+  const requests = limiter.claimRequests(max);
+  for (const [id] of requests) due.add(id);
+  return requests;
 };
 
-const placeOf = (host: string, listingId = host): Place => places.get(`https://${host}.example.com/${listingId}`) as Place;
+const clientOf = (host: string, id = host): TestClient => clients.get(`https://${host}.example.com/${id}`) as TestClient;
 
-/** Those with requests under way, most of them first. */
-const busy = (): [listingId: string, n: number][] =>
-  [...Map.groupBy(under, ({ listingId }) => listingId)].map(([id, some]): [string, number] => [id, some.length]);
+/** Endpoints with requests in flight. */
+const busy = (): [endpointId: string, n: number][] =>
+  [...Map.groupBy(inFlight, ({ endpointId }) => endpointId)].map(([id, some]): [string, number] => [id, some.length]);
 
-const endOne = (listingId: string): Promise<void> => {
-  const i = under.findIndex((one) => one.listingId === listingId);
-  const [one] = under.splice(i, 1);
-  return one?.end() ?? Promise.reject(new Error("nothing under way"));
+const endOne = (endpointId: string): Promise<void> => {
+  const i = inFlight.findIndex((one) => one.endpointId === endpointId);
+  const [one] = inFlight.splice(i, 1);
+  return one?.end() ?? Promise.reject(new Error("nothing in flight"));
 };
 
 test("of one webhook as many are under way as it may have, and the rest follows", async () => {
-  enter(100, "a");
+  add(100, "a");
   expect(busy()).toEqual([["a", 64]]);
   await endOne("a");
-  expect([busy(), desks.under]).toEqual([[["a", 64]], 64]);
-  while (under.length > 0) await endOne("a");
-  expect([desks.under, ended.length]).toEqual([0, 100]);
+  expect([busy(), limiter.inFlight]).toEqual([[["a", 64]], 64]);
+  while (inFlight.length > 0) await endOne("a");
+  expect([limiter.inFlight, completed.length]).toEqual([0, 100]);
 });
 
 test("those at one origin have its places in turns, however much one of them has", async () => {
-  enter(300, "a", "shared");
-  enter(3, "b", "shared");
-  enter(1, "c", "shared");
+  add(300, "a", "shared");
+  add(3, "b", "shared");
+  add(1, "c", "shared");
   expect(busy()).toEqual([["a", 64]]);
   for (let i = 0; i < 8; i += 1) await endOne("a");
   expect(new Map(busy())).toEqual(
@@ -110,84 +114,106 @@ test("those at one origin have its places in turns, however much one of them has
 });
 
 test("where all places are taken, origins have those that are free again in turns; some are left for those which have few", async () => {
-  for (let i = 0; i < 28; i += 1) enter(100, `o${i}`);
-  expect(desks.under).toBe(28 * 64);
-  enter(10, "late");
+  for (let i = 0; i < 28; i += 1) add(100, `o${i}`);
+  expect(limiter.inFlight).toBe(28 * 64);
+  add(10, "late");
   // Of the places that are left for those which have few.
   expect(new Map(busy()).get("late")).toBe(4);
   for (let i = 0; i < 12; i += 1) await endOne("o0");
   const now = new Map(busy());
-  expect(desks.under).toBe(28 * 64);
+  expect(limiter.inFlight).toBe(28 * 64);
   expect(now.get("late")).toBeGreaterThan(4);
 });
 
 test("a listing that was never called is called although its origin is full with another one's", async () => {
-  enter(300, "a", "shared");
-  agenda.wake("b");
-  expect(desks.wishes(agenda, 256)).toEqual([["b", 1]]);
-  places.clear();
+  add(300, "a", "shared");
+  due.add("b");
+  expect(claim()).toEqual([["b", 1]]);
+  clients.clear();
   const b = job("b", "shared");
-  desks.enter(b);
-  placeOf("shared", "b").quick = false;
-  placeOf("shared", "b").limit = 1;
+  limiter.add(b);
+  clientOf("shared", "b").quick = false;
+  clientOf("shared", "b").limit = 1;
   await endOne("a");
   await endOne("a");
   expect(new Map(busy()).get("b")).toBe(1);
-  expect(ended.filter(({ job: { listing } }) => listing.id === "b")).toEqual([]);
+  expect(completed.filter(({ job: { endpoint } }) => endpoint.id === "b")).toEqual([]);
 });
 
 test("who waits for room at an origin comes before those who had some", () => {
-  enter(512, "a", "shared");
-  enter(1, "b", "shared");
-  for (const id of ["b", "a"]) agenda.wake(id);
+  add(512, "a", "shared");
+  add(1, "b", "shared");
+  for (const id of ["b", "a"]) due.add(id);
   // Full, and noted as waiting.
-  expect(desks.wishes(agenda, 256)).toEqual([]);
-  agenda.wake("a");
-  desks.clearAhead();
-  expect(desks.wishes(agenda, 256)[0]?.[0]).toBe("b");
+  expect(claim()).toEqual([]);
+  due.add("a");
+  limiter.releaseQueued();
+  expect(claim()[0]?.[0]).toBe("b");
+});
+
+test("slow endpoints of one origin have ten slots together, which they get in turns, and quick ones the others", async () => {
+  quick = false;
+  for (let i = 0; i < 10; i += 1) add(1, `s${i}`, "shared");
+  expect(limiter.inFlight).toBe(10);
+  for (const id of ["s10", "s11", "s12"]) {
+    add(1, id, "shared");
+    due.add(id);
+  }
+  // Their jobs were released: there is no slot.
+  expect(completed.map(({ job: { endpoint } }) => endpoint.id)).toEqual(["s10", "s11", "s12"]);
+  expect(limiter.claimRequests(256)).toEqual([]);
+  quick = true;
+  add(64, "quick", "shared");
+  expect(new Map(busy()).get("quick")).toBe(54);
+  due.add("quick");
+  expect(limiter.claimRequests(256).map(([id]) => id)).toEqual(["quick"]);
+  await endOne("s0");
+  await endOne("s1");
+  expect(limiter.claimRequests(256).map(([id]) => id)).toEqual(["s10", "s11"]);
+  expect([...due]).toEqual(["s12"]);
 });
 
 test("what waits for a webhook that does not answer any more is given back", async () => {
-  enter(500, "a");
-  const there = placeOf("a");
+  add(500, "a");
+  const there = clientOf("a");
   there.limit = 4;
   await endOne("a");
-  expect(ended).toHaveLength(500 - 64 - 32 + 1);
+  expect(completed).toHaveLength(500 - 64 - 32 + 1);
   // And so is all of it when that one is slow.
   there.quick = false;
   await endOne("a");
-  expect(ended).toHaveLength(500 - 64 + 2);
+  expect(completed).toHaveLength(500 - 64 + 2);
 });
 
 test("all webhooks together hold no more in memory than a few thousand events, and each may have what it has places for", () => {
   for (let i = 0; i < 400; i += 1) {
     const id = `o${i}`;
-    agenda.wake(id);
-    enter(1, id);
+    due.add(id);
+    add(1, id);
   }
   let taken = 0;
   for (let rounds = 0; rounds < 200; rounds += 1)
-    for (const [listingId, n] of desks.wishes(agenda, 256)) {
+    for (const [endpointId, n] of claim()) {
       taken += n;
-      enter(n, listingId);
+      add(n, endpointId);
     }
-  expect(desks.under).toBeLessThanOrEqual(2048);
-  expect(taken + 400 - desks.under).toBeLessThanOrEqual(4096 + 256);
+  expect(limiter.inFlight).toBeLessThanOrEqual(2048);
+  expect(taken + 400 - limiter.inFlight).toBeLessThanOrEqual(4096 + 256);
 });
 
 test("some of those that have nothing to do are forgotten when there are too many, the oldest first", async () => {
-  for (let i = 0; i < 1000; i += 1) enter(1, `o${i}`);
+  for (let i = 0; i < 1000; i += 1) add(1, `o${i}`);
   for (let i = 0; i < 500; i += 1) await endOne(`o${i}`);
-  enter(1, "one-more");
-  expect([...places.values()].filter(({ closed }) => closed).map(({ origin }) => origin)).toEqual(
+  add(1, "one-more");
+  expect([...clients.values()].filter(({ closed }) => closed).map(({ origin }) => origin)).toEqual(
     Array.from({ length: 100 }, (_, i) => `https://o${i}.example.com`),
   );
 });
 
 test("what waits goes where its listing has moved to", async () => {
-  enter(100, "a", "old");
-  enter(1, "a", "new");
-  expect([desks.under, placeOf("old", "a").closed, placeOf("new", "a").busy]).toEqual([101, true, 37]);
-  while (under.length > 0) await endOne("a");
-  expect([desks.under, ended.length]).toEqual([0, 101]);
+  add(100, "a", "old");
+  add(1, "a", "new");
+  expect([limiter.inFlight, clientOf("old", "a").closed, clientOf("new", "a").busy]).toEqual([101, true, 37]);
+  while (inFlight.length > 0) await endOne("a");
+  expect([limiter.inFlight, completed.length]).toEqual([0, 101]);
 });

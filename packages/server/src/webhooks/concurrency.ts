@@ -1,248 +1,226 @@
-import type { Receiver } from "./client.ts";
-import { AHEAD, Origins } from "./origins.ts";
-import type { Ended } from "./outcomes.ts";
-import type { Agenda } from "./ready-set.ts";
+import type { EndpointClient } from "./client.ts";
+import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
 
-// Requests under way at a time, to all webhooks together.
-const MOST = 2048;
-// Those of them that may be with webhooks which are slow or were never called before: the rest is left for the quick ones.
-const MOST_SLOW = 1536;
-// Places that are left for webhooks which have fewer than FEW: nobody waits until others have got through all they have.
-const KEPT_FREE = 256;
+// Requests in flight to all endpoints, and those of them to slow ones: the rest is left for quick ones.
+const MAX_IN_FLIGHT = 2048;
+const MAX_SLOW = 1536;
+// Slots reserved for endpoints with fewer than FEW requests in flight: they need not wait until others are through.
+const RESERVED = 256;
 const FEW = 4;
-// Webhooks that are remembered; so many of those that have nothing to do are forgotten at a time.
-const MOST_DESKS = 1000;
-const FORGOTTEN = 100;
-// Events that wait in memory for their places, of all webhooks together: up to 20 KB each.
-const MOST_AHEAD = 4096;
+// Requests in flight at one origin (scheme, host and port), and those of them to slow endpoints.
+const ORIGIN_SLOTS = 64;
+const ORIGIN_SLOW_SLOTS = 10;
+// Quick endpoints claim this many times what they may have in flight, so that the next event need not wait for the database. In
+// all at most MAX_QUEUED events wait in memory, up to 20 KB each.
+const PREFETCH = 8;
+const MAX_QUEUED = 4096;
+// Endpoints that are remembered. Beyond it, so many idle ones are forgotten at a time.
+const MAX_ENDPOINTS = 1000;
+const FORGET = 100;
 
-/** Work for one webhook that is in memory: taken, and waiting for a free place. */
-interface Desk {
-  receiver: Receiver;
-  readonly ahead: Job[];
+/** What is in flight (`slow`: to slow endpoints) and queued at one origin, or in all. */
+class Load {
+  inFlight = 0;
+  slow = 0;
+  queued = 0;
 }
 
-/** So many events to take of a listing. */
-export type Wish = readonly [listingId: string, n: number];
+class Origin extends Load {
+  /** Endpoints with queued jobs that wait for a slot only, in turns. */
+  readonly runnable = new Set<EndpointState>();
 
-export interface DeskParts {
-  /** A webhook by its URL. */
-  receiver(url: string): Receiver;
+  /** How many requests may start now. */
+  slots(quick: boolean): number {
+    return Math.min(ORIGIN_SLOTS - this.inFlight, quick ? ORIGIN_SLOTS : ORIGIN_SLOW_SLOTS - this.slow);
+  }
+
+  /** How many jobs may be claimed now. What quick endpoints hold here does not keep a slow one from starting. */
+  quota(quick: boolean): number {
+    return quick ? ORIGIN_SLOTS * PREFETCH - this.inFlight - this.queued : ORIGIN_SLOW_SLOTS - this.slow;
+  }
+}
+
+interface EndpointState {
+  client: EndpointClient;
+  origin: Origin;
+  /** Claimed jobs that are not in flight. */
+  readonly queue: Job[];
+}
+
+/** So many streams to claim of an endpoint. */
+export type ClaimRequest = readonly [endpointId: string, limit: number];
+
+export interface LimiterParts {
+  /** Endpoints with events that are due, the one that waits longest first. */
+  readonly due: Set<string>;
+  createClient(url: string): EndpointClient;
   /** One attempt. Never throws. */
-  deliver(receiver: Receiver, job: Job): Promise<Ended>;
-  /** What became of events that were taken: their places are free by now. */
-  ended(outcomes: readonly Ended[]): void;
+  deliver(client: EndpointClient, job: Job): Promise<Outcome>;
+  /** Jobs are over and their slots are free. Without an attempt they are to be released. */
+  completed(outcomes: readonly Outcome[]): void;
 }
 
-/** What is taken and under way, webhook by webhook, and how much more there is room for. */
-export class Desks {
-  readonly #parts: DeskParts;
-  readonly #desks = new Map<string, Desk>();
-  readonly #origins = new Origins();
-  /** Those that could have more of what they hold under way, if there were places: by origin, in turns. */
-  readonly #lines = new Map<string, Set<Desk>>();
-  /** Events taken that are not under way. */
-  #ahead = 0;
-  #under = 0;
-  #underSlow = 0;
+/**
+ * Decides which claimed jobs go out and how many more to claim. An endpoint is slow while it was never called, hangs or has taken
+ * over a second; slow endpoints share the smaller limits, so that they cannot hold up quick ones. Origins get free slots in
+ * turns, and so do the endpoints of an origin.
+ */
+export class ConcurrencyLimiter {
+  readonly #endpoints = new Map<string, EndpointState>();
+  readonly #origins = new Map<string, Origin>();
+  /** Origins with runnable endpoints, in turns. */
+  readonly #runnable = new Set<Origin>();
+  readonly #total = new Load();
+  readonly #parts: LimiterParts;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: LimiterParts) {
     this.#parts = parts;
   }
 
-  /** Requests under way. */
-  get under(): number {
-    return this.#under;
+  get inFlight(): number {
+    return this.#total.inFlight;
   }
 
-  /**
-   * What to take next, `most` events at most: some for each listing that has something and whose webhook has room, in turns. A
-   * listing whose origin is full leaves the agenda until that has room.
-   */
-  wishes(agenda: Agenda, most: number): Wish[] {
-    const out: Wish[] = [];
-    // They come first: those of their origin who have most would take all the room otherwise, time and again.
-    const freed = this.#origins.freed();
-    for (const listingId of freed) agenda.wake(listingId);
-    /** Wished for in this round, by origin. */
-    const wished = new Map<string, number>();
-    let left = most;
-    let slow = MOST_SLOW - this.#underSlow;
-    for (const listingId of new Set([...freed, ...agenda.ready])) {
+  /** What to claim next, `max` streams at most. These endpoints leave the due ones; those without a slot keep their place there. */
+  claimRequests(max: number): ClaimRequest[] {
+    const requests: ClaimRequest[] = [];
+    const byOrigin = new Map<Origin, number>();
+    let left = max;
+    let slowLeft = MAX_SLOW - this.#total.slow;
+    for (const endpointId of this.#parts.due) {
       if (left <= 0) break;
-      const desk = this.#desks.get(listingId);
-      const quick = desk?.receiver.quick ?? false;
-      const wanted = Math.min(desk ? this.#room(desk, quick) : 1, left, quick ? left : slow);
-      if (wanted <= 0) continue;
-      // Of a listing that was never called nobody knows where its webhook lives; what is taken for it may be given back.
-      const origin = desk?.receiver.origin ?? this.#origins.placeOf(listingId);
-      const before = origin === undefined ? 0 : (wished.get(origin) ?? 0);
-      const n = origin === undefined ? wanted : Math.min(wanted, this.#origins.roomAhead(origin, quick) - before);
-      if (origin !== undefined && n <= 0) {
-        agenda.drop(listingId);
-        this.#origins.wait(origin, listingId, quick);
-        continue;
-      }
-      if (origin !== undefined) wished.set(origin, before + n);
-      out.push([listingId, n]);
-      left -= n;
-      if (!quick) slow -= n;
-      agenda.yieldTurn(listingId);
+      const state = this.#endpoints.get(endpointId);
+      const quick = state?.client.quick ?? false;
+      // Where an unknown endpoint lives is not known either: its first job may be released again.
+      const claimed = state ? (byOrigin.get(state.origin) ?? 0) : 0;
+      const quota = state ? Math.min(this.#quota(state, quick), state.origin.quota(quick) - claimed) : 1;
+      const limit = Math.min(quota, left, quick ? left : slowLeft);
+      if (limit <= 0) continue;
+      if (state) byOrigin.set(state.origin, claimed + limit);
+      this.#parts.due.delete(endpointId);
+      requests.push([endpointId, limit]);
+      left -= limit;
+      if (!quick) slowLeft -= limit;
     }
-    return out;
+    return requests;
   }
 
-  /** Begins with what was taken, or lets it wait for a place. */
-  enter(job: Job): void {
-    const desk = this.#deskOf(job);
-    desk.ahead.push(job);
-    this.#countAhead(desk, 1);
-    this.#line(desk);
-    this.#begin(desk.receiver.origin);
+  /** Queues a claimed job, and starts what may start. */
+  add(job: Job): void {
+    const state = this.#getState(job.endpoint);
+    state.queue.push(job);
+    this.#count(state.origin, { queued: 1 });
+    this.#enqueue(state);
+    this.#start();
   }
 
-  /** Gives back what is not under way. */
-  clearAhead(): void {
-    for (const desk of this.#desks.values()) this.#giveBack(desk, 0);
+  /** Hands back all jobs that are not in flight. */
+  releaseQueued(): void {
+    for (const state of this.#endpoints.values()) this.#release(state, 0);
   }
 
-  clear(): void {
-    this.#desks.clear();
-    this.#lines.clear();
-    this.#origins.clear();
+  /** How much more an endpoint may claim, whatever else happens at its origin. */
+  #quota({ client, origin, queue }: EndpointState, quick: boolean): number {
+    const prefetch = quick ? Math.min((PREFETCH - 1) * client.limit, Math.max(0, MAX_QUEUED - this.#total.queued)) : 0;
+    const slots = Math.min(client.limit - client.busy, Math.max(1, origin.slots(quick)));
+    return Math.min(slots + prefetch - queue.length, this.#slots(client));
   }
 
-  /** How much may be taken for a webhook, whoever else lives at its origin. */
-  #room(desk: Desk, quick: boolean): number {
-    const { receiver, ahead } = desk;
-    // A webhook that answers at once gets the next event as soon as the one before is there, without waiting for the database.
-    const further = quick ? Math.min((AHEAD - 1) * receiver.limit, Math.max(0, MOST_AHEAD - this.#ahead)) : 0;
-    const own = Math.min(receiver.limit - receiver.busy, Math.max(1, this.#origins.room(receiver.origin, quick)));
-    const wanted = own + further - ahead.length;
-    return Math.min(wanted, this.#places(desk), quick ? MOST : MOST_SLOW - this.#underSlow);
+  /** How many requests to an endpoint may start, whatever else happens at its origin. */
+  #slots({ busy }: EndpointClient): number {
+    const free = MAX_IN_FLIGHT - this.inFlight;
+    return Math.min(free, Math.max(free - RESERVED, FEW - busy));
   }
 
-  /** Free places for requests of this webhook, whoever else lives at its origin. */
-  #places({ receiver }: Desk): number {
-    const free = MOST - this.#under;
-    return Math.min(free, Math.max(free - KEPT_FREE, FEW - receiver.busy));
+  #getState({ id, url }: Job["endpoint"]): EndpointState {
+    const known = this.#endpoints.get(id);
+    if (known?.client.url === url) return known;
+    if (this.#endpoints.size >= MAX_ENDPOINTS || this.#origins.size >= MAX_ENDPOINTS) this.#forgetIdle();
+    const client = this.#parts.createClient(url);
+    const origin = this.#origins.get(client.origin) ?? new Origin();
+    const state: EndpointState = { client, origin, queue: known?.queue.splice(0) ?? [] };
+    this.#origins.set(client.origin, origin);
+    this.#endpoints.set(id, state);
+    // Its URL has changed: what was learnt about the old one says nothing about the new one.
+    known?.client.close();
+    known?.origin.runnable.delete(known);
+    if (known) this.#count(known.origin, { queued: -state.queue.length });
+    if (known) this.#count(origin, { queued: state.queue.length });
+    return state;
   }
 
-  #deskOf({ listing: { id, webhookUrl } }: Job): Desk {
-    const known = this.#desks.get(id);
-    if (!known) {
-      this.#makeRoom();
-      const desk = { receiver: this.#parts.receiver(webhookUrl), ahead: [] };
-      this.#desks.set(id, desk);
-      return desk;
+  /** Forgets idle endpoints, those known longest first, and origins without endpoints. */
+  #forgetIdle(): void {
+    let left = FORGET;
+    const used = new Set<Origin>();
+    for (const [id, { client, origin, queue }] of this.#endpoints) {
+      if (left > 0 && client.busy === 0 && queue.length === 0 && !this.#parts.due.has(id)) {
+        client.close();
+        this.#endpoints.delete(id);
+        left -= 1;
+      } else used.add(origin);
     }
-    if (known.receiver.url !== webhookUrl) {
-      // The listing has moved; what was learnt about the old place says nothing about the new one.
-      this.#leave(known);
-      this.#countAhead(known, -known.ahead.length);
-      known.receiver.close();
-      known.receiver = this.#parts.receiver(webhookUrl);
-      this.#countAhead(known, known.ahead.length);
-    }
-    return known;
+    for (const [name, origin] of this.#origins) if (origin.inFlight === 0 && !used.has(origin)) this.#origins.delete(name);
   }
 
-  /** Some webhooks that have nothing to do are forgotten, those first that were called first, and their connections closed. */
-  #makeRoom(): void {
-    if (this.#desks.size < MOST_DESKS) return;
-    let left = FORGOTTEN;
-    for (const [id, { receiver, ahead }] of this.#desks) {
-      if (receiver.busy > 0 || ahead.length > 0) continue;
-      receiver.close();
-      this.#desks.delete(id);
-      left -= 1;
-      if (left === 0) return;
+  #count(origin: Origin, change: Partial<Load>): void {
+    for (const load of [origin, this.#total]) {
+      load.inFlight += change.inFlight ?? 0;
+      load.slow += change.slow ?? 0;
+      load.queued += change.queued ?? 0;
     }
   }
 
-  #countAhead({ receiver }: Desk, n: number): void {
-    this.#ahead += n;
-    this.#origins.ahead(receiver.origin, n);
+  /** Makes an endpoint runnable if its jobs wait for a slot only, and hands back those that would wait too long. */
+  #enqueue(state: EndpointState): void {
+    const { client, origin, queue } = state;
+    // It has become slow: others may need its slots.
+    if (!client.quick && (client.busy >= client.limit || origin.slow >= ORIGIN_SLOW_SLOTS)) this.#release(state, 0);
+    // Or it may have fewer in flight, since it does not answer: the rest would wait for longer than its leases last.
+    else if (queue.length > 2 * PREFETCH * client.limit) this.#release(state, PREFETCH * client.limit);
+    if (queue.length === 0 || client.busy >= client.limit) return;
+    origin.runnable.add(state);
+    this.#runnable.add(origin);
   }
 
-  /** Puts a webhook into the line of its origin if it has something that waits for a place only. */
-  #line(desk: Desk): void {
-    const { receiver, ahead } = desk;
-    const { origin, quick, limit } = receiver;
-    // It has become slow under what was taken for it: others may have that, or it later.
-    if (!quick && (receiver.busy >= limit || this.#origins.roomSlow(origin) <= 0)) this.#giveBack(desk, 0);
-    // Or it gets fewer at a time, since it does not answer: the rest would wait for longer than its leases last.
-    else if (ahead.length > 2 * AHEAD * limit) this.#giveBack(desk, AHEAD * limit);
-    if (ahead.length === 0 || receiver.busy >= limit) return;
-    const line = this.#lines.get(origin);
-    if (line) line.add(desk);
-    else this.#lines.set(origin, new Set([desk]));
+  #release(state: EndpointState, from: number): void {
+    const released = state.queue.splice(from);
+    if (state.queue.length === 0) state.origin.runnable.delete(state);
+    this.#count(state.origin, { queued: -released.length });
+    if (released.length > 0) this.#parts.completed(released.map((job) => ({ job, attempt: null })));
   }
 
-  #leave(desk: Desk): void {
-    const { origin } = desk.receiver;
-    const line = this.#lines.get(origin);
-    if (line?.delete(desk) && line.size === 0) this.#lines.delete(origin);
-  }
-
-  /** Begins with as much at an origin as there are places for, one request of each webhook at a time. */
-  #begin(origin: string): void {
-    const line = this.#lines.get(origin);
-    if (!line) return;
-    for (let tries = line.size; tries > 0 && this.#under < MOST && this.#origins.room(origin, true) > 0; ) {
-      const [desk] = line;
-      if (!desk) break;
-      line.delete(desk);
-      const { receiver, ahead } = desk;
-      if (this.#places(desk) > 0 && this.#origins.room(origin, receiver.quick) > 0) {
-        this.#countAhead(desk, -1);
-        void this.#run(desk, ahead.shift() as Job);
-      } else tries -= 1;
-      this.#line(desk);
+  /** Starts jobs while there are slots. An origin that has started one goes to the end of the line, and comes up again. */
+  #start(): void {
+    for (const origin of this.#runnable) {
+      if (this.inFlight >= MAX_IN_FLIGHT) return;
+      const state = this.#nextRunnable(origin);
+      if (state || origin.runnable.size === 0) this.#runnable.delete(origin);
+      if (!state) continue;
+      origin.runnable.delete(state);
+      this.#count(origin, { queued: -1 });
+      void this.#run(state, state.queue.shift() as Job);
+      this.#enqueue(state);
+      if (origin.runnable.size > 0) this.#runnable.add(origin);
     }
-    if (line.size === 0) this.#lines.delete(origin);
   }
 
-  #giveBack(desk: Desk, from: number): void {
-    const back = desk.ahead.splice(from);
-    if (back.length === 0) return;
-    this.#leave(desk);
-    this.#countAhead(desk, -back.length);
-    this.#parts.ended(back.map((job) => ({ job, attempt: null })));
+  /** The endpoint of an origin whose turn it is. */
+  #nextRunnable(origin: Origin): EndpointState | undefined {
+    for (const state of origin.runnable) if (this.#slots(state.client) > 0 && origin.slots(state.client.quick) > 0) return state;
+    return undefined;
   }
 
-  async #run(desk: Desk, job: Job): Promise<void> {
-    const { receiver } = desk;
-    const { origin } = receiver;
-    const slow = !receiver.quick;
-    this.#under += 1;
-    if (slow) this.#underSlow += 1;
-    this.#origins.begin(origin, slow);
-    const outcome = await this.#parts.deliver(receiver, job);
-    const before = this.#under;
-    this.#origins.end(origin, slow);
-    this.#under -= 1;
-    if (slow) this.#underSlow -= 1;
-    this.#line(desk);
-    this.#share(before);
-    this.#begin(origin);
-    // Its listing may have moved meanwhile.
-    if (desk.receiver !== receiver) this.#begin(desk.receiver.origin);
-    this.#parts.ended([outcome]);
-  }
-
-  /** Where places are what all wait for, those that are free again go to the origins in turns; so many were taken `before`. */
-  #share(before: number): void {
-    const most = before >= MOST ? MOST : MOST - KEPT_FREE;
-    if (before < most) return;
-    for (const [origin, line] of this.#lines) {
-      if (this.#under >= most) return;
-      const under = this.#under;
-      this.#begin(origin);
-      if (this.#under === under || line.size === 0) continue;
-      this.#lines.delete(origin);
-      this.#lines.set(origin, line);
-    }
+  async #run(state: EndpointState, job: Job): Promise<void> {
+    const { client, origin } = state;
+    const slow = client.quick ? 0 : 1;
+    this.#count(origin, { inFlight: 1, slow });
+    const outcome = await this.#parts.deliver(client, job);
+    this.#count(origin, { inFlight: -1, slow: -slow });
+    // Its endpoint may have moved meanwhile.
+    if (this.#endpoints.get(job.endpoint.id) === state) this.#enqueue(state);
+    this.#start();
+    this.#parts.completed([outcome]);
   }
 }

@@ -4,7 +4,7 @@ import { hook } from "../../test/hook.ts";
 import { listAgent, turnOn } from "../../test/marketplace.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { createWorld } from "../testing.ts";
-import { LIMIT_MS } from "./retry-policy.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { LEASE_MS } from "./streams.ts";
 
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
@@ -21,7 +21,7 @@ test("an activation's key reaches the webhook, opens the agent API, and its copy
   expect(self.status).toBe(200);
   expect(await world.sdk.activations.get(activation.id)).toMatchObject({ keyDeliveredAt: "2026-01-01T00:00:00.000Z" });
   const { db } = world.app.deps;
-  expect(await db.read.select({ sealed: db.read.t.agentEvents.sealed }).from(db.read.t.agentEvents)).toEqual([{ sealed: null }]);
+  expect(await db.read.select({ sealed: db.read.t.webhookEvents.sealed }).from(db.read.t.webhookEvents)).toEqual([{ sealed: null }]);
 });
 
 test("the key works while its event is still being answered", async () => {
@@ -91,9 +91,9 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
   }
   took.sort((a, b) => a - b);
   // Behind those that hang it would take several times as long as one of them is waited for.
-  expect(took[98]).toBeLessThan(LIMIT_MS);
+  expect(took[98]).toBeLessThan(ATTEMPT_TIMEOUT_MS);
   // One request each: nobody gets more before the first was answered or given up.
-  const rounds = 1 + Math.floor((real.now() - began) / LIMIT_MS);
+  const rounds = 1 + Math.floor((real.now() - began) / ATTEMPT_TIMEOUT_MS);
   expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);
 });
 
@@ -157,7 +157,7 @@ test("events that follow each other fast do not put off what is due already", as
   await world.settle();
   const { db, queue, clock } = world.app.deps;
   await queue.stop();
-  const { deliveryLanes: l } = db.read.t;
+  const { webhookStreams: l } = db.read.t;
   const due: (number | null)[] = [];
   for (let i = 0; i < 2; i += 1) {
     await resumed(world, [id]);
@@ -194,8 +194,8 @@ test("an event that cannot be opened waits, and counts against nobody", async ()
   const { db, queue } = world.app.deps;
   await queue.stop();
   const { id } = await turnOn(world.sdk);
-  const [row] = await db.read.select().from(db.read.t.agentEvents);
-  const { agentEvents: e } = db.read.t;
+  const [row] = await db.read.select().from(db.read.t.webhookEvents);
+  const { webhookEvents: e } = db.read.t;
   await db.tx((tx) => tx.update(e).set({ sealed: Buffer.from("other bytes") }));
   const { jobsOf } = await import("../features.ts");
   await queue.start(jobsOf(world.app.deps), 4);

@@ -1,271 +1,314 @@
-import { inArray, isNotNull, min } from "drizzle-orm";
+import { isNotNull, min } from "drizzle-orm";
+import type { Deps } from "../deps.ts";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
-import { sealPlace } from "../marketplace/agent-webhooks/agent-events.ts";
-import type { ListingRow } from "../marketplace/listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Receiver } from "./client.ts";
-import { type Found, round } from "./complete-batch.ts";
-import { Desks } from "./concurrency.ts";
-import type { Ended } from "./outcomes.ts";
-import type { DeliveryParts, DeliveryWorker, Message } from "./port.ts";
-import { Agenda } from "./ready-set.ts";
-import { LIMIT_MS } from "./retry-policy.ts";
-import { Postman } from "./sender.ts";
-import { claimOf, type Job, ownerOf } from "./streams.ts";
+import type { EndpointClient } from "./client.ts";
+import { completeBatch, type Progress } from "./complete-batch.ts";
+import { ConcurrencyLimiter } from "./concurrency.ts";
+import type { Lookup } from "./connect.ts";
+import type { Endpoint, LoadEndpoint, Message, WebhookWorker } from "./endpoint.ts";
+import { openBody } from "./outbox.ts";
+import type { Outcome } from "./outcomes.ts";
+import { ReadySet } from "./ready-set.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
+import { WebhookSender } from "./sender.ts";
+import { type Job, takeOverStreams, toClaim } from "./streams.ts";
 
-// Outcomes noted, and events taken, in one transaction: a few ms of work, for which other writers wait.
+/*
+ * The states of an event. `attempts` and `tries` are counted with each attempt that is recorded.
+ *
+ *   from                     trigger                                                  to
+ *   (new)                    writeEvents, in the transaction of what it reports       pending
+ *   pending, queued          2xx                                                      delivered
+ *   pending                  a failed direct attempt, further ones are left           pending, due later
+ *   pending                  the last direct attempt failed; or 429/503, Retry-After  queued, due later
+ *   queued                   a failed queued attempt, further ones are left           queued, due later
+ *   pending, queued          410; the last attempt failed                             dead
+ *   dead                     reviveDeadEvents                                         pending, due now
+ *   pending, queued, dead    withdrawEvents                                           superseded, cancelled
+ *   any                      2xx of an attempt in flight or by hand                   delivered
+ *
+ * The states of a stream: the events of one go out one after the other, in the order of `sequence`.
+ *
+ *   from                     trigger                                                  to
+ *   idle (dueAt null)        writeEvents                                              due
+ *   waiting (dueAt later)    time; writeEvents; wakeStream                            due
+ *   due                      claimStreams: a worker has a slot at its endpoint        claimed, for the length of a lease
+ *   claimed                  its event was delivered, the next one is due             claimed, with the next event
+ *   claimed                  otherwise                                                idle, waiting or due
+ *   claimed                  the worker has died, or the lease has ended              due; the attempt counts as interrupted
+ *   any                      holdStream: the policy asked for it                      held: only events that pass a hold
+ *   held                     releaseStreams                                           due
+ *
+ * One loop records what has completed and claims what is next, in one transaction for both (completeBatch). What waits for an
+ * endpoint without a free slot waits in the database, and nothing waits behind it.
+ */
+
+// Outcomes recorded, and streams claimed, in one transaction: a few ms of work, during which other writers wait.
 const BATCH = 256;
-// While this many requests are under way, their outcomes are gathered for a moment and noted together.
-const CROWD = 16;
+// While this many requests are in flight, their outcomes are gathered for a moment and recorded together.
+const GATHER_FROM = 16;
 const GATHER_MS = 15;
-// Another process may have left work behind: looked for this often (real time).
-const LOOK_MS = 5000;
-// When the database cannot work, it is asked again after this long (real time).
-const RETRY_MS = 1000;
-// An event that cannot be opened, for want of the right master key, is put off for this long.
-const PUT_OFF_MS = 60_000;
-// An event that has waited for its place for so long that its lease might end within the attempt is given back first.
-const LEASE_LEFT_MS = LIMIT_MS + 2000;
-// How long requests under way may still take when the server stops (real time).
+// Other processes may leave work behind: look for it this often (real time).
+const POLL_MS = 5000;
+// When the database is unavailable, try again after this long (real time).
+const STORAGE_RETRY_MS = 1000;
+// An event that cannot be opened, for want of the right master key, is postponed for this long.
+const POSTPONE_MS = 60_000;
+// An event whose lease might end within the attempt is released instead.
+const MIN_LEASE_MS = ATTEMPT_TIMEOUT_MS + 2000;
+// How long requests in flight may still take when the server stops (real time).
 const STOP_MS = 1000;
 
+export interface DispatcherParts {
+  /** Known once the product is put together. */
+  readonly deps: () => Deps;
+  readonly lookup: Lookup;
+  readonly loadEndpoint: LoadEndpoint;
+}
+
 /**
- * Brings events to webhooks (SPEC 6). The row of an event is the truth; a lane for each activation keeps its events in order
- * and is leased to one worker at a time, on any number of processes. Lanes are taken webhook by webhook, as many as that one may have:
- * what waits for a webhook that hangs waits in the database, and nobody behind it.
- *
- * One loop notes what has ended and takes what is next, in one transaction for both.
+ * Delivers events to webhooks (SPEC 6), on any number of processes. The row of an event is the truth; the dispatcher holds only
+ * what it has claimed.
  */
-export function makeDeliveries({ deps: depsOf, lookup }: DeliveryParts): DeliveryWorker {
-  const agenda = new Agenda();
-  const ended: Ended[] = [];
-  let claims = 0;
-  let name = "";
-  let started = false;
-  let stopping = false;
-  let broken = false;
-  let running = false;
-  let again = false;
-  let activity = 0;
-  let enough = (): void => {};
-  let timer: Timer | null = null;
-  let look: Timer | null = null;
-  const waiting: (() => void)[] = [];
-  let postman: Postman | null = null;
+export class WebhookDispatcher implements WebhookWorker {
+  readonly #parts: DispatcherParts;
+  #ready = new ReadySet();
+  #limiter = this.#createLimiter();
+  #sender: WebhookSender | null = null;
+  /** Completed, and not recorded yet. */
+  readonly #outcomes: Outcome[] = [];
+  #worker = "";
+  #claims = 0;
+  #started = false;
+  #stopping = false;
+  /** Requests in flight were aborted by us: their failures say nothing about the receiver. */
+  #aborted = false;
+  #running = false;
+  #runAgain = false;
+  /** How often the loop has been started. */
+  #runs = 0;
+  #gathered = (): void => {};
+  #timer: Timer | null = null;
+  #poll: Timer | null = null;
+  readonly #idleWaiters: (() => void)[] = [];
 
-  const post = (): Postman => {
-    postman ??= new Postman(depsOf(), lookup);
-    return postman;
-  };
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
 
-  const putOff = (job: Job, error: unknown): Ended => {
-    const { log, clock } = depsOf();
-    // Our fault and not the receiver's: it costs no attempt.
-    const says = error instanceof SealBroken ? error.message : String(error);
-    log.error("an event could not be prepared", { event: job.event.id, error: says });
-    return { job, attempt: null, dueAt: clock.now() + PUT_OFF_MS };
-  };
+  wake(endpointIds: Iterable<string>): void {
+    for (const endpointId of endpointIds) this.#ready.due.add(endpointId);
+    if (this.#started) this.#run();
+  }
 
-  const deliver = (receiver: Receiver, job: Job): Promise<Ended> => {
-    const { event, listing } = job;
-    if (depsOf().clock.now() > job.until - LEASE_LEFT_MS) return Promise.resolve({ job, attempt: null });
-    try {
-      const body = event.sealed === null ? event.body : depsOf().seal.open(event.sealed, sealPlace(event.id));
-      const message: Message = { id: event.id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
-      return post()
-        .send(receiver, listing, message)
-        .then((attempt) => ({ job, attempt: broken && attempt.class !== "ok" ? null : attempt }));
-    } catch (error) {
-      return Promise.resolve(putOff(job, error));
-    }
-  };
+  send(endpoint: Endpoint, message: Message): Promise<Attempt> {
+    return this.#getSender().sendOnce(endpoint, message);
+  }
 
-  const desks = new Desks({
-    receiver: (url) => post().receiver(url),
-    deliver,
-    ended: (outcomes) => {
-      ended.push(...outcomes);
-      if (ended.length >= BATCH) enough();
-      pump();
-    },
-  });
+  async start(): Promise<void> {
+    const { random, queue } = this.#deps;
+    const { workers } = queue;
+    this.#ready = new ReadySet();
+    this.#limiter = this.#createLimiter();
+    this.#worker = workers?.name ?? Buffer.from(random.bytes(9)).toString("hex");
+    await this.#takeOver();
+    workers?.onDeath(() => void (this.#started && this.#look(() => this.#takeOver())));
+    this.#started = true;
+    this.#stopping = false;
+    this.#aborted = false;
+    await this.#survey();
+    if (workers) this.#schedulePoll();
+    this.#runDue();
+  }
 
-  const enter = (job: Job): void => {
-    if (stopping) ended.push({ job, attempt: null });
-    else desks.enter(job);
-  };
-
-  /** Moves what has fallen due to the ready ones, and sets the timer for the next. */
-  const arm = (): void => {
-    const { clock } = depsOf();
-    const now = clock.now();
-    const next = agenda.advance(now);
-    timer?.cancel();
-    timer = next === null || !started ? null : clock.after(next - now, "agent.deliver", wakeDue);
-  };
-
-  const wakeDue = (): void => {
-    arm();
-    pump();
-  };
-
-  const goOn = ({ followed, claimed }: Found): void => {
-    const now = depsOf().clock.now();
-    for (const [job, { next, dueAt }] of followed) {
-      agenda.note(job.listing.id, dueAt, now);
-      if (next) enter(next);
-    }
-    for (const [listingId, { jobs, nextAt }] of claimed) {
-      agenda.correct(listingId, nextAt, now);
-      for (const job of jobs) enter(job);
-    }
-  };
-
-  /** Notes some of what has ended and takes what is next. False when there is neither. */
-  const turn = async (): Promise<boolean> => {
-    const deps = depsOf();
-    const outcomes = ended.splice(0, BATCH);
-    const wishes = started && !stopping ? desks.wishes(agenda, BATCH) : [];
-    if (outcomes.length === 0 && wishes.length === 0) return false;
-    claims += 1;
-    agenda.beginRound();
-    const left = await round(deps, claimOf(name, claims), outcomes, wishes, goOn);
-    agenda.endRound();
-    if (left === null) return true;
-    ended.unshift(...left);
-    await deps.clock.real.sleep(RETRY_MS);
-    if (stopping) ended.length = 0;
-    return true;
-  };
-
-  /** Waits until enough has ended, for a moment at most. */
-  const gather = (): Promise<void> =>
-    new Promise((done) => {
-      enough = done;
-      void depsOf().clock.real.sleep(GATHER_MS).then(done);
+  async stop(): Promise<void> {
+    if (!this.#started) return;
+    this.#stopping = true;
+    this.#timer?.cancel();
+    this.#poll?.cancel();
+    this.#limiter.releaseQueued();
+    const deadline = this.#deps.clock.real.after(STOP_MS, () => {
+      this.#aborted = true;
+      this.#sender?.close();
     });
+    this.#run();
+    await this.#waitUntilIdle();
+    deadline.cancel();
+    this.#started = false;
+    this.#sender?.close();
+    this.#sender = null;
+  }
 
-  const settled = (): void => {
-    if (running || desks.under > 0 || ended.length > 0) return;
-    for (const done of waiting.splice(0)) done();
-  };
+  async idle(): Promise<boolean> {
+    if (!this.#started) return false;
+    const before = this.#runs;
+    if (this.#ready.due.size > 0 || this.#outcomes.length > 0) this.#run();
+    if (this.#running || this.#limiter.inFlight > 0) await this.#waitUntilIdle();
+    return this.#runs !== before;
+  }
 
-  /** Goes round until nothing has ended and nothing can be taken. Called again while it runs, it goes round once more. */
-  function pump(): void {
-    again = true;
-    if (running || name === "") return;
-    running = true;
-    activity += 1;
+  get #deps(): Deps {
+    return this.#parts.deps();
+  }
+
+  #createLimiter(): ConcurrencyLimiter {
+    return new ConcurrencyLimiter({
+      due: this.#ready.due,
+      createClient: (url) => this.#getSender().createClient(url),
+      deliver: (client, job) => this.#deliver(client, job),
+      completed: (outcomes) => {
+        this.#outcomes.push(...outcomes);
+        if (this.#outcomes.length >= BATCH) this.#gathered();
+        this.#run();
+      },
+    });
+  }
+
+  #getSender(): WebhookSender {
+    this.#sender ??= new WebhookSender(this.#deps, this.#parts.lookup);
+    return this.#sender;
+  }
+
+  async #deliver(client: EndpointClient, job: Job): Promise<Outcome> {
+    const { event, endpoint } = job;
+    const { clock, log } = this.#deps;
+    if (clock.now() > job.leaseEndsAt - MIN_LEASE_MS) return { job, attempt: null };
+    try {
+      const body = openBody(this.#deps, event);
+      const message: Message = { id: event.id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
+      const attempt = await this.#getSender().send(client, endpoint, message);
+      return { job, attempt: this.#aborted && attempt.class !== "ok" ? null : attempt };
+    } catch (error) {
+      // Our fault and not the receiver's: it costs no attempt.
+      log.error("cannot prepare an event for its webhook", {
+        event: event.id,
+        error: error instanceof SealBroken ? error.message : String(error),
+      });
+      return { job, attempt: null, dueAt: clock.now() + POSTPONE_MS };
+    }
+  }
+
+  /** Loops until there is nothing left to record or claim. Called while it runs, it makes it loop once more. */
+  #run(): void {
+    this.#runAgain = true;
+    if (this.#running || this.#worker === "") return;
+    this.#running = true;
+    this.#runs += 1;
     void (async () => {
-      while (again) {
-        again = false;
+      while (this.#runAgain) {
+        this.#runAgain = false;
         do {
-          if (desks.under >= CROWD && ended.length < BATCH) await gather();
-        } while (await turn());
-        arm();
+          if (this.#limiter.inFlight >= GATHER_FROM && this.#outcomes.length < BATCH) await this.#gather();
+        } while (await this.#runBatch());
+        this.#setTimer();
       }
-      running = false;
-      settled();
+      this.#running = false;
+      this.#notifyIdle();
     })();
   }
 
-  /** Finds what waits in the database. */
-  const survey = async (): Promise<void> => {
-    const { db, clock } = depsOf();
-    const { deliveryLanes: l } = db.read.t;
-    const rows = await db.read
-      .select({ listingId: l.listingId, at: min(l.dueAt) })
-      .from(l)
-      .where(isNotNull(l.dueAt))
-      .groupBy(l.listingId);
-    const now = clock.now();
-    for (const { listingId, at } of rows) agenda.note(listingId, at, now);
-  };
+  /** Records some outcomes and claims what is next. False when there is neither. */
+  async #runBatch(): Promise<boolean> {
+    const outcomes = this.#outcomes.splice(0, BATCH);
+    const requests = this.#started && !this.#stopping ? this.#limiter.claimRequests(BATCH) : [];
+    if (outcomes.length === 0 && requests.length === 0) return false;
+    this.#claims += 1;
+    const batch = { claim: toClaim(this.#worker, this.#claims), outcomes, requests };
+    const left = await completeBatch(this.#deps, this.#parts.loadEndpoint, batch, (progress) => this.#proceed(progress));
+    if (left === null) return true;
+    this.#outcomes.unshift(...left);
+    for (const [endpointId] of requests) this.#ready.due.add(endpointId);
+    await this.#deps.clock.real.sleep(STORAGE_RETRY_MS);
+    if (this.#stopping) this.#outcomes.length = 0;
+    return true;
+  }
 
-  /** Gives back what was taken under the names of processes that are gone: nobody waits for the end of their leases. */
-  const takeOver = async (): Promise<void> => {
-    const { db, clock, queue } = depsOf();
-    const { deliveryLanes: l } = db.read.t;
-    // In this order: who takes something is among the living before, and stays there until it is given back.
-    const rows = await db.read.selectDistinct({ claim: l.claim }).from(l).where(isNotNull(l.claim));
-    const living = new Set(await queue.workers?.liveWorkers());
-    const left = rows.flatMap(({ claim }) => (claim === null || living.has(ownerOf(claim)) ? [] : [claim]));
-    for (let i = 0; i < left.length; i += BATCH) {
-      const some = left.slice(i, i + BATCH);
-      await db.tx(async (tx) => void (await tx.update(l).set({ claim: null, dueAt: clock.now() }).where(inArray(l.claim, some))));
+  #proceed({ continued, claimed }: Progress): void {
+    const now = this.#deps.clock.now();
+    for (const [job, { next, dueAt }] of continued) {
+      this.#ready.schedule(job.endpoint.id, dueAt, now);
+      if (next) this.#add(next);
     }
-  };
+    for (const [endpointId, { jobs, nextAt }] of claimed) {
+      this.#ready.schedule(endpointId, nextAt, now);
+      for (const job of jobs) this.#add(job);
+    }
+  }
 
-  const lookFor = async (find: () => Promise<void>): Promise<void> => {
+  #add(job: Job): void {
+    if (this.#stopping) this.#outcomes.push({ job, attempt: null });
+    else this.#limiter.add(job);
+  }
+
+  /** Waits until a batch has completed, for a moment at most. */
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#gathered = resolve;
+      void this.#deps.clock.real.sleep(GATHER_MS).then(resolve);
+    });
+  }
+
+  #waitUntilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+      this.#notifyIdle();
+    });
+  }
+
+  #notifyIdle(): void {
+    if (this.#running || this.#limiter.inFlight > 0 || this.#outcomes.length > 0) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  /** Moves what has become due to the ready set, and sets the timer for what is due next. */
+  #setTimer(): void {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    const next = this.#ready.advance(now);
+    this.#timer?.cancel();
+    this.#timer = next === null || !this.#started ? null : clock.after(next - now, "agent.deliver", () => this.#runDue());
+  }
+
+  #runDue(): void {
+    this.#setTimer();
+    this.#run();
+  }
+
+  /** Finds what waits in the database. */
+  async #survey(): Promise<void> {
+    const { db, clock } = this.#deps;
+    const { webhookStreams: s } = db.read.t;
+    const rows = await db.read
+      .select({ endpointId: s.endpointId, at: min(s.dueAt) })
+      .from(s)
+      .where(isNotNull(s.dueAt))
+      .groupBy(s.endpointId);
+    const now = clock.now();
+    for (const { endpointId, at } of rows) this.#ready.schedule(endpointId, at, now);
+  }
+
+  #takeOver(): Promise<void> {
+    const { db, clock, queue } = this.#deps;
+    return takeOverStreams(db, clock.now, async () => [...((await queue.workers?.liveWorkers()) ?? [])]);
+  }
+
+  async #look(find: () => Promise<void>): Promise<void> {
     try {
       await find();
-      await survey();
-      if (started) wakeDue();
+      await this.#survey();
+      if (this.#started) this.#runDue();
     } catch (error) {
-      depsOf().log.warn("deliveries could not look for work", { error: String(error) });
+      this.#deps.log.warn("cannot look for webhook events", { error: String(error) });
     }
-  };
+  }
 
-  const lookAgain = (): void => {
-    look = depsOf().clock.real.after(LOOK_MS, () => {
-      void lookFor(async () => {}).then(() => {
-        if (started) lookAgain();
+  #schedulePoll(): void {
+    this.#poll = this.#deps.clock.real.after(POLL_MS, () => {
+      void this.#look(async () => {}).then(() => {
+        if (this.#started) this.#schedulePoll();
       });
     });
-  };
-
-  return {
-    wake: (listingIds) => {
-      for (const listingId of listingIds) agenda.wake(listingId);
-      if (started) pump();
-    },
-    send: (listing: ListingRow, message: Message): Promise<Attempt> => post().once(listing, message),
-    start: async () => {
-      const { random, queue } = depsOf();
-      agenda.clear();
-      const { workers: crew } = queue;
-      name = crew?.name ?? Buffer.from(random.bytes(9)).toString("hex");
-      await takeOver();
-      crew?.onDeath(() => void (started && lookFor(takeOver)));
-      started = true;
-      stopping = false;
-      broken = false;
-      await survey();
-      if (crew) lookAgain();
-      wakeDue();
-    },
-    stop: async () => {
-      if (!started) return;
-      stopping = true;
-      timer?.cancel();
-      look?.cancel();
-      desks.clearAhead();
-      const rest = depsOf().clock.real.after(STOP_MS, () => {
-        broken = true;
-        postman?.close();
-      });
-      pump();
-      await new Promise<void>((done) => {
-        waiting.push(done);
-        settled();
-      });
-      rest.cancel();
-      started = false;
-      postman?.close();
-      postman = null;
-      desks.clear();
-    },
-    idle: async () => {
-      if (!started) return false;
-      const before = activity;
-      if (!agenda.isEmpty || ended.length > 0) pump();
-      if (running || desks.under > 0)
-        await new Promise<void>((done) => {
-          waiting.push(done);
-          settled();
-        });
-      return activity !== before;
-    },
-  };
+  }
 }

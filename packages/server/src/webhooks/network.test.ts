@@ -53,7 +53,7 @@ test.each([
   [201, "ok", true],
   [204, "ok", true],
   [299, "ok", true],
-  [304, "redirect", false],
+  [304, "http_status", false],
   [400, "http_status", false],
   [401, "signature_rejected", false],
   [404, "http_status", false],

@@ -4,7 +4,6 @@ import { hook, type Script } from "../../test/hook.ts";
 import { listAgent, turnOn } from "../../test/marketplace.ts";
 import { jobsOf } from "../features.ts";
 import { createWorld } from "../testing.ts";
-import { Origins } from "./origins.ts";
 
 /** A webhook that hangs at all paths but `/good`, and knows how many requests it has open. */
 const hanging = () => {
@@ -63,7 +62,7 @@ test("listings at one host that hangs have ten places together; others there and
   expect([held.size, tally.most]).toEqual([10, 10]);
   letGo();
   await world.settle();
-  const { agentEvents: e } = world.app.deps.db.read.t;
+  const { webhookEvents: e } = world.app.deps.db.read.t;
   const rows = await world.app.deps.db.read.select({ state: e.state, attempts: e.attempts }).from(e);
   expect(rows).toHaveLength(1 + 20 + 20 + 180);
   expect(new Set(rows.map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(new Set(["delivered 1"]));
@@ -118,24 +117,4 @@ test("listings whose origin is busy with another one's have their turn, called b
   expect(since.at(-1)).toBeLessThan(7000);
   await world.settle();
   expect(shared.calls).toHaveLength(1 + 12_000 + 5);
-});
-
-test("a listing waits until there is room where it lives, those that hang behind those that do not", () => {
-  const origins = new Origins();
-  const there = "https://agents.example.com";
-  for (let i = 0; i < 10; i += 1) origins.begin(there, true);
-  expect([origins.room(there, false), origins.room(there, true), origins.room("https://other.example.com", false)]).toEqual([0, 54, 10]);
-  for (const id of ["a", "b", "c"]) origins.wait(there, id, false);
-  expect([origins.freed(), origins.placeOf("a")]).toEqual([[], there]);
-  origins.wait(there, "quick", true);
-  expect(origins.freed()).toEqual(["quick"]);
-  origins.end(there, true);
-  origins.end(there, true);
-  expect([origins.freed(), origins.placeOf("a"), origins.placeOf("c")]).toEqual([["a", "b"], undefined, there]);
-  // What is taken and has not begun counts too.
-  for (let i = 0; i < 8; i += 1) origins.end(there, true);
-  origins.ahead(there, 10);
-  expect([origins.roomAhead(there, false), origins.roomAhead(there, true), origins.room(there, false)]).toEqual([10, 502, 10]);
-  origins.ahead(there, -10);
-  expect(origins.roomAhead(there, true)).toBe(512);
 });

@@ -1,16 +1,13 @@
-import { PAUSING_EVENTS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { iso } from "../lib/clock.ts";
-import { addPauseReason } from "../marketplace/activations/lifecycle.ts";
-import type { ListingRow } from "../marketplace/listings/store.ts";
 import type { Attempt } from "./attempt.ts";
-import { planAfter } from "./retry-policy.ts";
-import { type EventRow, type Following, followLanes, holdLane, type Job, lookAtLane, type OpenEvent } from "./streams.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { planRetry, type RetryPlan } from "./retry-policy.ts";
+import { type EventRow, holdStream, type Job, type OpenEvent, wakeStream } from "./streams.ts";
 
-/** What became of a job: its attempt; null when none was made, and the event waits as before, or until `dueAt`. */
-export interface Ended {
+/** What became of a job. Without an attempt the event waits as before, or until `dueAt`. */
+export interface Outcome {
   readonly job: Job;
   readonly attempt: Attempt | null;
   readonly dueAt?: number;
@@ -18,73 +15,80 @@ export interface Ended {
 
 const ph = sql.placeholder;
 
-type Change = Pick<EventRow, "state" | "tries" | "dueAt" | "settledAt">;
-
-/** Notes an attempt and nothing else. */
-export async function noteOnly(tx: Tx, id: string, { at, ms, class: kind, httpStatus, message, answer }: Attempt): Promise<void> {
-  const { agentEvents: e } = tx.t;
-  await tx
-    .update(e)
-    .set({
-      attempts: sql`${e.attempts} + 1`,
-      lastAt: at,
-      lastMs: ms,
-      lastClass: kind,
-      lastStatus: httpStatus,
-      lastError: message,
-      lastAnswer: answer,
-    })
-    .where(eq(e.id, id));
-}
-
-/** Moves an event's last attempt to the earlier ones: another one takes its place. */
-export async function archiveLast(tx: Tx, id: string): Promise<void> {
-  const { agentEvents: e, deliveryAttempts: a } = tx.t;
-  const [row] = await tx.select().from(e).where(eq(e.id, id));
-  if (!row || row.lastAt === null || row.lastClass === null) return;
-  await tx.insert(a).values({
-    eventId: id,
-    attempt: row.attempts,
-    at: row.lastAt,
-    ms: row.lastMs ?? 0,
-    class: row.lastClass,
-    httpStatus: row.lastStatus,
-    message: row.lastError,
-    answer: row.lastAnswer,
-  });
-}
-
-/** Notes that an event has arrived by hand, whatever had become of it, and lets its lane go on. */
-export async function acknowledge(tx: Tx, deps: Deps, event: EventRow): Promise<void> {
-  const now = deps.clock.now();
-  const { agentEvents: e } = tx.t;
-  await tx.update(e).set({ state: "delivered", dueAt: null, settledAt: now }).where(eq(e.id, event.id));
-  if (event.type === "agent.activated") await acknowledgeKey(tx, event, now);
-  await lookAtLane(tx, event.activationId, now);
-  tx.afterCommit(() => deps.deliveries.wake([event.listingId]));
+/** Records what became of a job, and what follows from it. */
+export async function recordOutcome(tx: Tx, deps: Deps, { job, attempt, dueAt }: Outcome, now: number): Promise<void> {
+  const { event, endpoint } = job;
+  if (attempt && event.attempts > 0) await archiveLastAttempt(tx, event.id);
+  if (attempt?.class === "ok") {
+    await recordDelivered(tx, event.id, attempt, event.tries + 1, now);
+    await endpoint.policy.delivered?.(tx, deps, event);
+  } else if (attempt) await recordFailed(tx, deps, job, attempt, now);
+  else if (dueAt !== undefined) {
+    const { webhookEvents: e } = tx.t;
+    await tx
+      .update(e)
+      .set({ dueAt })
+      .where(and(eq(e.id, event.id), isNull(e.settledAt)));
+  }
 }
 
 /**
- * Notes what became of jobs, all in one transaction, and goes on in their lanes, or gives them back. Answers what follows for each.
- * `listingOf` tells how a listing stands now.
+ * Records an attempt that was made by hand, outside of the event's stream. If it arrived, the event is delivered whatever its
+ * state was, and its stream goes on.
  */
-export async function settle(
-  tx: Tx,
-  deps: Deps,
-  outcomes: readonly Ended[],
-  listingOf: (id: string) => Promise<ListingRow | undefined>,
-): Promise<Map<Job, Following>> {
+export async function recordManualAttempt(tx: Tx, deps: Deps, endpoint: Endpoint, event: EventRow, attempt: Attempt): Promise<void> {
   const now = deps.clock.now();
-  await Promise.all(outcomes.map((outcome) => noteEnded(tx, deps, outcome, now)));
-  const arrived = new Set(outcomes.flatMap(({ job, attempt }) => (attempt?.class === "ok" && !job.held ? [job] : [])));
-  const jobs = outcomes.map(({ job }) => job);
-  return followLanes(tx, jobs, (job) => arrived.has(job), now, listingOf);
+  await archiveLastAttempt(tx, event.id);
+  if (attempt.class !== "ok") return recordAttemptOnly(tx, event.id, attempt);
+  await recordDelivered(tx, event.id, attempt, event.tries, now);
+  await endpoint.policy.delivered?.(tx, deps, event);
+  await wakeStream(tx, event.streamId, now);
+  tx.afterCommit(() => deps.webhooks.wake([event.endpointId]));
 }
 
-/** Notes an attempt in its event, with what follows from it; false when the event was settled meanwhile, which stands. */
-async function note(tx: Tx, id: string, attempt: Attempt, change: Change): Promise<boolean> {
+/**
+ * Records that an event has arrived, in one statement that returns nothing: reading a row back would cost 3 of 11 µs. An event
+ * that was superseded, cancelled or given up while it was in flight is delivered too.
+ */
+async function recordDelivered(tx: Tx, id: string, attempt: Attempt, tries: number, now: number): Promise<void> {
+  await tx
+    .prepared("record_delivered", (q, { webhookEvents: e }) =>
+      q
+        .update(e)
+        .set({
+          state: "delivered",
+          attempts: sql`${e.attempts} + 1`,
+          tries: sql`${ph("tries")}`,
+          dueAt: null,
+          sealed: null,
+          settledAt: sql`case when ${e.state} = 'delivered' then ${e.settledAt} else ${ph("now")} end`,
+          lastAttempt: sql`${e.attempts} + 1`,
+          lastAt: sql`${ph("at")}`,
+          lastMs: sql`${ph("ms")}`,
+          lastClass: "ok",
+          lastStatus: sql`${ph("httpStatus")}`,
+          lastError: null,
+          lastAnswer: sql`${ph("answer")}`,
+        })
+        .where(eq(e.id, ph("id")))
+        .prepare("record_delivered"),
+    )
+    .execute({ id, tries, now, at: attempt.at, ms: attempt.ms, httpStatus: attempt.httpStatus, answer: attempt.answer });
+}
+
+/** Records a failed attempt and plans the next one. An event that was settled meanwhile stays as it is. */
+async function recordFailed(tx: Tx, deps: Deps, { endpoint, event, held }: Job, attempt: Attempt, now: number): Promise<void> {
+  // Held: this endpoint has just failed a whole schedule. The queue would be wasted on the event that reports it.
+  const plan = planRetry(endpoint.policy.retries, attempt, event.tries, held);
+  if (!(await savePlan(tx, event, attempt, plan, now))) return recordAttemptOnly(tx, event.id, attempt);
+  const failure = { endpointId: endpoint.id, event, attempt, tries: plan.tries, exhausted: plan.delay === null };
+  if ((await endpoint.policy.failed?.(tx, deps, failure)) === "hold") await holdStream(tx, event.streamId);
+}
+
+/** Stores a failed attempt with the plan that follows it; false when the event was settled meanwhile. */
+async function savePlan(tx: Tx, { id }: OpenEvent, attempt: Attempt, { state, tries, delay }: RetryPlan, now: number): Promise<boolean> {
   const rows = await tx
-    .prepared("note_attempt", (q, { agentEvents: e }) =>
+    .prepared("record_failed", (q, { webhookEvents: e }) =>
       q
         .update(e)
         .set({
@@ -93,6 +97,7 @@ async function note(tx: Tx, id: string, attempt: Attempt, change: Change): Promi
           tries: sql`${ph("tries")}`,
           dueAt: sql`${ph("dueAt")}`,
           settledAt: sql`${ph("settledAt")}`,
+          lastAttempt: sql`${e.attempts} + 1`,
           lastAt: sql`${ph("at")}`,
           lastMs: sql`${ph("ms")}`,
           lastClass: sql`${ph("class")}`,
@@ -102,104 +107,47 @@ async function note(tx: Tx, id: string, attempt: Attempt, change: Change): Promi
         })
         .where(and(eq(e.id, ph("id")), isNull(e.settledAt)))
         .returning({ id: e.id })
-        .prepare("note_attempt"),
+        .prepare("record_failed"),
     )
-    .execute({ id, ...valuesOf(attempt), ...change });
+    .execute({
+      ...{ id, state, tries, dueAt: delay === null ? null : now + delay, settledAt: delay === null ? now : null },
+      ...{ at: attempt.at, ms: attempt.ms, class: attempt.class, httpStatus: attempt.httpStatus },
+      ...{ message: attempt.message, answer: attempt.answer },
+    });
   return rows.length > 0;
 }
 
-function valuesOf({ at, ms, class: kind, httpStatus, message, answer }: Attempt) {
-  return { at, ms, class: kind, httpStatus, message, answer };
-}
-
-/** The webhook has acknowledged the key: the copy is erased, in the same transaction. */
-async function acknowledgeKey(tx: Tx, { id, activationId }: OpenEvent, now: number): Promise<void> {
-  const { agentEvents: e, activations: a } = tx.t;
-  await tx.update(e).set({ sealed: null }).where(eq(e.id, id));
+/** Records an attempt and changes nothing else. */
+async function recordAttemptOnly(tx: Tx, id: string, attempt: Attempt): Promise<void> {
+  const { webhookEvents: e } = tx.t;
   await tx
-    .update(a)
-    .set({ keyDeliveredAt: now })
-    .where(and(eq(a.id, activationId), isNull(a.keyDeliveredAt)));
-}
-
-/**
- * Notes that an event has arrived, in one statement that asks for nothing back: 3 of 11 us. What was settled meanwhile stays as
- * it is, and has had one more attempt.
- */
-async function arrive(tx: Tx, { id, tries }: OpenEvent, attempt: Attempt, now: number): Promise<void> {
-  await tx
-    .prepared("note_arrival", (q, { agentEvents: e }) => {
-      const open = sql`${e.settledAt} is null`;
-      return q
-        .update(e)
-        .set({
-          state: sql`case when ${open} then 'delivered' else ${e.state} end`,
-          attempts: sql`${e.attempts} + 1`,
-          tries: sql`${ph("tries")}`,
-          dueAt: null,
-          settledAt: sql`coalesce(${e.settledAt}, ${ph("now")})`,
-          lastAt: sql`${ph("at")}`,
-          lastMs: sql`${ph("ms")}`,
-          lastClass: "ok",
-          lastStatus: sql`${ph("httpStatus")}`,
-          lastError: null,
-          lastAnswer: sql`${ph("answer")}`,
-        })
-        .where(eq(e.id, ph("id")))
-        .prepare("note_arrival");
+    .update(e)
+    .set({
+      attempts: sql`${e.attempts} + 1`,
+      lastAttempt: sql`${e.attempts} + 1`,
+      lastAt: attempt.at,
+      lastMs: attempt.ms,
+      lastClass: attempt.class,
+      lastStatus: attempt.httpStatus,
+      lastError: attempt.message,
+      lastAnswer: attempt.answer,
     })
-    .execute({ id, tries: tries + 1, now, ...valuesOf(attempt) });
+    .where(eq(e.id, id));
 }
 
-/** The same for the event with the key. False when it was settled meanwhile. */
-async function noteKeyDelivered(tx: Tx, event: OpenEvent, attempt: Attempt, now: number): Promise<boolean> {
-  const change = { state: "delivered", tries: event.tries + 1, dueAt: null, settledAt: now } as const;
-  if (!(await note(tx, event.id, attempt, change))) return false;
-  await acknowledgeKey(tx, event, now);
-  return true;
-}
-
-/** Pauses an activation whose event could not be delivered, and holds its lane (SPEC 6). */
-async function giveUp(tx: Tx, deps: Deps, event: OpenEvent, attempt: Attempt, tries: number): Promise<void> {
-  if (!PAUSING_EVENTS.includes(event.type)) return;
-  const row = await addPauseReason(tx, deps, event.activationId, "webhook_failure", {
-    webhookLastError: {
-      eventId: event.id,
-      type: event.type,
-      at: iso(attempt.at),
-      attempts: tries,
-      class: attempt.class,
-      httpStatus: attempt.httpStatus,
-      message: attempt.message ?? "",
-      clearedAt: null,
-    },
+/** Moves an event's last attempt to the earlier ones, before another one takes its place. */
+async function archiveLastAttempt(tx: Tx, id: string): Promise<void> {
+  const { webhookEvents: e, webhookAttempts: a } = tx.t;
+  const [row] = await tx.select().from(e).where(eq(e.id, id));
+  if (!row || row.lastAttempt === null || row.lastAt === null || row.lastClass === null) return;
+  await tx.insert(a).values({
+    eventId: id,
+    attempt: row.lastAttempt,
+    at: row.lastAt,
+    ms: row.lastMs ?? 0,
+    class: row.lastClass,
+    httpStatus: row.lastStatus,
+    message: row.lastError,
+    answer: row.lastAnswer,
   });
-  if (row?.pauseReasons.includes("webhook_failure") && row.status === "paused") await holdLane(tx, event.activationId);
-}
-
-async function noteFailed(tx: Tx, deps: Deps, { event, held }: Job, attempt: Attempt, now: number): Promise<boolean> {
-  // What tells of this very failure goes to the webhook that failed: the queue would be wasted on it.
-  const { state, tries, delay } = planAfter(attempt, event.tries, held && event.type === "agent.paused");
-  const dead = delay === null;
-  const change = { state, tries, dueAt: dead ? null : now + delay, settledAt: dead ? now : null };
-  if (!(await note(tx, event.id, attempt, change))) return false;
-  if (dead) await giveUp(tx, deps, event, attempt, tries);
-  return true;
-}
-
-async function noteEnded(tx: Tx, deps: Deps, { job, attempt, dueAt }: Ended, now: number): Promise<void> {
-  const { event } = job;
-  if (attempt && event.attempts > 0) await archiveLast(tx, event.id);
-  if (attempt?.class === "ok") {
-    if (event.type !== "agent.activated") await arrive(tx, event, attempt, now);
-    else if (!(await noteKeyDelivered(tx, event, attempt, now))) await noteOnly(tx, event.id, attempt);
-  } else if (attempt) {
-    if (!(await noteFailed(tx, deps, job, attempt, now))) await noteOnly(tx, event.id, attempt);
-  } else if (dueAt !== undefined) {
-    const { agentEvents: e } = tx.t;
-    await tx
-      .update(e)
-      .set({ dueAt })
-      .where(and(eq(e.id, event.id), isNull(e.settledAt)));
-  }
 }

@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
-import { planAfter } from "./retry-policy.ts";
+import { AGENT_POLICY } from "../marketplace/agent-webhooks/endpoint.ts";
+import { planRetry } from "./retry-policy.ts";
+
+const schedule = AGENT_POLICY.retries;
 
 const failed = { httpStatus: 500, retryAfter: null };
 
-const plans = (answer: Parameters<typeof planAfter>[0], directOnly = false) => {
+const plans = (answer: Parameters<typeof planRetry>[1], directOnly = false) => {
   const out: [string, number | null][] = [];
   let tries = 0;
   for (;;) {
-    const plan = planAfter(answer, tries, directOnly);
+    const plan = planRetry(schedule, answer, tries, directOnly);
     out.push([plan.state, plan.delay]);
     if (plan.delay === null) return out;
     tries = plan.tries;
@@ -52,9 +55,9 @@ test.each([
   ["one that asks for less than planned", 429, 1000, 12_000],
   ["one that asks for very long", 503, 3_600_000, 24_000],
 ])("an overloaded receiver is spared the direct attempts: %s", (_name, httpStatus, retryAfter, delay) => {
-  expect(planAfter({ httpStatus, retryAfter }, 0, false)).toEqual({ state: "queued", tries: 4, delay });
+  expect(planRetry(schedule, { httpStatus, retryAfter }, 0, false)).toEqual({ state: "queued", tries: 4, delay });
 });
 
 test("Retry-After of other answers changes nothing", () => {
-  expect(planAfter({ httpStatus: 500, retryAfter: 60_000 }, 0, false)).toEqual({ state: "pending", tries: 1, delay: 1000 });
+  expect(planRetry(schedule, { httpStatus: 500, retryAfter: 60_000 }, 0, false)).toEqual({ state: "pending", tries: 1, delay: 1000 });
 });

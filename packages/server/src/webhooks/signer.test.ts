@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { Signers } from "./signer.ts";
+import { seededRandom } from "../lib/random.ts";
+import { Hmac, Signer } from "./signer.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const NEXT = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
@@ -14,16 +15,11 @@ const message = {
 };
 const bytes = Buffer.from(message.body);
 
-const pairs = (lines: string): Record<string, string> =>
-  Object.fromEntries(
-    lines
-      .trimEnd()
-      .split("\r\n")
-      .map((line) => line.split(/: (.*)/, 2)),
-  );
+const pairs = (headers: readonly string[]): Record<string, string> =>
+  Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? ""]] : [])));
 
 test("the raw bytes are signed, in hex, with the secret as it stands", () => {
-  const headers = pairs(new Signers({ current: SECRET, next: null }).headersOf(message, bytes, NOW));
+  const headers = pairs(new Signer({ current: SECRET, next: null }).headers(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   expect(headers).toMatchObject({
     "content-type": "application/json",
@@ -38,16 +34,30 @@ test("the raw bytes are signed, in hex, with the secret as it stands", () => {
 });
 
 test("Standard Webhooks: id, second and bytes, under the bytes the secret stands for", () => {
-  const headers = pairs(new Signers({ current: SECRET, next: null }).headersOf(message, bytes, NOW));
+  const headers = pairs(new Signer({ current: SECRET, next: null }).headers(message, bytes, NOW));
   const expected = createHmac("sha256", Buffer.alloc(32, 7)).update(`evt_1.1767268800.${message.body}`).digest("base64");
   expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
 });
 
 test("while one secret takes over from another, X-Service-Signature stays with the old one and the list holds both", () => {
-  const headers = pairs(new Signers({ current: SECRET, next: NEXT }).headersOf(message, bytes, NOW));
+  const headers = pairs(new Signer({ current: SECRET, next: NEXT }).headers(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   const signed = [7, 9].map(
     (fill) => `v1,${createHmac("sha256", Buffer.alloc(32, fill)).update(`evt_1.1767268800.${message.body}`).digest("base64")}`,
   );
   expect(headers["webhook-signature"]).toBe(signed.join(" "));
+});
+
+test("whatever the key and the bytes, it is what node:crypto says", () => {
+  const random = seededRandom(7);
+  for (const keyLength of [0, 1, 31, 32, 50, 63, 64, 65, 200])
+    for (const length of [0, 1, 55, 56, 63, 64, 65, 1000]) {
+      const [key, bytes] = [random.bytes(keyLength), random.bytes(length)];
+      const mac = new Hmac(key);
+      for (const encoding of ["hex", "base64"] as const) {
+        const expected = createHmac("sha256", key).update(bytes).digest(encoding);
+        expect(mac.digest(encoding, bytes)).toBe(expected);
+        expect(mac.digest(encoding, bytes.subarray(0, length >> 1), bytes.subarray(length >> 1))).toBe(expected);
+      }
+    }
 });

@@ -1,151 +1,197 @@
-import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
-import { isListed, type ListingRow, listingById } from "../marketplace/listings/store.ts";
+import { and, asc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
-import { LIMIT_MS } from "./retry-policy.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 
-export type EventRow = Tables["agentEvents"]["$inferSelect"];
+export type EventRow = Tables["webhookEvents"]["$inferSelect"];
 
 /** What it takes to deliver an event. */
-export type OpenEvent = Pick<EventRow, "id" | "activationId" | "type" | "at" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
+export type OpenEvent = Pick<EventRow, "id" | "streamId" | "type" | "at" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
 
-/** The next event of an activation, in the hands of one worker. */
+/** The next event of a stream, claimed by one worker. */
 export interface Job {
-  readonly activationId: string;
-  readonly listing: ListingRow;
+  readonly endpoint: Endpoint;
   readonly event: OpenEvent;
   readonly held: boolean;
-  /** Whoever has taken the lane since has another one. */
+  /** Another worker that claims the stream later has another claim. */
   readonly claim: string;
-  /** The end of the lease. */
-  readonly until: number;
+  readonly leaseEndsAt: number;
 }
 
-/** What a claim found: work, and when there is more (ms; null for never). */
+/** What a claim found: jobs, and when the endpoint has more (ms; null for never). */
 export interface Claimed {
   readonly jobs: Job[];
   readonly nextAt: number | null;
 }
 
-/** How long a worker keeps what it has, if nobody finds out sooner that it died; an attempt takes 8 s at most. */
-export const LEASE_MS = 30_000;
-
-/** What marks the lanes a process takes at a time. */
-export function claimOf(owner: string, n: number): string {
-  return `${owner}.${n}`;
-}
-
-/** The name of the process whose claim it is. */
-export function ownerOf(claim: string): string {
-  return claim.slice(0, claim.lastIndexOf("."));
-}
-
-// What an attempt may take, and as much again for clocks that differ.
-const ATTEMPT_MS = 2 * LIMIT_MS;
-
-/** What still goes out to a webhook that was given up. */
-const WHILE_HELD = ["agent.paused", "agent.deactivated"] as const;
-
-const ph = sql.placeholder;
-
-/** Takes the events that are due for a listing's webhook, one of each activation: `limit` of them at most, longest due first. */
-export async function claimLanes(tx: Tx, listingId: string, now: number, limit: number, claim: string): Promise<Claimed> {
-  const listing = await listingById(tx, listingId);
-  if (!listing) return { jobs: [], nextAt: null };
-  const lanes = await takeLanes(tx, listingId, now, limit, claim);
-  if (lanes.length === 0) return { jobs: [], nextAt: await nextDue(tx, listingId) };
-  const next = new Map((await heads(tx, listingId, claim, now)).map((event) => [event.activationId, event]));
-  const listed = isListed(listing, now);
-  const jobs: Job[] = [];
-  for (const { activationId, period, held } of lanes) {
-    // The listing has ended: what it had to say before is moot, and must not be said.
-    const ended = !listed || period !== listing.period;
-    const event = ended || held ? await headAmong(tx, activationId, ended ? ["agent.deactivated"] : WHILE_HELD) : next.get(activationId);
-    const due = event?.dueAt ?? null;
-    if (event && due !== null && due <= now) jobs.push({ activationId, listing, event, held, claim, until: now + LEASE_MS });
-    else await setLane(tx, activationId, null, due);
-  }
-  return { jobs, nextAt: lanes.length === limit ? now : await nextDue(tx, listingId) };
-}
-
-/** What follows in a lane: work, or when it is due next (ms; null when nothing waits, or somebody else has it by now). */
-export interface Following {
+/** What follows in a stream: its next job, or when it is due next (ms; null when nothing waits, or another worker has it). */
+export interface Continuation {
   readonly next: Job | null;
   readonly dueAt: number | null;
 }
 
+/** Finds an endpoint in the transaction of a batch, each once. */
+export type FindEndpoint = (endpointId: string) => Promise<Endpoint | undefined>;
+
+/** How long a worker keeps a claim if its death is not noticed sooner; an attempt takes 8 s at most. */
+export const LEASE_MS = 30_000;
+
+// What an attempt may take, and as much again for clocks that differ.
+const ATTEMPT_MARGIN_MS = 2 * ATTEMPT_TIMEOUT_MS;
+
+// Streams taken over in one transaction: a few ms of work, during which other writers wait.
+const TAKEOVER_CHUNK = 256;
+
+/** The claim of the streams that a worker takes in its n-th transaction. */
+export function toClaim(worker: string, n: number): string {
+  return `${worker}.${n}`;
+}
+
+const ph = sql.placeholder;
+
+/** Claims streams of an endpoint that are due, `limit` of them at most, the longest due first. */
+export async function claimStreams(tx: Tx, endpoint: Endpoint | undefined, now: number, limit: number, claim: string): Promise<Claimed> {
+  if (!endpoint) return { jobs: [], nextAt: null };
+  const streams = await takeStreams(tx, endpoint.id, now, limit, claim);
+  if (streams.length === 0) return { jobs: [], nextAt: await getNextDue(tx, endpoint.id) };
+  const interrupted = streams.filter((stream) => stream.interrupted).map(({ streamId }) => streamId);
+  if (interrupted.length > 0) await countInterrupted(tx, interrupted);
+  const heads = new Map((await listClaimedHeads(tx, endpoint.id, claim, now)).map((event) => [event.streamId, event]));
+  const jobs: Job[] = [];
+  for (const { streamId, held } of streams) {
+    const event = heads.get(streamId);
+    const dueAt = event?.dueAt ?? null;
+    if (event && dueAt !== null && dueAt <= now) jobs.push({ endpoint, event, held, claim, leaseEndsAt: now + LEASE_MS });
+    else await unclaimStream(tx, streamId, dueAt);
+  }
+  return { jobs, nextAt: streams.length === limit ? now : await getNextDue(tx, endpoint.id) };
+}
+
 /**
- * Goes on in lanes that were taken: where the event of a job has arrived (`goesOn`) with the next one, if that is due and the lease
- * lasts; all others are given back. `listingOf` tells how a listing stands now.
+ * Continues claimed streams: where a job was delivered (`goesOn`) with the next event, if that is due and the lease lasts long
+ * enough. The other streams are released.
  */
-export async function followLanes(
+export async function continueStreams(
   tx: Tx,
   jobs: readonly Job[],
   goesOn: (job: Job) => boolean,
   now: number,
-  listingOf: (id: string) => Promise<ListingRow | undefined>,
-): Promise<Map<Job, Following>> {
-  const going = jobs.filter((job) => goesOn(job) && now < job.until - ATTEMPT_MS);
-  const heads = new Map((going.length === 0 ? [] : await nextEvents(tx, going)).map((head) => [head.activationId, head]));
-  const following = new Map<Job, Following>();
+  findEndpoint: FindEndpoint,
+): Promise<Map<Job, Continuation>> {
+  const going = jobs.filter((job) => goesOn(job) && now < job.leaseEndsAt - ATTEMPT_MARGIN_MS);
+  const heads = new Map((going.length === 0 ? [] : await listHeads(tx, going)).map((head) => [head.streamId, head]));
+  const continuations = new Map<Job, Continuation>();
   for (const job of going) {
-    const head = heads.get(job.activationId);
+    const head = heads.get(job.event.streamId);
     if (head?.claim !== job.claim || head.dueAt === null || head.dueAt > now) continue;
-    const listing = await listingOf(job.listing.id);
-    if (!listing || listing.period !== job.listing.period || !isListed(listing, now)) continue;
+    const endpoint = await findEndpoint(job.endpoint.id);
+    if (!endpoint) continue;
     const { claim, ...event } = head;
-    following.set(job, { next: { ...job, listing, event }, dueAt: null });
+    continuations.set(job, { next: { ...job, endpoint, event }, dueAt: null });
   }
-  const left = jobs.filter((job) => !following.has(job));
-  const due = left.length === 0 ? null : await releaseLanes(tx, left);
-  for (const job of left) following.set(job, { next: null, dueAt: due?.get(job.activationId) ?? null });
-  return following;
+  const left = jobs.filter((job) => !continuations.has(job));
+  const due = left.length === 0 ? null : await unclaimStreams(tx, left);
+  for (const job of left) continuations.set(job, { next: null, dueAt: due?.get(job.event.streamId) ?? null });
+  return continuations;
 }
 
-/** Marks the webhook of an activation as given up. */
-export async function holdLane(tx: Tx, activationId: string): Promise<void> {
-  await tx.update(tx.t.deliveryLanes).set({ held: true }).where(eq(tx.t.deliveryLanes.activationId, activationId));
+/** Holds a stream: until `releaseStreams`, only events that pass a hold go out. */
+export async function holdStream(tx: Tx, streamId: string): Promise<void> {
+  await tx.update(tx.t.webhookStreams).set({ held: true }).where(eq(tx.t.webhookStreams.streamId, streamId));
 }
 
-/** Has a lane looked at now; a worker that has it does so by itself. */
-export async function lookAtLane(tx: Tx, activationId: string, now: number): Promise<void> {
-  const { deliveryLanes: l } = tx.t;
+/** Makes a stream due now, unless a worker has it, which continues by itself. */
+export async function wakeStream(tx: Tx, streamId: string, now: number): Promise<void> {
+  const { webhookStreams: s } = tx.t;
   await tx
-    .update(l)
+    .update(s)
     .set({ dueAt: now })
-    .where(and(eq(l.activationId, activationId), isNull(l.claim)));
+    .where(and(eq(s.streamId, streamId), isNull(s.claim)));
 }
 
-/** Marks the lanes that are due as ours, those that wait longest first. */
-function takeLanes(tx: Tx, listingId: string, now: number, limit: number, claim: string) {
+/** Releases what dead workers had claimed, without waiting for the end of their leases. */
+export async function takeOverStreams(db: Db, now: () => number, listLiveWorkers: () => Promise<readonly string[]>): Promise<void> {
+  const { webhookStreams: s } = db.read.t;
+  // Workers register before they claim, and stay registered until they have released: read the claims first.
+  const rows = await db.read.select({ streamId: s.streamId, claim: s.claim }).from(s).where(isNotNull(s.claim));
+  const live = new Set(await listLiveWorkers());
+  const orphaned = rows.filter(({ claim }) => claim !== null && !live.has(getWorker(claim)));
+  for (let i = 0; i < orphaned.length; i += TAKEOVER_CHUNK) {
+    const chunk = orphaned.slice(i, i + TAKEOVER_CHUNK);
+    await db.tx(async (tx) => {
+      const released = await tx
+        .update(s)
+        .set({ claim: null, dueAt: now() })
+        .where(
+          and(
+            inArray(
+              s.streamId,
+              chunk.map(({ streamId }) => streamId),
+            ),
+            inArray(s.claim, [...new Set(chunk.flatMap(({ claim }) => claim ?? []))]),
+          ),
+        )
+        .returning({ streamId: s.streamId });
+      await countInterrupted(
+        tx,
+        released.map(({ streamId }) => streamId),
+      );
+    });
+  }
+}
+
+/** The name of the worker whose claim it is. */
+function getWorker(claim: string): string {
+  return claim.slice(0, claim.lastIndexOf("."));
+}
+
+/**
+ * Counts the attempts that were under way at the next events of these streams when their worker died: the receiver may have got
+ * them, so the next X-Service-Attempt is another number. They do not count for the retry schedule.
+ */
+async function countInterrupted(tx: Tx, streamIds: readonly string[]): Promise<void> {
+  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  const heads = tx
+    .select({ id: e.id })
+    .from(s)
+    .innerJoin(e, eq(e.streamId, s.streamId))
+    .where(and(inArray(s.streamId, [...streamIds]), isHead(e, s)));
+  await tx
+    .update(e)
+    .set({ attempts: sql`${e.attempts} + 1` })
+    .where(inArray(e.id, heads));
+}
+
+function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, claim: string) {
   return tx
-    .prepared("take_lanes", (q, { deliveryLanes: l }) =>
+    .prepared("take_streams", (q, { webhookStreams: s }) =>
       q
-        .update(l)
-        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("until")}` })
+        .update(s)
+        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("leaseEndsAt")}`, interrupted: sql`${s.claim} is not null` })
         .where(
           inArray(
-            l.activationId,
+            s.streamId,
             tx.sqlDialect.passingLocked(
               q
-                .select({ activationId: l.activationId })
-                .from(l)
-                .where(and(eq(l.listingId, ph("listingId")), lte(l.dueAt, ph("now"))))
-                .orderBy(asc(l.dueAt))
+                .select({ streamId: s.streamId })
+                .from(s)
+                .where(and(eq(s.endpointId, ph("endpointId")), lte(s.dueAt, ph("now"))))
+                .orderBy(asc(s.dueAt))
                 .limit(ph("limit")),
             ),
           ),
         )
-        .returning({ activationId: l.activationId, period: l.period, held: l.held })
-        .prepare("take_lanes"),
+        .returning({ streamId: s.streamId, held: s.held, interrupted: s.interrupted })
+        .prepare("take_streams"),
     )
-    .execute({ listingId, now, limit, claim, until: now + LEASE_MS });
+    .execute({ endpointId, now, limit, claim, leaseEndsAt: now + LEASE_MS });
 }
 
-function openColumns(e: Tables["agentEvents"]) {
+function openColumns(e: Tables["webhookEvents"]) {
   return {
     id: e.id,
-    activationId: e.activationId,
+    streamId: e.streamId,
     type: e.type,
     at: e.at,
     body: e.body,
@@ -156,105 +202,95 @@ function openColumns(e: Tables["agentEvents"]) {
   };
 }
 
-/** True of the first event of a lane that is still open. */
-function isHead(e: Tables["agentEvents"], l: Tables["deliveryLanes"]): SQL | undefined {
+/** True of the next event of a stream: the first open one, or the first that passes while it is held. */
+function isHead(e: Tables["webhookEvents"], s: Tables["webhookStreams"]): SQL | undefined {
   return and(
     isNull(e.settledAt),
-    sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.activation_id = ${l.activationId} and x.settled_at is null)`,
+    sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.stream_id = ${s.streamId} and x.settled_at is null
+      and (${eq(s.held, false)} or x.passes_hold))`,
   );
 }
 
-/** The next event of each lane of a claim, in one query. */
-function heads(tx: Tx, listingId: string, claim: string, now: number): Promise<OpenEvent[]> {
+/** The next events of the streams of a claim, in one query. */
+function listClaimedHeads(tx: Tx, endpointId: string, claim: string, now: number): Promise<OpenEvent[]> {
   return tx
-    .prepared("lane_heads", (q, { agentEvents: e, deliveryLanes: l }) =>
+    .prepared("claimed_heads", (q, { webhookEvents: e, webhookStreams: s }) =>
       q
         .select(openColumns(e))
-        .from(l)
-        .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(and(eq(l.listingId, ph("listingId")), eq(l.dueAt, ph("until")), eq(l.claim, ph("claim")), isHead(e, l)))
-        .prepare("lane_heads"),
+        .from(s)
+        .innerJoin(e, eq(e.streamId, s.streamId))
+        .where(and(eq(s.endpointId, ph("endpointId")), eq(s.dueAt, ph("leaseEndsAt")), eq(s.claim, ph("claim")), isHead(e, s)))
+        .prepare("claimed_heads"),
     )
-    .execute({ listingId, claim, until: now + LEASE_MS });
+    .execute({ endpointId, claim, leaseEndsAt: now + LEASE_MS });
 }
 
-async function headAmong(tx: Tx, activationId: string, types: readonly EventRow["type"][]): Promise<OpenEvent | undefined> {
-  const { agentEvents: e } = tx.t;
-  const [row] = await tx
-    .select(openColumns(e))
-    .from(e)
-    .where(and(eq(e.activationId, activationId), isNull(e.settledAt), inArray(e.type, [...types])))
-    .orderBy(asc(e.sequence))
-    .limit(1);
-  return row;
-}
-
-async function setLane(tx: Tx, activationId: string, claim: string | null, dueAt: number | null): Promise<void> {
+async function unclaimStream(tx: Tx, streamId: string, dueAt: number | null): Promise<void> {
   await tx
-    .prepared("set_lane", (q, { deliveryLanes: l }) =>
+    .prepared("unclaim_stream", (q, { webhookStreams: s }) =>
       q
-        .update(l)
-        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("dueAt")}` })
-        .where(eq(l.activationId, ph("activationId")))
-        .prepare("set_lane"),
+        .update(s)
+        .set({ claim: null, dueAt: sql`${ph("dueAt")}` })
+        .where(eq(s.streamId, ph("streamId")))
+        .prepare("unclaim_stream"),
     )
-    .execute({ activationId, claim, dueAt });
+    .execute({ streamId, dueAt });
 }
 
-async function nextDue(tx: Tx, listingId: string): Promise<number | null> {
+async function getNextDue(tx: Tx, endpointId: string): Promise<number | null> {
   const [row] = await tx
-    .prepared("next_lane", (q, { deliveryLanes: l }) =>
+    .prepared("next_stream", (q, { webhookStreams: s }) =>
       q
-        .select({ dueAt: l.dueAt })
-        .from(l)
-        // The first condition lets the index of waiting lanes be used.
-        .where(and(eq(l.listingId, ph("listingId")), sql`${l.dueAt} is not null`, isNull(l.claim)))
-        .orderBy(asc(l.dueAt))
+        .select({ dueAt: s.dueAt })
+        .from(s)
+        // The second condition lets the partial index be used.
+        .where(and(eq(s.endpointId, ph("endpointId")), isNotNull(s.dueAt), isNull(s.claim)))
+        .orderBy(asc(s.dueAt))
         .limit(1)
-        .prepare("next_lane"),
+        .prepare("next_stream"),
     )
-    .execute({ listingId });
+    .execute({ endpointId });
   return row?.dueAt ?? null;
 }
 
-/** The next events of lanes, in one query, with whose the lane is. */
-function nextEvents(tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim: string | null })[]> {
+/** The next events of the streams of these jobs, in one query, with the claims of the streams. */
+function listHeads(tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim: string | null })[]> {
   return tx
-    .prepared("next_events", (q, { agentEvents: e, deliveryLanes: l }) =>
+    .prepared("stream_heads", (q, { webhookEvents: e, webhookStreams: s }) =>
       q
-        .select({ ...openColumns(e), claim: l.claim })
-        .from(l)
-        .innerJoin(e, eq(e.activationId, l.activationId))
-        .where(and(tx.sqlDialect.among(l.activationId, ph("activationIds")), isHead(e, l)))
-        .prepare("next_events"),
+        .select({ ...openColumns(e), claim: s.claim })
+        .from(s)
+        .innerJoin(e, eq(e.streamId, s.streamId))
+        .where(and(tx.sqlDialect.among(s.streamId, ph("streamIds")), isHead(e, s)))
+        .prepare("stream_heads"),
     )
-    .execute({ activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)) });
+    .execute({ streamIds: JSON.stringify(jobs.map(({ event }) => event.streamId)) });
 }
 
-/** Gives lanes back: each is due when its next event is. Answers when that is, by activation; null when nothing waits. */
-async function releaseLanes(tx: Tx, jobs: readonly Job[]): Promise<Map<string, number | null>> {
+/** Releases claimed streams: each is due when its next event is. Returns when that is; null when nothing waits. */
+async function unclaimStreams(tx: Tx, jobs: readonly Job[]): Promise<Map<string, number | null>> {
   const rows = await tx
-    .prepared("release_lanes", (q, { deliveryLanes: l, agentEvents: e }) =>
+    .prepared("unclaim_streams", (q, { webhookStreams: s, webhookEvents: e }) =>
       q
-        .update(l)
+        .update(s)
         .set({
           claim: null,
-          dueAt: sql`(select ${e.dueAt} from ${e} where ${e.activationId} = ${l.activationId} and ${e.settledAt} is null
-            and (${eq(l.held, false)} or ${inArray(e.type, [...WHILE_HELD])}) order by ${e.sequence} limit 1)`,
+          dueAt: sql`(select ${e.dueAt} from ${e} where ${e.streamId} = ${s.streamId} and ${e.settledAt} is null
+            and (${eq(s.held, false)} or ${eq(e.passesHold, true)}) order by ${e.sequence} limit 1)`,
         })
-        // Only what is still ours: both together, since a claim is that of many lanes.
+        // Only streams that are still ours. A claim is that of many streams, so both are compared together.
         .where(
           and(
-            tx.sqlDialect.among(l.activationId, ph("activationIds")),
-            tx.sqlDialect.among(sql`(${l.claim} || ' ' || ${l.activationId})`, ph("claims")),
+            tx.sqlDialect.among(s.streamId, ph("streamIds")),
+            tx.sqlDialect.among(sql`(${s.claim} || ' ' || ${s.streamId})`, ph("claims")),
           ),
         )
-        .returning({ activationId: l.activationId, dueAt: l.dueAt })
-        .prepare("release_lanes"),
+        .returning({ streamId: s.streamId, dueAt: s.dueAt })
+        .prepare("unclaim_streams"),
     )
     .execute({
-      activationIds: JSON.stringify(jobs.map(({ activationId }) => activationId)),
-      claims: JSON.stringify(jobs.map(({ activationId, claim }) => `${claim} ${activationId}`)),
+      streamIds: JSON.stringify(jobs.map(({ event }) => event.streamId)),
+      claims: JSON.stringify(jobs.map(({ event, claim }) => `${claim} ${event.streamId}`)),
     });
-  return new Map(rows.map(({ activationId, dueAt }) => [activationId, dueAt]));
+  return new Map(rows.map(({ streamId, dueAt }) => [streamId, dueAt]));
 }

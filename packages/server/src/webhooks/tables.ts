@@ -1,75 +1,84 @@
-import type { AgentEventState, AgentEventType, AttemptClass } from "@mailsvc/sdk/contract";
+import type { AgentEventState, AttemptClass } from "@mailsvc/sdk/contract";
 import { isNotNull, isNull } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
-export function deliveryTables(c: ColumnTypes) {
+export function webhookTables(c: ColumnTypes) {
   return {
-    /** Events for builders' webhooks, written in the transaction of what they tell: the outbox, and afterwards the log. */
-    agentEvents: c.table(
-      "agent_events",
+    /**
+     * Events for webhooks, written in the transaction of what they report: the outbox, and afterwards the log. Retention
+     * deletes settled ones.
+     */
+    webhookEvents: c.table(
+      "webhook_events",
       {
         id: c.text("id").primaryKey(),
-        activationId: c.text("activation_id").notNull(),
-        listingId: c.text("listing_id").notNull(),
-        /** The brand's. */
+        /** Where it goes, e.g. the id of a listing. */
+        endpointId: c.text("endpoint_id").notNull(),
+        /** The ordered partition it belongs to, e.g. the id of an activation. */
+        streamId: c.text("stream_id").notNull(),
+        /** The workspace in which it happened. */
         workspaceId: c.text("workspace_id").notNull(),
-        type: c.text("type").$type<AgentEventType>().notNull(),
-        runId: c.text("run_id"),
-        /** Per activation, without gaps. */
+        type: c.text("type").notNull(),
+        /** What it is about, e.g. the id of a run. */
+        subjectId: c.text("subject_id"),
+        /** Its place in the stream: rises without gaps. */
         sequence: c.int("sequence").notNull(),
         /** The event's timestamp. */
         at: c.instant("at").notNull(),
-        /** The bytes that are signed and sent, each time the same. With an agent's key they are in `sealed`, and here its place is masked. */
+        /** The bytes that are signed and sent, the same on every attempt. A secret in them is masked here and in full in `sealed`. */
         body: c.text("body").notNull(),
-        /** The escrow: the bytes with the key in them, encrypted, until the webhook has acknowledged them. */
+        /** The bytes with their secret, encrypted; erased when the webhook has acknowledged them. */
         sealed: c.bytes("sealed"),
+        /** Goes out although its stream is held. */
+        passesHold: c.flag("passes_hold").notNull().default(false),
         state: c.text("state").$type<AgentEventState>().notNull(),
-        /** Attempts so far. */
+        /** Attempts so far, with those that a crash interrupted. */
         attempts: c.int("attempts").notNull(),
-        /** Those of them that count for the plan of retries: it begins anew when the event is revived. */
+        /** Attempts that count for the retry schedule, which starts again when the event is revived. */
         tries: c.int("tries").notNull(),
         /** When the next attempt is due; null once the event is settled. */
         dueAt: c.instant("due_at"),
-        /** The last attempt, its duration in ms; those before it are in deliveryAttempts. */
+        /** The last attempt that was recorded: its number, start, and duration in ms. Those before it are in webhookAttempts. */
+        lastAttempt: c.int("last_attempt"),
         lastAt: c.instant("last_at"),
         lastMs: c.int("last_ms"),
         lastClass: c.text("last_class").$type<AttemptClass>(),
         lastStatus: c.int("last_status"),
         lastError: c.text("last_error"),
-        /** What the receiver answered: at most 2 KiB, without secrets. */
+        /** The beginning of the response: at most 2 KiB, secrets redacted. */
         lastAnswer: c.text("last_answer"),
-        /** When it was delivered or given up. */
+        /** When it was delivered, given up, superseded or cancelled. */
         settledAt: c.instant("settled_at"),
       },
       (t) => [
-        c.uniqueIndex("agent_events_sequence").on(t.activationId, t.sequence),
-        c.index("agent_events_listing").on(t.listingId, t.id),
-        c.index("agent_events_open").on(t.activationId, t.sequence).where(isNull(t.settledAt)),
+        c.uniqueIndex("webhook_events_sequence").on(t.streamId, t.sequence),
+        c.index("webhook_events_endpoint").on(t.endpointId, t.id),
+        c.index("webhook_events_open").on(t.streamId, t.sequence).where(isNull(t.settledAt)),
       ],
     ),
     /**
-     * The lane of an activation: its events go out one after the other. It is made by the first event and stays; only one
-     * worker at a time has it.
+     * Streams: the events of one go out one after the other. A stream is created by its first event and stays; one worker at a
+     * time claims it.
      */
-    deliveryLanes: c.table(
-      "delivery_lanes",
+    webhookStreams: c.table(
+      "webhook_streams",
       {
-        activationId: c.text("activation_id").primaryKey(),
-        listingId: c.text("listing_id").notNull(),
-        /** The listing's period in which the activation began. */
-        period: c.int("period").notNull(),
-        /** When to look at it next; null while nothing waits in it. Of a claimed lane: the end of the lease. */
+        streamId: c.text("stream_id").primaryKey(),
+        endpointId: c.text("endpoint_id").notNull(),
+        /** When its next event is due; null while nothing waits. Of a claimed stream: the end of the lease. */
         dueAt: c.instant("due_at"),
-        /** Whose it is. */
+        /** The claim of the worker that has it. */
         claim: c.text("claim"),
-        /** The webhook was given up: until the pause is lifted only agent.paused and agent.deactivated go out. */
+        /** It was claimed after a lease had ended: the attempt under way then was interrupted. */
+        interrupted: c.flag("interrupted").notNull().default(false),
+        /** An event was given up: until the hold is released, only events that pass it go out. */
         held: c.flag("held").notNull(),
       },
-      (t) => [c.index("delivery_lanes_due").on(t.listingId, t.dueAt).where(isNotNull(t.dueAt))],
+      (t) => [c.index("webhook_streams_due").on(t.endpointId, t.dueAt).where(isNotNull(t.dueAt))],
     ),
     /** The attempts of an event before its last one. */
-    deliveryAttempts: c.table(
-      "delivery_attempts",
+    webhookAttempts: c.table(
+      "webhook_attempts",
       {
         id: c.counter("id"),
         eventId: c.text("event_id").notNull(),
@@ -82,7 +91,7 @@ export function deliveryTables(c: ColumnTypes) {
         message: c.text("message"),
         answer: c.text("answer"),
       },
-      (t) => [c.index("delivery_attempts_event").on(t.eventId, t.attempt)],
+      (t) => [c.index("webhook_attempts_event").on(t.eventId, t.attempt)],
     ),
   };
 }

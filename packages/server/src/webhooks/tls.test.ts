@@ -108,7 +108,7 @@ const old = (): tls.SecureContextOptions => ({ minVersion: "TLSv1", maxVersion: 
 test.each([
   ["has expired", () => authority.issue([HOST], "20200101000000Z", "20200102000000Z"), "has expired (CERT_HAS_EXPIRED)"],
   ["is not valid yet", () => authority.issue([HOST], "20480101000000Z", "20490102000000Z"), "is not valid yet (CERT_NOT_YET_VALID)"],
-  ["nobody but itself has signed", () => selfSigned([HOST]), "is signed by itself and by no authority (DEPTH_ZERO_SELF_SIGNED_CERT)"],
+  ["nobody but itself has signed", () => selfSigned([HOST]), "is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)"],
   ["an authority nobody knows has signed", () => strange.issue([HOST]), "is from no authority that is trusted here"],
   ["is shown by TLS before 1.2", () => ({ ...authority.issue([HOST]), ...old() }), "does not speak TLS 1.2 or later"],
 ] as const)("a certificate that %s is refused before anything is said, in words", async (_name, options, says) => {

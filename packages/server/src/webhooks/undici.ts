@@ -1,3 +1,3 @@
-// Loaded when the first event leaves. By name and in a module of its own: a bundle that loads undici itself, lazily, would
-// find all of it under `default`.
-export { buildConnector } from "undici";
+// Loaded with the first event that leaves: a server without webhooks starts without it. By name and in a module of its own: a bundle
+// that loads undici itself, lazily, would find all of it under `default`.
+export { buildConnector, Client } from "undici";

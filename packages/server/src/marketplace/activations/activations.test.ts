@@ -45,10 +45,10 @@ test("the key stands nowhere in clear: not in the database, not in any answer", 
   const everything = JSON.stringify(
     [
       await read.select().from(read.t.activations),
-      await read.select().from(read.t.agentEvents),
+      await read.select().from(read.t.webhookEvents),
       await read.select().from(read.t.listings),
       await read.select().from(read.t.idempotency),
-      await read.select().from(read.t.deliveryAttempts),
+      await read.select().from(read.t.webhookAttempts),
     ],
     (_name, value: unknown) => (Buffer.isBuffer(value) ? value.toString("latin1") : value),
   );

@@ -30,7 +30,7 @@ const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<vo
 
 const counts = async ({ app }: TestWorld) => {
   const { read } = app.deps.db;
-  const { activations: a, agentEvents: e } = read.t;
+  const { activations: a, webhookEvents: e } = read.t;
   return {
     living: await read.$count(a, eq(a.status, "active")),
     told: await read.$count(e, eq(e.type, "agent.deactivated")),
@@ -78,8 +78,8 @@ describe("the work goes on where it stood", () => {
     }
     await world.settle();
     expect(await counts(world)).toEqual({ living: 0, told: 601 });
-    const { agentEvents: e } = db.read.t;
-    const rows = await db.read.select({ id: e.activationId }).from(e).where(eq(e.type, "agent.deactivated"));
+    const { webhookEvents: e } = db.read.t;
+    const rows = await db.read.select({ id: e.streamId }).from(e).where(eq(e.type, "agent.deactivated"));
     expect(new Set(rows.map((r) => r.id)).size).toBe(601);
   });
 });

@@ -1,9 +1,10 @@
 import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
+import { releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
 import type { ActivationRow } from "../activations/lifecycle.ts";
-import { emit, emitAll, reviveEvents } from "./agent-events.ts";
+import { emit, emitAll, retryMissedEvents } from "./agent-events.ts";
 
 /** When an agent is turned on: agent.activated, the only event that carries the key. */
 export async function emitActivated(tx: Tx, deps: Deps, activation: ActivationRow, apiKey: string): Promise<void> {
@@ -33,11 +34,15 @@ export async function emitResumed(
   activationId: string,
   { cleared, resumed, at }: { cleared: readonly PauseReason[]; resumed: boolean; at: number },
 ): Promise<void> {
-  if (cleared.includes("webhook_failure")) await reviveEvents(tx, deps, activationId, resumed);
+  if (cleared.includes("webhook_failure")) await retryMissedEvents(tx, deps, activationId, resumed);
   if (resumed) await emit(tx, deps, activationId, { type: "agent.resumed", at, fields: {} });
 }
 
-/** When activations end: agent.deactivated. Events that wait are cancelled, and no copy of the key is kept. */
+/**
+ * When activations end: agent.deactivated, the last event of each. What waits goes out before it, in its order, also where a
+ * failing webhook held it. Only an agent.activated that no webhook has acknowledged is cancelled: its key is revoked, and no copy of
+ * it is kept.
+ */
 export async function emitDeactivated(
   tx: Tx,
   deps: Deps,
@@ -45,15 +50,8 @@ export async function emitDeactivated(
   reason: DeactivationReason,
   at: number,
 ): Promise<void> {
-  const { agentEvents: e } = tx.t;
-  const ids = [...activationIds];
-  await tx
-    .update(e)
-    .set({ state: "cancelled", dueAt: null, settledAt: at })
-    .where(and(inArray(e.activationId, ids), inArray(e.state, ["pending", "queued"])));
-  await tx
-    .update(e)
-    .set({ sealed: null })
-    .where(and(inArray(e.activationId, ids), isNotNull(e.sealed)));
-  await emitAll(tx, deps, ids, { type: "agent.deactivated", at, fields: { reason } });
+  const states = ["pending", "queued", "dead"] as const;
+  await withdrawEvents(tx, deps, { streamIds: activationIds, types: ["agent.activated"], states }, "cancelled");
+  await releaseStreams(tx, deps, activationIds);
+  await emitAll(tx, deps, activationIds, { type: "agent.deactivated", at, fields: { reason } });
 }

@@ -1,33 +1,28 @@
 import type { AgentEvent, AgentEventType } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
+import { type NewWebhookEvent, releaseStreams, reviveDeadEvents, withdrawEvents, writeEvents } from "../../webhooks/webhooks.ts";
 
 type Envelope = "id" | "type" | "activationId" | "runId" | "sequence" | "timestamp";
 
 type EventOf<T extends AgentEventType> = Omit<Extract<AgentEvent, { type: T }>, Envelope>;
 
-/** Something an agent's builder must hear of. `at` is when it happened (ms); `fields` is what its type adds to the envelope. */
+/** An event for an agent's builder. `at` is when it happened (ms); `fields` are those its type adds to the envelope. */
 export type NewAgentEvent = {
   [T in Exclude<AgentEventType, "test.ping">]: { type: T; at: number; runId?: string | null; fields: EventOf<T> };
 }[Exclude<AgentEventType, "test.ping">];
 
-/** Types that say whether the agent may work: a newer one makes an older one moot. */
-const TURNS: readonly AgentEventType[] = ["agent.paused", "agent.resumed"];
+/** Types that say whether the agent may work: a newer one supersedes an older one. */
+const STATUS_TYPES: readonly AgentEventType[] = ["agent.paused", "agent.resumed"];
 
-/** Where the bytes of an event are sealed for. */
-export function sealPlace(eventId: string): string {
-  return `agent_event:${eventId}`;
-}
-
-/** Where an event stands among those of its activation. */
-interface Place {
-  id: string;
-  listingId: string;
-  workspaceId: string;
-  period: number;
-  sequence: number;
-  at: number;
+/** The place of an event in the stream of its activation. */
+interface Position {
+  readonly id: string;
+  readonly listingId: string;
+  readonly workspaceId: string;
+  readonly sequence: number;
+  readonly at: number;
 }
 
 /**
@@ -36,141 +31,67 @@ interface Place {
  */
 export async function emitAll(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[], event: NewAgentEvent): Promise<void> {
   if (activationIds.length === 0) return;
-  const { activations: a, agentEvents } = tx.t;
-  const places: Place[] = await tx
+  const { activations: a } = tx.t;
+  const positions: Position[] = await tx
     .update(a)
     .set({
       sequence: sql`${a.sequence} + 1`,
       lastEventAt: sql`case when ${a.lastEventAt} < ${event.at} then ${event.at} else ${a.lastEventAt} + 1 end`,
     })
     .where(inArray(a.id, [...activationIds]))
-    .returning({
-      id: a.id,
-      listingId: a.listingId,
-      workspaceId: a.workspaceId,
-      period: a.period,
-      sequence: a.sequence,
-      at: a.lastEventAt,
-    });
-  if (places.length === 0) return;
-  if (TURNS.includes(event.type)) await supersede(tx, activationIds, deps.clock.now());
-  await tx.insertAll(
-    agentEvents,
-    places.map((place) => rowOf(deps, place, event)),
+    .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt });
+  if (STATUS_TYPES.includes(event.type)) await supersede(tx, deps, activationIds);
+  await writeEvents(
+    tx,
+    deps,
+    positions.map((position) => toWebhookEvent(deps, position, event)),
   );
-  await callLanes(tx, deps, places);
 }
 
-const ph = sql.placeholder;
-
-/** The same for events that differ, in their order. */
+/** Writes events that differ, in their order. */
 export async function emitEach(
   tx: AgentTx,
   deps: AgentDeps,
   events: readonly { activationId: string; event: NewAgentEvent }[],
 ): Promise<void> {
-  const placed: { place: Place; event: NewAgentEvent }[] = [];
+  const rows: NewWebhookEvent[] = [];
   for (const { activationId, event } of events) {
-    if (TURNS.includes(event.type)) await supersede(tx, [activationId], deps.clock.now());
-    const place = await nextPlace(tx, activationId, event.at);
-    if (place) placed.push({ place, event });
+    if (STATUS_TYPES.includes(event.type)) await supersede(tx, deps, [activationId]);
+    const position = await takePosition(tx, activationId, event.at);
+    if (position) rows.push(toWebhookEvent(deps, position, event));
   }
-  if (placed.length === 0) return;
-  await tx.insertAll(
-    tx.t.agentEvents,
-    placed.map(({ place, event }) => rowOf(deps, place, event)),
-  );
-  await callLanes(
-    tx,
-    deps,
-    placed.map(({ place }) => place),
-  );
+  await writeEvents(tx, deps, rows);
 }
 
-/** The same for one activation. */
+/** Writes an event for one activation. */
 export function emit(tx: AgentTx, deps: AgentDeps, activationId: string, event: NewAgentEvent): Promise<void> {
   return emitEach(tx, deps, [{ activationId, event }]);
 }
 
 /**
- * Gives events that were given up a fresh set of attempts, in their order, and lets the lane go on. When the activation is
- * active again (`resumes`), what told of its pause is set aside.
+ * Delivers what a failing webhook has missed: dead events get a fresh set of attempts, and what waits goes out, all in order. If
+ * the activation is active again (`resumed`), the events about its pause are superseded.
  */
-export async function reviveEvents(tx: AgentTx, deps: AgentDeps, activationId: string, resumes: boolean): Promise<void> {
-  const { agentEvents: e, deliveryLanes: lanes } = tx.t;
-  const now = deps.clock.now();
-  if (resumes) await supersede(tx, [activationId], now);
-  await tx
-    .update(e)
-    .set({ state: "pending", tries: 0, dueAt: now, settledAt: null })
-    .where(and(eq(e.activationId, activationId), eq(e.state, "dead")));
-  const woken = await tx
-    .update(lanes)
-    .set({ held: false, dueAt: lookNow(lanes, now) })
-    .where(eq(lanes.activationId, activationId))
-    .returning({ listingId: lanes.listingId });
-  tx.afterCommit(() => deps.deliveries.wake(woken.map(({ listingId }) => listingId)));
-}
-
-function masked(key: string): string {
-  return `***${key.slice(-4)}`;
+export async function retryMissedEvents(tx: AgentTx, deps: AgentDeps, activationId: string, resumed: boolean): Promise<void> {
+  if (resumed) await supersede(tx, deps, [activationId]);
+  await reviveDeadEvents(tx, deps, activationId);
+  await releaseStreams(tx, deps, [activationId]);
 }
 
 /**
- * Sets aside what told of an earlier pause or its end and has not arrived with all its direct attempts: the agent hears of the
- * last state only. What is still in its direct attempts goes out, in its order.
+ * Withdraws what reported an earlier pause or its end and has not arrived with all its direct attempts: the agent gets the last
+ * status only. Events that are still in their direct attempts go out, in their order.
  */
-async function supersede(tx: AgentTx, activationIds: readonly string[], now: number): Promise<void> {
-  const { agentEvents: e } = tx.t;
-  await tx
-    .update(e)
-    .set({ state: "superseded", dueAt: null, settledAt: now })
-    .where(and(inArray(e.activationId, [...activationIds]), inArray(e.type, [...TURNS]), inArray(e.state, ["queued", "dead"])));
+function supersede(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> {
+  return withdrawEvents(tx, deps, { streamIds: activationIds, types: STATUS_TYPES, states: ["queued", "dead"] }, "superseded");
 }
 
-/** An event in the outbox. Its bytes are made here, once: every attempt and replay sends them as they are. */
-function rowOf(deps: AgentDeps, { id: activationId, listingId, workspaceId, sequence, at }: Place, event: NewAgentEvent) {
-  const id = deps.ids("evt");
-  const runId = event.runId ?? null;
-  const bytes = (fields: object): string =>
-    JSON.stringify({ id, type: event.type, activationId, runId, sequence, timestamp: iso(at), ...fields });
-  const secret = event.type === "agent.activated";
-  return {
-    id,
-    activationId,
-    listingId,
-    workspaceId,
-    type: event.type,
-    runId,
-    sequence,
-    at,
-    body: bytes(secret ? { ...event.fields, apiKey: masked(event.fields.apiKey) } : event.fields),
-    sealed: secret ? deps.seal.seal(bytes(event.fields), sealPlace(id)) : null,
-    state: "pending" as const,
-    attempts: 0,
-    tries: 0,
-    dueAt: deps.clock.now(),
-  };
-}
+const ph = sql.placeholder;
 
-/** Lets somebody look at the lanes of these activations. */
-async function callLanes(tx: AgentTx, deps: AgentDeps, places: readonly Place[]): Promise<void> {
-  const { deliveryLanes: lanes } = tx.t;
-  const now = deps.clock.now();
-  const each = [...new Map(places.map((place) => [place.id, place])).values()];
-  // Written also while a worker has the lane: on Postgres it then sees that there is more, or runs its transaction again.
-  await tx
-    .insert(lanes)
-    .values(each.map(({ id, listingId, period }) => ({ activationId: id, listingId, period, dueAt: now, claim: null, held: false })))
-    .onConflictDoUpdate({ target: lanes.activationId, set: { dueAt: lookNow(lanes, now) } });
-  const listingIds = new Set(each.map(({ listingId }) => listingId));
-  tx.afterCommit(() => deps.deliveries.wake(listingIds));
-}
-
-/** The next place among the events of an activation; undefined when there is none such. */
-async function nextPlace(tx: AgentTx, id: string, at: number): Promise<Place | undefined> {
-  const [place] = await tx
-    .prepared("emit_place", (q, { activations: a }) =>
+/** Takes the next place in the stream of an activation; undefined for an unknown id. */
+async function takePosition(tx: AgentTx, id: string, at: number): Promise<Position | undefined> {
+  const [position] = await tx
+    .prepared("emit_position", (q, { activations: a }) =>
       q
         .update(a)
         .set({
@@ -178,24 +99,37 @@ async function nextPlace(tx: AgentTx, id: string, at: number): Promise<Place | u
           lastEventAt: sql`case when ${a.lastEventAt} < ${ph("at")} then ${ph("at")} else ${a.lastEventAt} + 1 end`,
         })
         .where(eq(a.id, ph("id")))
-        .returning({
-          id: a.id,
-          listingId: a.listingId,
-          workspaceId: a.workspaceId,
-          period: a.period,
-          sequence: a.sequence,
-          at: a.lastEventAt,
-        })
-        .prepare("emit_place"),
+        .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt })
+        .prepare("emit_position"),
     )
     .execute({ id, at });
-  return place;
+  return position;
 }
 
-/**
- * When a lane is looked at next: now, unless a worker has it, which looks by itself. One that is due already keeps its place: events
- * that follow each other fast would put it off again and again.
- */
-function lookNow(lanes: AgentTx["t"]["deliveryLanes"], now: number) {
-  return sql`case when ${lanes.claim} is null and (${lanes.dueAt} is null or ${lanes.dueAt} > ${now}) then ${now} else ${lanes.dueAt} end`;
+/** The event as the delivery engine stores it. Its bytes are made here, once: every attempt and replay sends these. */
+function toWebhookEvent(deps: AgentDeps, position: Position, event: NewAgentEvent): NewWebhookEvent {
+  const { id: activationId, listingId, workspaceId, sequence, at } = position;
+  const id = deps.ids("evt");
+  const runId = event.runId ?? null;
+  const toBody = (fields: object): string =>
+    JSON.stringify({ id, type: event.type, activationId, runId, sequence, timestamp: iso(at), ...fields });
+  const hasKey = event.type === "agent.activated";
+  return {
+    id,
+    endpointId: listingId,
+    streamId: activationId,
+    workspaceId,
+    type: event.type,
+    subjectId: runId,
+    sequence,
+    at,
+    body: toBody(hasKey ? { ...event.fields, apiKey: maskKey(event.fields.apiKey) } : event.fields),
+    secretBody: hasKey ? toBody(event.fields) : null,
+    // It tells the builder of the failing webhook that the activation is paused for it.
+    passesHold: event.type === "agent.paused",
+  };
+}
+
+function maskKey(key: string): string {
+  return `***${key.slice(-4)}`;
 }

@@ -126,7 +126,7 @@ test("a key that was acknowledged is not sent again; one that was not, is", asyn
   expect(new Set(keys).size).toBe(1);
 });
 
-test("an event that is on its way can be pushed; one behind it has to wait; one that was cancelled is gone", async () => {
+test("an event that is on its way can be pushed; one behind it has to wait", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
@@ -140,14 +140,22 @@ test("an event that is on its way can be pushed; one behind it has to wait; one 
   await world.settle();
   // Its lane goes on at once.
   expect((await world.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
-  hooks.script = () => 500;
-  await world.sdk.activations.resume(id);
+});
+
+test("a cancelled event is not sent again; what else an activation had to report is, also after its end", async () => {
+  await using hooks = await hook(() => 410);
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
   await world.settle();
   await world.sdk.activations.deactivate(id);
-  const resumed = (await world.sdk.deliveries.list("writer", { type: "agent.resumed" })).data[0];
-  expect(resumed?.state).toBe("cancelled");
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", resumed?.id ?? ""))).toBe("cancelled");
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("activation_ended");
+  await world.settle();
+  hooks.script = () => 200;
+  const [deactivated, paused, activated] = (await world.sdk.deliveries.list("writer")).data;
+  expect([deactivated, paused, activated].map((d) => d?.state)).toEqual(["dead", "dead", "cancelled"]);
+  expect(await codeOf(world.sdk.deliveries.redeliver("writer", activated?.id ?? ""))).toBe("cancelled");
+  expect(await world.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered" });
+  expect(await world.sdk.deliveries.redeliver("writer", deactivated?.id ?? "")).toMatchObject({ state: "delivered" });
 });
 
 test("test.ping: signed like any event, for drafts too, and without a trace", async () => {
@@ -245,7 +253,7 @@ test("what a receiver echoes of keys and secrets is not kept", async () => {
   expect(detail.log.length).toBeGreaterThan(4);
   expect(detail.log[0]?.answer).toContain('"apiKey":"***"');
   const { db } = world.app.deps;
-  const rows = [...(await db.read.select().from(db.read.t.agentEvents)), ...(await db.read.select().from(db.read.t.deliveryAttempts))];
+  const rows = [...(await db.read.select().from(db.read.t.webhookEvents)), ...(await db.read.select().from(db.read.t.webhookAttempts))];
   const stored = JSON.stringify(rows.map((row) => ({ ...row, sealed: null }))) + JSON.stringify(detail);
   expect(stored).not.toMatch(/ms_agent_/);
   expect(stored).not.toContain("whsec_");

@@ -172,22 +172,72 @@ test("an older pause that is stuck in the queue is superseded by what came after
   ]);
 });
 
-test("after an activation has ended, agent.deactivated is all that is sent, and the key is kept nowhere", async () => {
-  await using hooks = await hook(() => 500);
+test("what was committed before a deactivation arrives in its order, and agent.deactivated last", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  // Faster than any delivery, then with a webhook that fails for a while.
+  for (const failures of [0, 3]) {
+    const { id } = await turnOn(world.sdk);
+    await world.settle();
+    const before = hooks.calls.length;
+    hooks.script = (n) => (n < before + failures ? 500 : 200);
+    await answered(world, id, "msg_1");
+    await world.sdk.activations.pause(id);
+    await world.sdk.activations.resume(id);
+    await failedRun(world, id, "run_one");
+    await world.sdk.activations.deactivate(id);
+    await world.clock.advance("1m");
+    const types = hooks.types().slice(before);
+    expect(types.slice(failures)).toEqual(["approval_response", "agent.paused", "agent.resumed", "run_force_failed", "agent.deactivated"]);
+    expect(new Set(types.slice(0, failures + 1))).toEqual(new Set(["approval_response"]));
+  }
+});
+
+test("what waited behind a failing webhook arrives after the end too; the key that never arrived is cancelled and kept nowhere", async () => {
+  await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
+  await world.settle();
+  // The activation is paused for its webhook: what happens meanwhile waits.
   await answered(world, id, "msg_1");
-  await world.clock.advance("10s");
+  await failedRun(world, id, "run_one");
+  await world.settle();
   const before = hooks.calls.length;
   hooks.script = () => 200;
   await world.sdk.activations.deactivate(id);
-  await world.clock.advance("40h");
-  expect(hooks.types().slice(before)).toEqual(["agent.deactivated"]);
+  await world.settle();
+  expect(hooks.types().slice(before)).toEqual(["approval_response", "run_force_failed", "agent.deactivated"]);
   const { db } = world.app.deps;
-  const rows = await db.read.select().from(db.read.t.agentEvents);
-  expect(rows.map(({ sealed }) => sealed)).toEqual([null, null, null]);
-  expect(rows.map(({ state }) => state).sort()).toEqual(["cancelled", "cancelled", "delivered"]);
+  const { webhookEvents: e } = db.read.t;
+  const rows = await db.read.select({ type: e.type, state: e.state, sealed: e.sealed }).from(e).orderBy(e.sequence);
+  expect(rows).toEqual([
+    { type: "agent.activated", state: "cancelled", sealed: null },
+    { type: "agent.paused", state: "dead", sealed: null },
+    { type: "approval_response", state: "delivered", sealed: null },
+    { type: "run_force_failed", state: "delivered", sealed: null },
+    { type: "agent.deactivated", state: "delivered", sealed: null },
+  ]);
+});
+
+test("an event whose 200 comes after the deactivation counts as delivered, also the one with the key", async () => {
+  const held: (() => void)[] = [];
+  await using hooks = await hook(() => (response) => void held.push(() => response.end()));
+  await using world = await createWorld();
+  await listAgent(world.sdk, hooks.url);
+  const { id } = await turnOn(world.sdk);
+  await expect.poll(() => held.length, { interval: 2 }).toBe(1);
+  await world.sdk.activations.deactivate(id);
+  expect((await world.sdk.deliveries.list("writer", { type: "agent.activated" })).data).toMatchObject([{ state: "cancelled" }]);
+  hooks.script = () => 200;
+  held[0]?.();
+  await world.settle();
+  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([
+    { type: "agent.deactivated", state: "delivered", attempts: 1 },
+    { type: "agent.activated", state: "delivered", attempts: 1 },
+  ]);
+  expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: expect.any(String) });
 });
 
 test("a webhook that moves is called at its new address from the next attempt on", async () => {

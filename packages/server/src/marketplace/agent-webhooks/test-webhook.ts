@@ -4,13 +4,14 @@ import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { perMinute } from "../../lib/rate.ts";
-import { HINTS } from "../../webhooks/attempt.ts";
+import { HINTS } from "../../webhooks/webhooks.ts";
 import { findListing } from "../listings/store.ts";
+import { toAgentEndpoint } from "./endpoint.ts";
 
-// A builder who could ping without limit would have a scanner of other people's ports.
+// Without a limit it could scan the ports of other hosts.
 const RATE = perMinute(10);
 
-/** Sends test.ping to a listing's webhook, and tells what came of it. No row is read but the listing's, and none is written. */
+/** Sends test.ping to the webhook of a listing and returns the result. Writes nothing. Throws ApiError not_found or rate_limited. */
 export async function testWebhook(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<WebhookTest> {
   const listing = await findListing(read, workspaceId, slug);
   await assertRate(deps, workspaceId);
@@ -18,12 +19,13 @@ export async function testWebhook(read: Reader, deps: Deps, workspaceId: string,
   const id = deps.ids("evt");
   const type = "test.ping";
   const body = JSON.stringify({ id, type, activationId: TEST_ACTIVATION, runId: null, sequence: 0, timestamp: iso(at), test: true });
-  const { ms, class: kind, httpStatus, message, answer } = await deps.deliveries.send(listing, { id, type, at, attempt: 1, body });
+  const attempt = await deps.webhooks.send(toAgentEndpoint(listing), { id, type, at, attempt: 1, body });
+  const { ms, class: kind, httpStatus, message, answer } = attempt;
   return { ok: kind === "ok", eventId: id, ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
 }
 
 async function assertRate({ limiter }: Deps, workspaceId: string): Promise<void> {
   const { allowed, reset } = await limiter.take(`ping:${workspaceId}`, RATE);
   if (allowed) return;
-  throw new ApiError("rate_limited", "Ten test events a minute are the most.", { headers: { "retry-after": String(reset) } });
+  throw new ApiError("rate_limited", "You can send at most ten test events a minute.", { headers: { "retry-after": String(reset) } });
 }

@@ -3,7 +3,7 @@ import { agentPath, keyOf, listAgent, payFor, receiver, SCOPES, turnOn } from ".
 import { ask, type Scenario, scenarios } from "../../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
-import { getSigningSecrets } from "./secrets.ts";
+import { getSigningSecrets } from "../../webhooks/secrets.ts";
 import { listingById } from "./store.ts";
 
 const path = "/api/v1/marketplace/listings";

@@ -7,7 +7,7 @@ import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
-import { getCurrentSecret, makeSecret, sealSecret } from "./secrets.ts";
+import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
 import { findListing, isListed, type ListingRow } from "./store.ts";
 
 /** A listing as its builder sees it at this moment. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConfigError, readConfig } from "../../config.ts";
 import { silentLog } from "../../lib/log.ts";
 import { type RunningServer, serve } from "../../serve.ts";
-import { getSigningSecrets } from "./secrets.ts";
+import { getSigningSecrets } from "../../webhooks/secrets.ts";
 import { listingById } from "./store.ts";
 
 let data = "";

@@ -6,9 +6,9 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "agentEvents" | "landingPages"];
+type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "landingPages"];
 type CreatedColumn =
-  | Tables["runLogs" | "agentEvents"]["at"]
+  | Tables["runLogs" | "webhookEvents"]["at"]
   | Tables["runs"]["startedAt"]
   | Tables["wakeups" | "landingPages"]["createdAt"];
 
@@ -65,13 +65,13 @@ const wakeups: Records = {
  */
 const deliveries: Records = {
   policy: "deliveries",
-  source: ({ agentEvents: e }) => ({ table: e, key: e.id, createdAt: e.at }),
+  source: ({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at }),
   deleteExpired: async (tx, keys: readonly string[], before) => {
-    const { agentEvents: e, deliveryAttempts: d, activations: a } = tx.t;
+    const { webhookEvents: e, webhookAttempts: d, activations: a } = tx.t;
     const paused = tx
       .select({ id: a.id })
       .from(a)
-      .where(and(eq(a.id, e.activationId), eq(a.status, "paused")));
+      .where(and(eq(a.id, e.streamId), eq(a.status, "paused")));
     const over = and(lt(e.settledAt, before), isNull(e.sealed), or(ne(e.state, "dead"), notExists(paused)));
     const deleted = await tx
       .delete(e)

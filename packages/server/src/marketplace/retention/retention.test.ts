@@ -84,7 +84,7 @@ test("events that have arrived go with their attempts; what may still go out sta
   await world.clock.advance("5d");
   expect(await states(world)).toEqual([]);
   const { read } = world.app.deps.db;
-  expect(await read.$count(read.t.deliveryAttempts)).toBe(0);
+  expect(await read.$count(read.t.webhookAttempts)).toBe(0);
 });
 
 test("a key that no webhook has acknowledged is kept, however long it takes", async () => {

@@ -69,7 +69,7 @@ const die = async ({ app: { deps } }: Life): Promise<void> => {
 };
 
 const failures = async ({ app }: Life): Promise<AgentEvent[]> => {
-  const { agentEvents: e } = app.deps.db.read.t;
+  const { webhookEvents: e } = app.deps.db.read.t;
   const rows = await app.deps.db.read.select({ body: e.body }).from(e).orderBy(asc(e.sequence));
   return rows.map(({ body }) => AgentEvent.parse(JSON.parse(body))).filter(({ type }) => type === "run_force_failed");
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { excerptOf } from "./response-snippet.ts";
+import { toResponseSnippet } from "./attempt.ts";
 
-const excerpt = (text: string, secrets: string[] = []) => excerptOf(Buffer.from(text), secrets);
+const snippet = (text: string, secrets: string[] = []) => toResponseSnippet(Buffer.from(text), secrets);
 const KEY = "ms_agent_4eC39HqLyjWDarjtT1zdp7dcABCDEFGHIJKLMNOPQRSTUV";
 
 test.each([
@@ -15,26 +15,26 @@ test.each([
   ["a developer's key", "ms_live_abc123", "***"],
   ["a webhook secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/==", "***"],
   ["a webhook secret in a URL", "?s=whsec_MfKQ9r8GKY%2BqrTw&x=1", "?s=***&x=1"],
-])("what is kept of %s", (_name, text, kept) => {
-  expect(excerpt(text)).toBe(kept);
+])("the snippet of %s", (_name, text, kept) => {
+  expect(snippet(text)).toBe(kept);
 });
 
-test("secrets of any shape are blotted out when they are known", () => {
-  expect(excerpt("the secret is swordfish, swordfish!", ["swordfish", ""])).toBe("the secret is ***, ***!");
+test("secrets of any shape are redacted when they are known", () => {
+  expect(snippet("the secret is swordfish, swordfish!", ["swordfish", ""])).toBe("the secret is ***, ***!");
 });
 
 test("bytes that are no UTF-8 do no harm", () => {
-  expect(excerptOf(Uint8Array.of(0xff, 0xfe, 0x41), [])).toBe("\uFFFD\uFFFDA");
+  expect(toResponseSnippet(Uint8Array.of(0xff, 0xfe, 0x41), [])).toBe("\uFFFD\uFFFDA");
 });
 
 test("2 KiB are kept, without half a character at the end", () => {
-  const kept = excerpt("é".repeat(5000)) ?? "";
+  const kept = snippet("é".repeat(5000)) ?? "";
   expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(2048);
-  expect(Buffer.byteLength(excerpt(`a${"🚀".repeat(2000)}`) ?? "")).toBe(2045);
+  expect(Buffer.byteLength(snippet(`a${"🚀".repeat(2000)}`) ?? "")).toBe(2045);
   expect(kept).not.toContain("\uFFFD");
 });
 
 test("a key across the end of what is kept leaves no part of itself", () => {
   for (let before = 2048 - KEY.length - 2; before <= 2048; before += 1)
-    expect(excerpt(`${"x".repeat(before)}${KEY}`)).not.toContain("ms_agent");
+    expect(snippet(`${"x".repeat(before)}${KEY}`)).not.toContain("ms_agent");
 });

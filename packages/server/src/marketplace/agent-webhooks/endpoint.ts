@@ -1,0 +1,48 @@
+import { PAUSING_EVENTS } from "@mailsvc/sdk/contract";
+import { and, eq, isNull } from "drizzle-orm";
+import { iso } from "../../lib/clock.ts";
+import type { Endpoint, LoadEndpoint, WebhookPolicy } from "../../webhooks/webhooks.ts";
+import { addPauseReason } from "../activations/lifecycle.ts";
+import { type ListingRow, listingById } from "../listings/store.ts";
+
+/**
+ * How agent events are delivered (SPEC 6): one attempt and three direct retries; then five from the queue, after e^(2.5 n)
+ * seconds, a day at most: about 31 hours in all. An activation whose event is dead is paused, and its stream is held.
+ */
+export const AGENT_POLICY: WebhookPolicy = {
+  retries: { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] },
+  delivered: async (tx, deps, event) => {
+    if (event.type !== "agent.activated") return;
+    const { activations: a } = tx.t;
+    await tx
+      .update(a)
+      .set({ keyDeliveredAt: deps.clock.now() })
+      .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
+  },
+  failed: async (tx, deps, { event, attempt, tries, exhausted }) => {
+    if (!exhausted || !PAUSING_EVENTS.some((type) => type === event.type)) return undefined;
+    const row = await addPauseReason(tx, deps, event.streamId, "webhook_failure", {
+      webhookLastError: {
+        eventId: event.id,
+        type: event.type as (typeof PAUSING_EVENTS)[number],
+        at: iso(attempt.at),
+        attempts: tries,
+        class: attempt.class,
+        httpStatus: attempt.httpStatus,
+        message: attempt.message ?? "",
+        clearedAt: null,
+      },
+    });
+    return row?.status === "paused" && row.pauseReasons.includes("webhook_failure") ? "hold" : undefined;
+  },
+};
+
+/** The webhook of a listing: all events of its activations go there. */
+export function toAgentEndpoint({ id, webhookUrl, secret, nextSecret, nextSecretAt }: ListingRow): Endpoint {
+  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: AGENT_POLICY };
+}
+
+export const loadAgentEndpoint: LoadEndpoint = async (q, listingId) => {
+  const listing = await listingById(q, listingId);
+  return listing && toAgentEndpoint(listing);
+};

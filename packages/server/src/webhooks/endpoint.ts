@@ -1,0 +1,64 @@
+import type { Reader, Tx } from "../db/db.ts";
+import type { AgentTx, Deps } from "../deps.ts";
+import type { AgentTables } from "../schema.ts";
+import type { Attempt } from "./attempt.ts";
+import type { RetrySchedule } from "./retry-policy.ts";
+import type { EndpointSecrets } from "./secrets.ts";
+import type { OpenEvent } from "./streams.ts";
+
+/** A webhook: where the events of some streams go, what signs them, and by which rules they are delivered. */
+export interface Endpoint extends EndpointSecrets {
+  readonly url: string;
+  readonly policy: WebhookPolicy;
+}
+
+/** Finds an endpoint as it is now; undefined for one that gets no events any more. */
+export type LoadEndpoint = (q: Reader<AgentTables> | AgentTx, endpointId: string) => Promise<Endpoint | undefined>;
+
+/** What differs between kinds of endpoints. The hooks run in the transaction that records an attempt. */
+export interface WebhookPolicy {
+  readonly retries: RetrySchedule;
+  /** An event has arrived. Runs for every delivery: query only for the types that need it. */
+  delivered?(tx: Tx, deps: Deps, event: OpenEvent): Promise<void>;
+  /** An attempt has failed. Return "hold" to stop the stream until `releaseStream`. */
+  failed?(tx: Tx, deps: Deps, failure: Failure): Promise<"hold" | undefined>;
+}
+
+export interface Failure {
+  readonly endpointId: string;
+  readonly event: OpenEvent;
+  readonly attempt: Attempt;
+  /** Attempts so far that count for the retry schedule. */
+  readonly tries: number;
+  /** The last attempt of the schedule has failed: the event is dead. */
+  readonly exhausted: boolean;
+}
+
+/** What is sent in an attempt. */
+export interface Message {
+  /** The event's. */
+  readonly id: string;
+  readonly type: string;
+  /** The event's timestamp, ms. */
+  readonly at: number;
+  /** From 1. */
+  readonly attempt: number;
+  readonly body: string;
+}
+
+/** What other rooms ask of the delivery engine. */
+export interface Webhooks {
+  /** These endpoints have new events. Call it after the commit that wrote them. */
+  wake(endpointIds: Iterable<string>): void;
+  /** Sends a message once and at once, outside of all streams and limits. Never throws. */
+  send(endpoint: Endpoint, message: Message): Promise<Attempt>;
+}
+
+/** The engine, for whoever starts and stops it. */
+export interface WebhookWorker extends Webhooks {
+  start(): Promise<void>;
+  /** Claims nothing more. Requests in flight get a second; those that need longer are sent again after the next start. */
+  stop(): Promise<void>;
+  /** Waits until nothing is in flight and nothing is due. Returns whether it had to wait. */
+  idle(): Promise<boolean>;
+}

@@ -1,0 +1,111 @@
+import type { AgentEventState } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, sql } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import type { AgentDeps, AgentTx } from "../deps.ts";
+
+/** An event for a webhook. `sequence` is its place in its stream: the caller counts it, without gaps. */
+export interface NewWebhookEvent {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly streamId: string;
+  readonly workspaceId: string;
+  readonly type: string;
+  readonly subjectId: string | null;
+  readonly sequence: number;
+  /** The event's timestamp, ms. */
+  readonly at: number;
+  /** The bytes to send; with a secret in them, the same with the secret masked. */
+  readonly body: string;
+  /** The bytes with their secret: stored encrypted, and erased once the webhook has acknowledged them. */
+  readonly secretBody: string | null;
+  /** Goes out although its stream is held. */
+  readonly passesHold: boolean;
+}
+
+type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks">;
+
+/** Writes events into the outbox, in the transaction of what they report, and wakes the dispatcher after its commit. */
+export async function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const now = deps.clock.now();
+  await tx.insertAll(
+    tx.t.webhookEvents,
+    events.map(({ secretBody, ...event }) => ({
+      ...event,
+      sealed: secretBody === null ? null : deps.seal.seal(secretBody, sealContext(event.id)),
+      state: "pending" as const,
+      attempts: 0,
+      tries: 0,
+      dueAt: now,
+    })),
+  );
+  const { webhookStreams: s } = tx.t;
+  const streams = new Map(events.map(({ streamId, endpointId }) => [streamId, endpointId]));
+  // Written also while a worker has the stream: on Postgres it then sees that there is more, or runs its transaction again.
+  await tx
+    .insert(s)
+    .values(
+      [...streams].map(([streamId, endpointId]) => ({ streamId, endpointId, dueAt: now, claim: null, interrupted: false, held: false })),
+    )
+    .onConflictDoUpdate({ target: s.streamId, set: { dueAt: dueNow(s, now) } });
+  tx.afterCommit(() => deps.webhooks.wake(new Set(streams.values())));
+}
+
+/** The bytes to send. Throws SealBroken when they are encrypted under another master key. */
+export function openBody({ seal }: Pick<AgentDeps, "seal">, event: { id: string; body: string; sealed: Uint8Array | null }): string {
+  return event.sealed === null ? event.body : seal.open(event.sealed, sealContext(event.id));
+}
+
+/** Gives the dead events of a stream a fresh set of attempts, in their order. */
+export async function reviveDeadEvents(tx: AgentTx, deps: OutboxDeps, streamId: string): Promise<void> {
+  const { webhookEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({ state: "pending", tries: 0, dueAt: deps.clock.now(), settledAt: null })
+    .where(and(eq(e.streamId, streamId), eq(e.state, "dead")));
+}
+
+/** Ends the hold on streams: what waits in them goes out, in its order. */
+export async function releaseStreams(tx: AgentTx, deps: OutboxDeps, streamIds: readonly string[]): Promise<void> {
+  const { webhookStreams: s } = tx.t;
+  const released = await tx
+    .update(s)
+    .set({ held: false, dueAt: dueNow(s, deps.clock.now()) })
+    .where(inArray(s.streamId, [...streamIds]))
+    .returning({ endpointId: s.endpointId });
+  if (released.length > 0) tx.afterCommit(() => deps.webhooks.wake(new Set(released.map(({ endpointId }) => endpointId))));
+}
+
+/** Settles events of these types without sending them, and erases their secrets. One in flight is still recorded if it arrives. */
+export async function withdrawEvents(
+  tx: AgentTx,
+  deps: Pick<AgentDeps, "clock">,
+  which: { streamIds: readonly string[]; types: readonly string[]; states: readonly AgentEventState[] },
+  state: "superseded" | "cancelled",
+): Promise<void> {
+  const { webhookEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({ state, dueAt: null, sealed: null, settledAt: deps.clock.now() })
+    .where(and(inArray(e.streamId, [...which.streamIds]), inArray(e.type, [...which.types]), inArray(e.state, [...which.states])));
+}
+
+/** The timestamp of the newest event, ms; null before the first one. */
+export async function getLatestEventAt(read: Reader): Promise<number | null> {
+  const { webhookEvents: e } = read.t;
+  const [latest] = await read.select({ at: e.at }).from(e).orderBy(desc(e.id)).limit(1);
+  return latest?.at ?? null;
+}
+
+/**
+ * When a stream is looked at next: now, unless a worker has it and will look by itself. One that is due already keeps its place:
+ * otherwise events that follow each other fast would put it off again and again.
+ */
+function dueNow(s: AgentTx["t"]["webhookStreams"], now: number) {
+  return sql`case when ${s.claim} is null and (${s.dueAt} is null or ${s.dueAt} > ${now}) then ${now} else ${s.dueAt} end`;
+}
+
+/** What the bytes of an event are sealed for. */
+function sealContext(eventId: string): string {
+  return `webhook_event:${eventId}`;
+}

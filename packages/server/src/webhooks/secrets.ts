@@ -1,0 +1,46 @@
+import type { Random } from "../lib/random.ts";
+import type { Seal } from "../lib/seal.ts";
+
+/** The sealed secrets of an endpoint. During a rotation there are two. */
+export interface EndpointSecrets {
+  /** The endpoint's id: its secrets are sealed for it. */
+  readonly id: string;
+  readonly secret: Uint8Array;
+  readonly nextSecret: Uint8Array | null;
+  /** When `nextSecret` replaces `secret`. */
+  readonly nextSecretAt: number | null;
+}
+
+/** The secrets that sign at a moment. */
+export interface SigningSecrets {
+  /** Signs X-Service-Signature, which holds one signature only. */
+  readonly current: string;
+  /** During a rotation, the secret that replaces it. It signs too where a header holds several signatures. */
+  readonly next: string | null;
+}
+
+/** A new webhook secret: `whsec_` and 32 random bytes in base64. */
+export function makeSecret(random: Random): string {
+  return `whsec_${Buffer.from(random.bytes(32)).toString("base64")}`;
+}
+
+export function sealSecret({ seal }: { readonly seal: Seal }, endpointId: string, secret: string): Uint8Array {
+  return seal.seal(secret, sealContext(endpointId));
+}
+
+/** The sealed secret that is valid now: from the end of the overlap on, the new one. */
+export function getCurrentSecret({ secret, nextSecret, nextSecretAt }: Omit<EndpointSecrets, "id">, now: number): Uint8Array {
+  return nextSecret !== null && nextSecretAt !== null && now >= nextSecretAt ? nextSecret : secret;
+}
+
+/** The secrets that sign the events of an endpoint now. Throws SealBroken when the master key is another one. */
+export function getSigningSecrets({ seal }: { readonly seal: Seal }, endpoint: EndpointSecrets, now: number): SigningSecrets {
+  const { id, nextSecret } = endpoint;
+  const current = getCurrentSecret(endpoint, now);
+  const next = nextSecret !== null && current !== nextSecret ? nextSecret : null;
+  return { current: seal.open(current, sealContext(id)), next: next && seal.open(next, sealContext(id)) };
+}
+
+function sealContext(endpointId: string): string {
+  return `webhook_endpoint:${endpointId}`;
+}

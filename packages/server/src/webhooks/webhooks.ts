@@ -1,0 +1,16 @@
+/** What other rooms use of the delivery engine. */
+export { type Attempt, HINTS } from "./attempt.ts";
+export type { Endpoint, Failure, LoadEndpoint, Message, WebhookPolicy, Webhooks, WebhookWorker } from "./endpoint.ts";
+export {
+  getLatestEventAt,
+  type NewWebhookEvent,
+  openBody,
+  releaseStreams,
+  reviveDeadEvents,
+  withdrawEvents,
+  writeEvents,
+} from "./outbox.ts";
+export { recordManualAttempt } from "./outcomes.ts";
+export { ATTEMPT_TIMEOUT_MS, type RetrySchedule } from "./retry-policy.ts";
+export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
+export type { EventRow, OpenEvent } from "./streams.ts";
