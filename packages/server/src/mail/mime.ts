@@ -4,6 +4,9 @@ import type MimeNode from "nodemailer/lib/mime-node/index.js";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
+import { chooseEncoding, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
+
+const CRLF = Buffer.from("\r\n");
 
 /**
  * Composes a message as it goes over the wire (RFC 5322, MIME): CRLF line ends, not dot-stuffed, signed if `dkim` is given.
@@ -13,6 +16,7 @@ import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
+<<<<<<< HEAD
   // Loaded with the first message, because a start can do without these 140 KB.
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
   const root = new MailComposer({
@@ -32,6 +36,9 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
     .toString("utf8", 0, end)
     .split(/\r\n(?![ \t])/)
     .filter(isMimeHeader);
+=======
+  const content = mail.attachments.length === 0 ? composeText(mail) : await composeWithAttachments(mail);
+>>>>>>> 49ae9be (perf(mail): compose text and html directly)
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -41,12 +48,13 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
     // Never folded: some readers lose a Message-ID that starts on the second line.
     `Message-ID: ${mail.messageId}`,
     ...Object.entries(mail.headers).map(([name, value]) => customHeader(name, value)),
-    ...mimeHeaders,
+    ...content.headers,
   ].join("\r\n");
-  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), built.subarray(end + 4)]);
+  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content.body]);
   return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
 }
 
+<<<<<<< HEAD
 /**
  * The media type that a file name suggests; `application/octet-stream` if it suggests none. A `.eml` or `.mht` file is sent
  * as bytes: MIME forbids encoding a part of the type message/*, so it would have to be a valid message itself (RFC 2046 5.2.1).
@@ -72,21 +80,59 @@ function nameFiles(node: MimeNode): void {
 
 function crlf(text: string): string {
   return text.replace(/\r\n|\r|\n/g, "\r\n");
+=======
+interface Content {
+  /** Header lines of MIME, without line ends. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+>>>>>>> 49ae9be (perf(mail): compose text and html directly)
 }
 
-/**
- * Transfer encoding of a text part. 7bit only for what no relay on the way has a reason to touch: short ASCII lines
- * without blanks at their ends, and no "From " that an mbox would turn into ">From ".
- */
-function transferEncoding(text: string): "7bit" | "quoted-printable" | "base64" {
-  if (/^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{77}|[ \t](?:\r|$)|(?:^|\n)From /.test(text)) return "7bit";
-  const beyond = text.match(/[^\x20-\x7e\r\n\t]/gu)?.length ?? 0;
-  return beyond * 3 < text.length ? "quoted-printable" : "base64";
+/** The content of a mail without attachments. */
+function composeText(mail: OutgoingMail): Content {
+  const parts = listTexts(mail).map(([mediaType, text]) => encodeText(mediaType, text));
+  const [only, ...others] = parts.length === 0 ? [encodeText("text/plain", "")] : parts;
+  const { contentType, transferEncoding, body } =
+    others.length === 0 ? (only as MimeEntity) : joinAlternatives(parts, createBoundary(mail));
+  return {
+    headers: [
+      ...(transferEncoding === undefined ? [] : [`Content-Transfer-Encoding: ${transferEncoding}`]),
+      "MIME-Version: 1.0",
+      `Content-Type: ${contentType}`,
+    ],
+    body: body.subarray(-2).equals(CRLF) ? body : Buffer.concat([body, CRLF]),
+  };
 }
 
-function textPart(contentType: string, text: string) {
-  const content = crlf(text);
-  return { contentType: `${contentType}; charset=utf-8`, content, contentTransferEncoding: transferEncoding(content) };
+/** The content of a mail with attachments, composed by nodemailer. */
+async function composeWithAttachments(mail: OutgoingMail): Promise<Content> {
+  // Loaded with the first such message: 140 KB that a start can do without.
+  const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
+  const built = await new MailComposer({
+    alternatives: listTexts(mail).map(([mediaType, text]) => {
+      const content = text.replace(/\r\n|\r|\n/g, "\r\n");
+      return { contentType: `${mediaType}; charset=utf-8`, content, contentTransferEncoding: chooseEncoding(content) };
+    }),
+    attachments: mail.attachments.map(filePart),
+    baseBoundary: createBoundary(mail),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+    .compile()
+    .build();
+  const end = built.indexOf("\r\n\r\n");
+  const headers = built
+    .toString("utf8", 0, end)
+    .split(/\r\n(?![ \t])/)
+    .filter(isMimeHeader);
+  return { headers, body: built.subarray(end + 4) };
+}
+
+function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
+  return [
+    ...(mail.text === null ? [] : [["text/plain", mail.text] as ["text/plain", string]]),
+    ...(mail.html === null ? [] : [["text/html", mail.html] as ["text/html", string]]),
+  ];
 }
 
 function filePart(file: MailAttachment) {
@@ -101,8 +147,13 @@ function filePart(file: MailAttachment) {
   };
 }
 
+<<<<<<< HEAD
 /** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
 function boundaryOf(mail: OutgoingMail): string {
+=======
+/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
+function createBoundary(mail: OutgoingMail): string {
+>>>>>>> 49ae9be (perf(mail): compose text and html directly)
   return createHash("sha256")
     .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
     .digest("hex")
