@@ -16,29 +16,7 @@ const CRLF = Buffer.from("\r\n");
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-<<<<<<< HEAD
-  // Loaded with the first message, because a start can do without these 140 KB.
-  const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
-  const root = new MailComposer({
-    alternatives: [
-      ...(mail.text === null ? [] : [textPart("text/plain", mail.text)]),
-      ...(mail.html === null ? [] : [textPart("text/html", mail.html)]),
-    ],
-    attachments: mail.attachments.map(filePart),
-    baseBoundary: boundaryOf(mail),
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }).compile();
-  nameFiles(root);
-  const built = await root.build();
-  const end = built.indexOf("\r\n\r\n");
-  const mimeHeaders = built
-    .toString("utf8", 0, end)
-    .split(/\r\n(?![ \t])/)
-    .filter(isMimeHeader);
-=======
   const content = mail.attachments.length === 0 ? composeText(mail) : await composeWithAttachments(mail);
->>>>>>> 49ae9be (perf(mail): compose text and html directly)
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -54,7 +32,6 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
 }
 
-<<<<<<< HEAD
 /**
  * The media type that a file name suggests; `application/octet-stream` if it suggests none. A `.eml` or `.mht` file is sent
  * as bytes: MIME forbids encoding a part of the type message/*, so it would have to be a valid message itself (RFC 2046 5.2.1).
@@ -66,26 +43,10 @@ export async function detectMediaType(filename: string): Promise<string> {
   return !type || /^(?:message|multipart)\//i.test(type) ? "application/octet-stream" : type;
 }
 
-/** Replaces the headers of the attachments that carry the file's name. */
-function nameFiles(node: MimeNode): void {
-  for (const child of node.childNodes) nameFiles(child);
-  const { filename } = node;
-  if (filename === undefined) return;
-  for (const [header, param] of [
-    ["Content-Type", nameParam(filename)],
-    ["Content-Disposition", filenameParam(filename)],
-  ] as const)
-    node.setHeader(header, { prepared: true, value: `${node.getHeader(header)};\r\n ${param}` });
-}
-
-function crlf(text: string): string {
-  return text.replace(/\r\n|\r|\n/g, "\r\n");
-=======
 interface Content {
   /** Header lines of MIME, without line ends. */
   readonly headers: readonly string[];
   readonly body: Buffer;
->>>>>>> 49ae9be (perf(mail): compose text and html directly)
 }
 
 /** The content of a mail without attachments. */
@@ -106,9 +67,9 @@ function composeText(mail: OutgoingMail): Content {
 
 /** The content of a mail with attachments, composed by nodemailer. */
 async function composeWithAttachments(mail: OutgoingMail): Promise<Content> {
-  // Loaded with the first such message: 140 KB that a start can do without.
+  // Loaded with the first such message, because a start can do without these 140 KB.
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
-  const built = await new MailComposer({
+  const root = new MailComposer({
     alternatives: listTexts(mail).map(([mediaType, text]) => {
       const content = text.replace(/\r\n|\r|\n/g, "\r\n");
       return { contentType: `${mediaType}; charset=utf-8`, content, contentTransferEncoding: chooseEncoding(content) };
@@ -117,15 +78,27 @@ async function composeWithAttachments(mail: OutgoingMail): Promise<Content> {
     baseBoundary: createBoundary(mail),
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
-    .compile()
-    .build();
+  }).compile();
+  nameFiles(root);
+  const built = await root.build();
   const end = built.indexOf("\r\n\r\n");
   const headers = built
     .toString("utf8", 0, end)
     .split(/\r\n(?![ \t])/)
     .filter(isMimeHeader);
   return { headers, body: built.subarray(end + 4) };
+}
+
+/** Replaces the headers of the attachments that carry the file's name. */
+function nameFiles(node: MimeNode): void {
+  for (const child of node.childNodes) nameFiles(child);
+  const { filename } = node;
+  if (filename === undefined) return;
+  for (const [header, param] of [
+    ["Content-Type", nameParam(filename)],
+    ["Content-Disposition", filenameParam(filename)],
+  ] as const)
+    node.setHeader(header, { prepared: true, value: `${node.getHeader(header)};\r\n ${param}` });
 }
 
 function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
@@ -147,13 +120,8 @@ function filePart(file: MailAttachment) {
   };
 }
 
-<<<<<<< HEAD
 /** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
-function boundaryOf(mail: OutgoingMail): string {
-=======
-/** The same for the same message, and not to be guessed by who writes its text: the text is in the hash. */
 function createBoundary(mail: OutgoingMail): string {
->>>>>>> 49ae9be (perf(mail): compose text and html directly)
   return createHash("sha256")
     .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
     .digest("hex")

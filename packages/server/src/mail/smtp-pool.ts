@@ -79,12 +79,12 @@ export function smtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
       void park(session, true);
       return CLOSED;
     }
-    const { receipt, stale } = await session.send(envelope, message);
+    const { receipt, stale, untouched = false } = await session.send(envelope, message);
     if (stale && !closed) {
       busy.delete(session);
       return attempt(envelope, message, undefined);
     }
-    void park(session, receipt.outcome === "sent");
+    void park(session, receipt.outcome === "sent" || untouched);
     return receipt;
   };
 

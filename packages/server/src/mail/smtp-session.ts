@@ -15,6 +15,8 @@ export interface Sent {
   receipt: Receipt;
   /** The session was dead before a byte of the message left: the same message may go out over another one. */
   stale: boolean;
+  /** True if no command of this message was sent, so the session needs no RSET. */
+  untouched?: true;
 }
 
 /** One connection to the next hop, greeted, encrypted and logged in as configured. */
@@ -97,7 +99,7 @@ function sessionOf(connection: Connection, time: Clock["real"]): SmtpSession {
   const send = (envelope: Envelope, message: Buffer): Promise<Sent> =>
     new Promise((resolve) => {
       if (!(isAscii(envelope.from) && isAscii(envelope.to)) && !connection._supportedExtensions.includes("SMTPUTF8")) {
-        resolve({ receipt: utf8Refused, stale: false });
+        resolve({ receipt: utf8Refused, stale: false, untouched: true });
         return;
       }
       const reused = messages > 0;
