@@ -46,7 +46,7 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
 ];
 
 /** Files of a feature that others may import, beside `<feature>.ts`. */
-const DOORS = /\/(emails\/transactional|keys\/(key-cache|secret)|lists\/members)\.ts$/;
+const DOORS = /\/(keys\/(key-cache|secret)|lists\/members)\.ts$/;
 
 /** Packages that only some zones may import, and single files beside them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [

@@ -8,7 +8,7 @@ import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
 import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
-import { DELIVER_JOB, REACT_JOB } from "./emails/jobs.ts";
+import { DELIVER_JOB, REACT_JOB } from "./emails/schedule.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";

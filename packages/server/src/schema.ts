@@ -1,7 +1,7 @@
 import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
-import { transactionalTables } from "./emails/tables.ts";
+import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
 import { inboxTables } from "./inbox/tables.ts";
@@ -29,7 +29,7 @@ export function defineTables(c: ColumnTypes) {
     ...segmentTables(c),
     ...counterTables(c),
     ...templateTables(c),
-    ...transactionalTables(c),
+    ...emailTables(c),
     ...eventTables(c),
     ...httpTables(c),
     ...inboxTables(c),

@@ -2,7 +2,7 @@ import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
 import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { getEmail } from "../emails/transactional.ts";
+import { getEmail } from "../emails/emails.ts";
 import { eventId, eventsOfContact } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";

@@ -6,43 +6,43 @@ import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions } from "../mail/simulator.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
 import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
-import { messageIdOf } from "./emails.ts";
-import { REACT_JOB } from "./jobs.ts";
+import { buildMessageId } from "./emails.ts";
+import { REACT_JOB } from "./schedule.ts";
 import { OPEN, transition } from "./states.ts";
-import { attachmentsOf, type EmailRow, type From, type FullEmail, findEmail } from "./store.ts";
+import { type EmailRow, type FromStates, type FullEmail, findAttachments, findEmail } from "./store.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** How long to wait after each attempt that was put off: about two days in all, as mail servers do. */
+/** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
 
-/** Delivers one email: one attempt, whose outcome moves its state (DESIGN 5). */
+/** Makes one attempt to deliver an email. Its outcome moves the state of the email: see the table in `states.ts`. */
 export function deliverEmail(deps: Deps): JobHandler {
   return async ({ payload }): Promise<Outcome> => {
     const { db, clock, mailer } = deps;
     const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));
     if (!full || !OPEN.includes(full.email.status)) return {};
     let { email } = full;
-    // A job of an earlier plan: the email has since been moved to a later time, which has a job of its own.
+    // The email was rescheduled; its new instant has a job of its own.
     if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
 
-    const note = (tx: Tx, type: EventType, data?: Record<string, unknown>): Promise<void> =>
+    const recordEvent: RecordEvent = (tx, type, data) =>
       record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
 
-    // Checked when it was accepted, and again now: a bounce may have come in since.
+    // Checked when it was accepted, and again now, because the address may have bounced since.
     if ((await findSuppressed(db.read, deps, email.workspaceId, [email.toKey], full.contents)).size > 0)
       return {
         commit: async (tx) => {
           if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
-            await note(tx, "email.suppressed");
+            await recordEvent(tx, "email.suppressed");
         },
       };
 
     const attempt = email.attempts + 1;
-    // Found as `sending`, the process died between the hand-over and noting its outcome. Whether the message arrived
-    // nobody can know. The rule: it is listed as in doubt and sent again under the same Message-ID, by which receivers
-    // may tell the copy; for a password reset twice is better than never.
+    // If it is `sending`, a process died between the hand-over and storing its outcome, so the message may or may not have
+    // arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy:
+    // a password reset that comes twice is better than one that never comes.
     const inDoubt = email.inDoubt || email.status === "sending";
     if (!mailer.transactional) {
       const claimed = await db.tx((tx) =>
@@ -51,14 +51,14 @@ export function deliverEmail(deps: Deps): JobHandler {
       if (!claimed) return {};
       email = { ...email, status: "sending", attempts: attempt };
     }
-    const receipt = await mailer.send(await outgoing(full, deps, attempt));
-    return outcomeOf(receipt, { ...email, inDoubt }, attempt, deps, note);
+    const receipt = await mailer.send(await toOutgoingMail(full, deps, attempt));
+    return toOutcome(receipt, { ...email, inDoubt }, attempt, deps, recordEvent);
   };
 }
 
-type Note = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise<void>;
+type RecordEvent = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise<void>;
 
-/** What a simulated recipient does with a message some time after it arrived: opens it, clicks, complains. */
+/** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
 export function reactToEmail(deps: Deps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
@@ -69,7 +69,7 @@ export function reactToEmail(deps: Deps): JobHandler {
       const at = deps.clock.now();
       if (type === "email.complained") {
         if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
-        await blame(tx, deps, email, "complaint");
+        await suppressRecipient(tx, deps, email, "complaint");
       }
       await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
       const about = { workspaceId: email.workspaceId, email: email.toKey };
@@ -79,12 +79,12 @@ export function reactToEmail(deps: Deps): JobHandler {
   });
 }
 
-async function outgoing({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> {
-  const files = contents.attachments > 0 ? await attachmentsOf(deps.db.read, contents) : [];
+async function toOutgoingMail({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> {
+  const files = contents.attachments > 0 ? await findAttachments(deps.db.read, contents) : [];
   return {
     envelopeFrom: parseMailbox(contents.from).address,
     envelopeTo: email.to,
-    messageId: messageIdOf(email.id, contents.from),
+    messageId: buildMessageId(email.id, contents.from),
     from: contents.from,
     to: email.to,
     replyTo: contents.replyTo,
@@ -93,29 +93,29 @@ async function outgoing({ email, contents }: FullEmail, deps: Deps, attempt: num
     text: contents.text,
     headers: contents.headers,
     attachments: files,
-    // The date of the first attempt on every attempt: the bytes must not change.
+    // The date of the first attempt, because every attempt sends the same bytes.
     date: email.scheduledAt ?? email.createdAt,
     attempt,
     origin: { workspaceId: email.workspaceId, emailId: email.id },
   };
 }
 
-function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, note: Note): Outcome {
+function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, recordEvent: RecordEvent): Outcome {
   const { clock, mailer } = deps;
   const now = clock.now();
-  // What was not noted beforehand may have been cancelled meanwhile. It may also stand as `sending`: left so by a process
-  // that delivered over SMTP and died, before this one began to capture.
-  const from: From = mailer.transactional ? OPEN : ["sending"];
+  // A transactional mailer claims nothing, so the email may have been cancelled meanwhile. It may also be `sending`, left so
+  // by a process that delivered over SMTP and died before this one began to capture.
+  const from: FromStates = mailer.transactional ? OPEN : ["sending"];
   const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
 
   if (receipt.outcome === "sent" || receipt.outcome === "delivered")
     return {
       commit: async (tx) => {
         if (!(await transition(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
-        await note(tx, "email.sent", { response: receipt.response, attempt });
+        await recordEvent(tx, "email.sent", { response: receipt.response, attempt });
         if (receipt.outcome === "delivered") {
           await receipt.record?.(tx);
-          await note(tx, "email.delivered");
+          await recordEvent(tx, "email.delivered");
         }
         await deps.audience.emailEngaged(tx, deps, {
           workspaceId: email.workspaceId,
@@ -137,8 +137,8 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     return {
       commit: async (tx) => {
         if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
-        await note(tx, "email.bounced", bounce(error, "PERMANENT"));
-        if (receipt.invalidRecipient) await blame(tx, deps, email, "bounce");
+        await recordEvent(tx, "email.bounced", toBounceData(error, "PERMANENT"));
+        if (receipt.invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
       },
     };
 
@@ -148,7 +148,7 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     return {
       commit: async (tx) => {
         if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
-          await note(tx, "email.failed", { ...bounce(error, "TRANSIENT"), attempts: attempt });
+          await recordEvent(tx, "email.failed", { ...toBounceData(error, "TRANSIENT"), attempts: attempt });
       },
     };
   const next = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
@@ -156,17 +156,17 @@ function outcomeOf(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     again: next,
     commit: async (tx) => {
       if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
-        await note(tx, "email.deferred", { ...bounce(error, "TRANSIENT"), attempt, inDoubt: unsure });
+        await recordEvent(tx, "email.deferred", { ...toBounceData(error, "TRANSIENT"), attempt, inDoubt: unsure });
     },
   };
 }
 
-/** No more mail to the recipient, and their contact says why. */
-async function blame(tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> {
+/** Suppresses the recipient and sets the status of their contact. */
+async function suppressRecipient(tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> {
   await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id });
 }
 
-function bounce({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
+function toBounceData({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
   return {
     type,
     smtpCode,

@@ -6,23 +6,24 @@ import type { Deps } from "../deps.ts";
 import { eventId, eventsOfEmail, record } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { deliveryOf } from "./jobs.ts";
-import { scheduleOf } from "./schedule.ts";
+import { buildDeliveryJob, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
-import { attachmentsOf, countEmails, type EmailRow, type FullEmail, findEmail, listEmails, moveEmail } from "./store.ts";
+import { countEmails, type EmailRow, type FullEmail, findAttachments, findEmail, selectEmails, updateEmail } from "./store.ts";
 
-/** The Message-ID of a message: from its id and its sender's domain, so the same on every attempt and after every restart. */
-export function messageIdOf(id: string, from: string): string {
+export { send } from "./send.ts";
+
+/** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */
+export function buildMessageId(id: string, from: string): string {
   return `<${id}@${parseMailbox(from).domain}>`;
 }
 
 /** One email with its content and history. Throws ApiError not_found. */
 export async function getEmail(read: Reader, workspaceId: string, id: string): Promise<EmailDetail> {
-  const full = await find(read, workspaceId, id);
-  const files = full.contents.attachments > 0 ? await attachmentsOf(read, full.contents) : [];
+  const full = await getFullEmail(read, workspaceId, id);
+  const files = full.contents.attachments > 0 ? await findAttachments(read, full.contents) : [];
   const events = await eventsOfEmail(read, id);
   return {
-    ...show(full),
+    ...toEmail(full),
     replyTo: full.contents.replyTo,
     html: full.contents.html,
     text: full.contents.text,
@@ -44,38 +45,38 @@ export interface EmailQuery extends PageInput {
   inDoubt?: boolean | undefined;
 }
 
-export function pageOfEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
+export function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
   const filter = { status, inDoubt, toKey: to === undefined ? undefined : parseAddress(to).key };
   return paginateById<FullEmail & { id: string }, Email>(
     page,
-    (slice) => listEmails(read, workspaceId, filter, slice),
+    (slice) => selectEmails(read, workspaceId, filter, slice),
     () => countEmails(read, workspaceId, filter),
-    show,
+    toEmail,
   );
 }
 
-/** Takes a waiting message back. Cancelling twice is harmless. Throws ApiError not_found or invalid_state. */
+/** Cancels an email that waits. Cancelling twice is harmless. Throws ApiError not_found or invalid_state. */
 export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Email> {
-  const full = await find(tx, workspaceId, id);
-  if (full.email.status === "cancelled") return show(full);
+  const full = await getFullEmail(tx, workspaceId, id);
+  if (full.email.status === "cancelled") return toEmail(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
-  // Its job stays: it finds the message cancelled and does nothing.
-  if (!(await transition(tx, full.email, WAITING, patch))) throw tooLate(full.email, "cancelled");
+  // Its job stays, finds the email cancelled and does nothing.
+  if (!(await transition(tx, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
   await record(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
-  return show({ ...full, email: { ...full.email, ...patch } });
+  return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 
-/** Moves a scheduled message to another instant. Throws ApiError not_found, invalid_state or validation_error. */
+/** Moves a scheduled email to another instant. Throws ApiError not_found, invalid_state or validation_error. */
 export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, id: string, scheduledAt: string): Promise<Email> {
-  const full = await find(tx, workspaceId, id);
-  const at = scheduleOf(scheduledAt, deps.clock.now()) as number;
+  const full = await getFullEmail(tx, workspaceId, id);
+  const at = parseScheduledAt(scheduledAt, deps.clock.now()) as number;
   const patch = { scheduledAt: at, nextAttemptAt: at, updatedAt: deps.clock.now() };
-  if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled; it is on its way.");
-  if (!(await moveEmail(tx, full.email, ["queued"], patch))) throw tooLate(full.email, "rescheduled");
-  // The job of the earlier time finds that its hour has not come, and does nothing.
-  await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, at, patch.updatedAt));
+  if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled, so it cannot be rescheduled.");
+  if (!(await updateEmail(tx, full.email, ["queued"], patch))) throw invalidState(full.email, "rescheduled");
+  // The job of the earlier instant finds that the email is not due, and does nothing.
+  await deps.queue.enqueue(tx, buildDeliveryJob(workspaceId, id, at, patch.updatedAt));
   await record(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
-  return show({ ...full, email: { ...full.email, ...patch } });
+  return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 
 function instant(ms: number | null): string | null {
@@ -83,13 +84,13 @@ function instant(ms: number | null): string | null {
 }
 
 /** `order-shipped@3`: the template and its version. */
-function templateOf(name: string | null): Email["template"] {
+function parseTemplate(name: string | null): Email["template"] {
   if (name === null) return null;
   const at = name.lastIndexOf("@");
   return { slug: name.slice(0, at), version: Number(name.slice(at + 1)) };
 }
 
-function show({ email, contents }: FullEmail): Email {
+function toEmail({ email, contents }: FullEmail): Email {
   return {
     id: email.id,
     status: email.status,
@@ -97,8 +98,8 @@ function show({ email, contents }: FullEmail): Email {
     from: contents.from,
     subject: contents.subject,
     tags: contents.tags,
-    template: templateOf(contents.template),
-    messageId: messageIdOf(email.id, contents.from),
+    template: parseTemplate(contents.template),
+    messageId: buildMessageId(email.id, contents.from),
     attempts: email.attempts,
     inDoubt: email.inDoubt,
     lastError: email.lastError,
@@ -110,12 +111,12 @@ function show({ email, contents }: FullEmail): Email {
   };
 }
 
-async function find(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail> {
+async function getFullEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail> {
   const found = await findEmail(q, workspaceId, id);
   if (!found) throw notFound("email", id);
   return found;
 }
 
-function tooLate(email: EmailRow, what: string): ApiError {
-  return new ApiError("invalid_state", `This email is ${email.status}; only one that is ${WAITING.join(" or ")} can be ${what}.`);
+function invalidState(email: EmailRow, what: string): ApiError {
+  return new ApiError("invalid_state", `This email is ${email.status}. Only ${WAITING.join(" and ")} emails can be ${what}.`);
 }

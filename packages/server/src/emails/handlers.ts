@@ -1,20 +1,20 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { resolveById } from "../templates/templates.ts";
-import { cancelEmail, getEmail, pageOfEmails, rescheduleEmail } from "./emails.ts";
-import { type Files, readFiles, send } from "./send.ts";
-import { type Accepted, acceptTemplate, acceptTest, sendAccepted } from "./template-send.ts";
+import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
+import { type DecodedAttachments, decodeAttachments, send } from "./send.ts";
+import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails> = {
   send: {
-    prepare: (input) => (input.attachments ? readFiles(input.attachments) : []),
-    run: (input, { tx, deps, workspaceId }, files: Files) => send(input, tx, deps, workspaceId, files),
+    prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
+    run: (input, { tx, deps, workspaceId }, files: DecodedAttachments) => send(input, tx, deps, workspaceId, files),
   },
   sendTemplate: {
-    prepare: ({ slug, template, ...input }, { read, workspaceId }) => acceptTemplate(read, workspaceId, slug ?? template ?? "", input),
-    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
+    prepare: ({ slug, template, ...input }, { read, workspaceId }) => prepareTemplateSend(read, workspaceId, slug ?? template ?? "", input),
+    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
-  list: (input, { read, workspaceId }) => pageOfEmails(read, workspaceId, input),
+  list: (input, { read, workspaceId }) => listEmails(read, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
   cancel: ({ id }, { tx, deps, workspaceId }) => cancelEmail(tx, deps, workspaceId, id),
   reschedule: ({ id, scheduledAt }, { tx, deps, workspaceId }) => rescheduleEmail(tx, deps, workspaceId, id, scheduledAt),
@@ -23,11 +23,12 @@ export const emailHandlers: Handlers<typeof contract.emails> = {
 /** The handlers of templates that send. */
 export const templateSendHandlers: Pick<Handlers<typeof contract.templates>, "send" | "test"> = {
   send: {
-    prepare: ({ slug, ...input }, { read, workspaceId }) => acceptTemplate(read, workspaceId, slug, input),
-    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
+    prepare: ({ slug, ...input }, { read, workspaceId }) => prepareTemplateSend(read, workspaceId, slug, input),
+    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
   test: {
-    prepare: ({ id, version, ...input }, { read, workspaceId }) => acceptTest(input, () => resolveById(read, workspaceId, id, version)),
-    run: (_input, { tx, deps, workspaceId }, accepted: Accepted) => sendAccepted(accepted, tx, deps, workspaceId),
+    prepare: ({ id, version, ...input }, { read, workspaceId }) =>
+      prepareTestSend(input, () => resolveById(read, workspaceId, id, version)),
+    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
 };

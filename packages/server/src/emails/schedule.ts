@@ -1,15 +1,35 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import { invalid } from "../lib/api-error.ts";
+import type { NewJob } from "../queue/queue.ts";
+
+/** The kinds of this feature's jobs: deliver an email, and act as a simulated recipient. */
+export const DELIVER_JOB = "email.deliver";
+export const REACT_JOB = "email.react";
 
 const DAY = 86_400_000;
 
-/** The instant of a `scheduledAt`, ms; null without one. Throws ApiError validation_error when it is past or too far ahead. */
-export function scheduleOf(scheduledAt: string | undefined, now: number): number | null {
+/** The instant of a `scheduledAt`, ms; null without one. Throws ApiError validation_error if it is past or too far ahead. */
+export function parseScheduledAt(scheduledAt: string | undefined, now: number): number | null {
   if (scheduledAt === undefined) return null;
   const at = Date.parse(scheduledAt);
   if (at <= now)
-    throw invalid("scheduledAt", "in_the_past", `scheduledAt must lie in the future; it is ${new Date(now).toISOString()} here.`);
+    throw invalid("scheduledAt", "in_the_past", `scheduledAt must be in the future. The server's time is ${new Date(now).toISOString()}.`);
   if (at > now + SEND_LIMITS.scheduleDays * DAY)
-    throw invalid("scheduledAt", "too_far", `scheduledAt may be at most ${SEND_LIMITS.scheduleDays} days ahead.`);
+    throw invalid("scheduledAt", "too_far", `scheduledAt must be at most ${SEND_LIMITS.scheduleDays} days ahead.`);
   return at;
+}
+
+/**
+ * The job that delivers an email, at once or at `scheduledAt`. An email that is rescheduled and scheduled back must not be
+ * delivered by two jobs of the same instant, so the instant is the job's key. An unscheduled email cannot be rescheduled.
+ */
+export function buildDeliveryJob(workspaceId: string, emailId: string, scheduledAt: number | null, now: number): NewJob {
+  return {
+    kind: DELIVER_JOB,
+    payload: { workspaceId, emailId },
+    runAt: scheduledAt ?? now,
+    // More than the attempts of an email, which the email counts itself: these are failures of ours.
+    maxAttempts: 25,
+    ...(scheduledAt !== null && { dedupeKey: `${DELIVER_JOB}:${emailId}:${scheduledAt}` }),
+  };
 }

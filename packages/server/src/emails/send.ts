@@ -6,29 +6,28 @@ import { ApiError } from "../lib/api-error.ts";
 import { detectMediaType } from "../mail/mime.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { deliveryOf } from "./jobs.ts";
-import { scheduleOf } from "./schedule.ts";
-import { noteQueued } from "./states.ts";
+import { buildDeliveryJob, parseScheduledAt } from "./schedule.ts";
+import { recordQueued } from "./states.ts";
 import { type AttachmentRow, insertAttachments, insertContents, insertEmail, type NewContents } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
-export type Files = Omit<AttachmentRow, "contentsId" | "position">[];
+export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
 
-/** What a mail says. */
-export interface Wording {
+/** Subject and bodies of a message. */
+export interface MessageContent {
   readonly subject: string;
   readonly html?: string | null | undefined;
   readonly text?: string | null | undefined;
 }
 
-/** What a template came to: by recipient, in the form addresses are compared in, and as `slug@version`. */
-export interface Rendering {
-  readonly wordings: ReadonlyMap<string, Wording>;
+/** A rendered template: its messages by the key of their recipient, and its name as `slug@version`. */
+export interface RenderedTemplate {
+  readonly messages: ReadonlyMap<string, MessageContent>;
   readonly name: string;
 }
 
-/** Decodes the attachments of a request, before its transaction begins: 20 MB of base64 take their time. */
-export function readFiles(attachments: NonNullable<Request["attachments"]>): Promise<Files> {
+/** Decodes the attachments of a request before its transaction begins, because 20 MB of base64 take their time. */
+export function decodeAttachments(attachments: NonNullable<Request["attachments"]>): Promise<DecodedAttachments> {
   return Promise.all(
     attachments.map(async ({ filename, content, contentType, contentId }) => {
       const bytes = Buffer.from(content, "base64");
@@ -54,12 +53,12 @@ export async function send(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
-  files: Files,
-  template?: Rendering,
+  files: DecodedAttachments,
+  template?: RenderedTemplate,
 ): Promise<SendResponse> {
   const now = deps.clock.now();
-  const scheduledAt = scheduleOf(request.scheduledAt, now);
-  // Waited for are promises only: to await a value takes a send 0.4 µs each time, and SQLite answers at once.
+  const scheduledAt = parseScheduledAt(request.scheduledAt, now);
+  // Only promises are awaited: awaiting a value costs a send 0.4 µs each time, and SQLite answers at once.
   const verifying = assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
   if (verifying) await verifying;
   const batch = typeof request.to !== "string";
@@ -67,7 +66,7 @@ export async function send(
   const keys = boxes.map((b) => b.key);
   const asked = findSuppressed(tx, deps, workspaceId, keys, request);
   const suppressed = asked instanceof Promise ? await asked : asked;
-  const failed = suppressed.size === 0 ? [] : refusals(boxes, suppressed);
+  const failed = suppressed.size === 0 ? [] : listRefused(boxes, suppressed);
   if (failed.length === boxes.length) {
     const details = failed.map(({ to, code, message }) => ({
       path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to",
@@ -77,22 +76,22 @@ export async function send(
     throw new ApiError("recipient_suppressed", batch ? "Every recipient is on the suppression list." : SUPPRESSED, { details });
   }
 
-  // One for all, unless a template says something else to each.
-  const written = template ? new Map<Wording, number>() : null;
+  // One row for all recipients, unless a template gives them different messages.
+  const written = template ? new Map<MessageContent, number>() : null;
   let first: number | null = null;
   const ids: string[] = [];
   for (let i = 0; i < boxes.length; i += 1) {
     const { address } = boxes[i] as Mailbox;
     const toKey = keys[i] as string;
     if (suppressed.has(toKey)) continue;
-    const wording = template?.wordings.get(toKey) ?? request;
-    let contentsId: number | null = written ? (written.get(wording) ?? null) : first;
+    const message = template?.messages.get(toKey) ?? request;
+    let contentsId: number | null = written ? (written.get(message) ?? null) : first;
     if (contentsId === null) {
-      const inserted = insertContents(tx, contentsOf(request, wording, workspaceId, template, files.length, first));
+      const inserted = insertContents(tx, toContents(request, message, workspaceId, template, files.length, first));
       contentsId = inserted instanceof Promise ? await inserted : inserted;
-      if (first === null && files.length > 0) await insertFiles(tx, contentsId, files);
+      if (first === null && files.length > 0) await insertDecoded(tx, contentsId, files);
       first ??= contentsId;
-      written?.set(wording, contentsId);
+      written?.set(message, contentsId);
     }
     const id = deps.ids("em");
     ids.push(id);
@@ -107,25 +106,25 @@ export async function send(
       nextAttemptAt: scheduledAt ?? now,
     });
     if (inserted instanceof Promise) await inserted;
-    if (scheduledAt !== null) await noteQueued(tx, { workspaceId, id, createdAt: now });
-    await deps.queue.enqueue(tx, deliveryOf(workspaceId, id, scheduledAt, now));
+    if (scheduledAt !== null) await recordQueued(tx, { workspaceId, id, createdAt: now });
+    await deps.queue.enqueue(tx, buildDeliveryJob(workspaceId, id, scheduledAt, now));
   }
   if (!batch) return { id: ids[0] as string, status: "queued" };
   return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };
 }
 
-/** What the answer says of recipients that were left out. */
-function refusals(boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) {
+/** The recipients that were left out, as the answer lists them. */
+function listRefused(boxes: readonly Mailbox[], suppressed: ReadonlySet<string>) {
   return boxes
     .filter((b) => suppressed.has(b.key))
     .map((b) => ({ to: b.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
 }
 
-function contentsOf(
+function toContents(
   request: Request,
-  { subject, html = null, text = null }: Wording,
+  { subject, html = null, text = null }: MessageContent,
   workspaceId: string,
-  template: Rendering | undefined,
+  template: RenderedTemplate | undefined,
   attachments: number,
   first: number | null,
 ): NewContents {
@@ -145,7 +144,7 @@ function contentsOf(
   };
 }
 
-function insertFiles(tx: Tx, contentsId: number, files: Files): Promise<void> {
+function insertDecoded(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {
   return insertAttachments(
     tx,
     files.map((file, position) => ({ ...file, contentsId, position })),

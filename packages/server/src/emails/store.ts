@@ -8,7 +8,7 @@ export type EmailRow = Tables["emails"]["$inferSelect"];
 export type ContentsRow = Tables["contents"]["$inferSelect"];
 export type AttachmentRow = Tables["attachments"]["$inferSelect"];
 
-/** A message with what it says. */
+/** An email with its contents. */
 export interface FullEmail {
   email: EmailRow;
   contents: ContentsRow;
@@ -18,7 +18,7 @@ const ph = sql.placeholder;
 
 export type NewContents = Omit<ContentsRow, "id">;
 
-/** Writes what a send says, and answers with its number. No promise on SQLite. */
+/** Inserts the contents of a send and returns their id; no promise on SQLite. */
 export function insertContents(tx: Tx, row: NewContents): number | Promise<number> {
   const written: unknown = tx
     .prepared("insert_contents", (q, { contents }) =>
@@ -42,7 +42,7 @@ export function insertContents(tx: Tx, row: NewContents): number | Promise<numbe
         .prepare("insert_contents"),
     )
     .execute(row);
-  return written instanceof Promise ? written.then(numberOf) : numberOf(written);
+  return written instanceof Promise ? written.then(readId) : readId(written);
 }
 
 export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<void> {
@@ -51,7 +51,7 @@ export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<
 
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
 
-/** Writes a message. No promise on SQLite. */
+/** Inserts an email; no promise on SQLite. */
 export function insertEmail(tx: Tx, row: NewEmail): unknown {
   return tx
     .prepared("insert_email", (q, { emails }) =>
@@ -90,7 +90,7 @@ export async function findEmail(q: Tx | Reader, workspaceId: string, id: string)
   return row ?? null;
 }
 
-export async function attachmentsOf(q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
+export async function findAttachments(q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
   const { attachments } = q.t;
   return q
     .select()
@@ -99,18 +99,18 @@ export async function attachmentsOf(q: Tx | Reader, { id, filesOf }: Pick<Conten
     .orderBy(attachments.position);
 }
 
-/** What may change of a message. */
+/** The columns of an email that change. */
 type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
-/** Of how many states a change may start. */
-export type From = readonly [EmailStatus, EmailStatus?, EmailStatus?];
+/** The states from which a change may start, one to three. */
+export type FromStates = readonly [EmailStatus, EmailStatus?, EmailStatus?];
 
 /**
- * Changes a message that stands in one of the states in `from` and has had no further attempt since it was read; false
- * otherwise. There is no other way to change one, so of two that try at once exactly one succeeds.
+ * Updates an email that is in one of the states in `from` and has had no further attempt since it was read; false if not.
+ * There is no other way to update one, so of two callers at once exactly one succeeds.
  */
-export async function moveEmail(tx: Tx, email: EmailRow, [one, two = one, three = one]: From, patch: EmailPatch): Promise<boolean> {
+export async function updateEmail(tx: Tx, email: EmailRow, [one, two = one, three = one]: FromStates, patch: EmailPatch): Promise<boolean> {
   const changed: Mutable = { ...email, ...patch };
   const moved = await tx
     .prepared("move_email", (q, { emails: t }) =>
@@ -147,7 +147,7 @@ export interface EmailFilter {
   inDoubt?: boolean | undefined;
 }
 
-export async function listEmails(
+export async function selectEmails(
   q: Reader,
   workspaceId: string,
   filter: EmailFilter,
@@ -158,21 +158,21 @@ export async function listEmails(
     .select({ id: emails.id, email: emails, contents })
     .from(emails)
     .innerJoin(contents, eq(contents.id, emails.contentsId))
-    .where(and(matching(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
+    .where(and(buildFilter(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
     .orderBy(desc(emails.id))
     .limit(limit)
     .offset(offset);
 }
 
 export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<Total> {
-  return countRows(q, q.t.emails, matching(q, workspaceId, filter));
+  return countRows(q, q.t.emails, buildFilter(q, workspaceId, filter));
 }
 
-function numberOf(written: unknown): number {
+function readId(written: unknown): number {
   return (written as [{ id: number }])[0].id;
 }
 
-function matching(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter) {
+function buildFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter) {
   const { emails } = q.t;
   return and(
     eq(emails.workspaceId, workspaceId),

@@ -2,11 +2,11 @@ import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 
-export function transactionalTables(c: ColumnTypes) {
+export function emailTables(c: ColumnTypes) {
   return {
-    /** What a send says, once for all its recipients. */
+    /** The contents of a send, stored once for all its recipients. */
     contents: c.table("contents", {
-      // A number, since nobody outside ever names it: half the index work of a text key.
+      // A number, because it is internal: half the index work of a text key.
       id: c.counter("id"),
       workspaceId: c.text("workspace_id").notNull(),
       from: c.text("from_text").notNull(),
@@ -16,11 +16,11 @@ export function transactionalTables(c: ColumnTypes) {
       text: c.text("text_body"),
       headers: c.json<Record<string, string>>("headers").notNull(),
       tags: c.json<Record<string, string>>("tags").notNull(),
-      /** How many rows of `attachments` belong to it. */
+      /** The number of its rows in `attachments`. */
       attachments: c.int("attachments").notNull(),
-      /** The contents whose attachments these are, where mails of one send say different things. */
+      /** The contents that own the attachments, if one send has several contents. */
       filesOf: c.reference("files_of"),
-      /** The template it was made from, as `slug@version`. */
+      /** The template it was rendered from, as `slug@version`. */
       template: c.text("template"),
       /** True if it may go to people who unsubscribed. */
       bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
@@ -38,7 +38,7 @@ export function transactionalTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.contentsId, t.position] })],
     ),
-    /** One message to one recipient, and where it stands. */
+    /** One email to one recipient, and its state: see `states.ts`. */
     emails: c.table(
       "emails",
       {
@@ -58,8 +58,8 @@ export function transactionalTables(c: ColumnTypes) {
         sentAt: c.instant("sent_at"),
         updatedAt: c.instant("updated_at").notNull(),
       },
-      // The key leads with the workspace, so that it serves the list (newest first) as well: one b-tree less to write on a
-      // send. On SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot say so, its migration does.
+      // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
+      // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.id] })],
     ),
   };

@@ -3,93 +3,101 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { checkSubject, compileOwnSubject, makeAllowance, renderForSending, resolveBySlug, type Sendable } from "../templates/templates.ts";
-import { type Files, readFiles, send, type Wording } from "./send.ts";
+import { type DecodedAttachments, decodeAttachments, type MessageContent, send } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
 
-/** A template send whose mails are rendered, or the error that it comes to; what an Idempotency-Key repeats is not asked again. */
-export interface Accepted {
+/** A template send with its mails rendered, or the error to answer. A repeat under an Idempotency-Key never looks at either. */
+export interface PreparedSend {
   readonly failure?: ApiError;
   readonly ready?: {
     readonly request: Parameters<typeof send>[0];
-    readonly files: Files;
-    readonly wordings: ReadonlyMap<string, Wording>;
+    readonly files: DecodedAttachments;
+    readonly messages: ReadonlyMap<string, MessageContent>;
     readonly template: { readonly slug: string; readonly version: number };
   };
 }
 
-// Details of one answer; a batch of 50 may miss a hundred names each.
+// Details in one answer: a batch of 50 may lack a hundred names each.
 const MAX_DETAILS = 100;
 
-/** Renders a template send, before its transaction begins (SPEC 2, 4). */
-export function acceptTemplate(read: Reader, workspaceId: string, slug: string, request: Request): Promise<Accepted> {
-  return accepted(request, () => resolveBySlug(read, workspaceId, slug));
+/** Renders a template send before its transaction begins (SPEC 2, 4). */
+export function prepareTemplateSend(read: Reader, workspaceId: string, slug: string, request: Request): Promise<PreparedSend> {
+  return prepare(request, () => resolveBySlug(read, workspaceId, slug));
 }
 
 /** Renders a test of one version. */
-export function acceptTest(request: Pick<Request, "to" | "variables" | "from">, resolve: () => Promise<Sendable>): Promise<Accepted> {
-  return accepted(request, resolve);
+export function prepareTestSend(
+  request: Pick<Request, "to" | "variables" | "from">,
+  resolve: () => Promise<Sendable>,
+): Promise<PreparedSend> {
+  return prepare(request, resolve);
 }
 
 /**
- * Queues the mails of a template send, rendered as they will go out: what is published later does not change them. Throws
- * the error it came to, or what `send` throws.
+ * Queues the mails of a template send. They are rendered already: a version published later does not change them. Throws
+ * the error of the preparation, or what `send` throws.
  */
-export async function sendAccepted({ failure, ready }: Accepted, tx: Tx, deps: Deps, workspaceId: string): Promise<TemplateSendResponse> {
+export async function sendPrepared(
+  { failure, ready }: PreparedSend,
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+): Promise<TemplateSendResponse> {
   if (failure) throw failure;
-  if (!ready) throw new Error("Neither an error nor anything to send.");
-  const { request, files, wordings, template } = ready;
-  const answer = await send(request, tx, deps, workspaceId, files, { wordings, name: `${template.slug}@${template.version}` });
+  if (!ready) throw new Error("The preparation gave neither an error nor a send.");
+  const { request, files, messages, template } = ready;
+  const answer = await send(request, tx, deps, workspaceId, files, { messages, name: `${template.slug}@${template.version}` });
   return { ...answer, template: template.slug };
 }
 
-/** A rendered subject, fit for a mail header. Throws ApiError validation_error. */
+/** Checks that a rendered subject fits into a mail header. Throws ApiError validation_error. */
 function toSubject(rendered: string | null): string {
   const subject = rendered ?? "";
-  if (subject.trim() === "") throw invalid("subject", "required", "With these variables the subject is empty.");
+  if (subject.trim() === "") throw invalid("subject", "required", "With these variables, the subject is empty.");
   checkSubject(subject);
   return subject;
 }
 
-/** What each recipient gets. Recipients who get the same share one wording, so that it is stored once. */
-async function wordingsFor(request: Request, sendable: Sendable): Promise<Map<string, Wording>> {
+/** The message of each recipient, by key. Recipients of the same message share one object, so that it is stored once. */
+async function renderContents(request: Request, sendable: Sendable): Promise<Map<string, MessageContent>> {
   const subject = request.subject === undefined ? undefined : await compileOwnSubject(request.subject);
   const common = request.variables ?? {};
   const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
-  const seen = new Map<string, Wording>();
+  const seen = new Map<string, MessageContent>();
   const left = makeAllowance();
-  const render = (values: Readonly<Record<string, unknown>>, of: string): Wording => {
+  const render = (values: Readonly<Record<string, unknown>>, of: string): MessageContent => {
     const rendered = renderForSending(sendable, values, of, left, subject);
-    const wording = { subject: toSubject(rendered.subject), html: rendered.html || null, text: rendered.text || null };
-    if (wording.html === null && wording.text === null)
-      throw new ApiError("template_error", "With these variables the mail is empty.", {
-        details: [{ path: "", code: "empty", message: "Neither HTML nor text is left." }],
+    const message = { subject: toSubject(rendered.subject), html: rendered.html || null, text: rendered.text || null };
+    if (message.html === null && message.text === null)
+      throw new ApiError("template_error", "With these variables, the email is empty.", {
+        details: [{ path: "", code: "empty", message: "It has neither HTML nor text." }],
       });
-    const key = JSON.stringify(wording);
+    const key = JSON.stringify(message);
     const before = seen.get(key);
     if (before) return before;
-    seen.set(key, wording);
-    return wording;
+    seen.set(key, message);
+    return message;
   };
-  let shared: Wording | undefined;
-  const wordings = new Map<string, Wording>();
+  let shared: MessageContent | undefined;
+  const messages = new Map<string, MessageContent>();
   const missing: ApiError[] = [];
   for (const to of typeof request.to === "string" ? [request.to] : request.to) {
     const key = parseAddress(to).key;
     const own = personal.get(key);
     try {
-      if (own) wordings.set(key, render({ ...common, ...own.values }, `recipientVariables.${own.to}`));
-      else wordings.set(key, (shared ??= render(common, "variables")));
+      if (own) messages.set(key, render({ ...common, ...own.values }, `recipientVariables.${own.to}`));
+      else messages.set(key, (shared ??= render(common, "variables")));
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "missing_variables") throw error;
       missing.push(error);
     }
   }
-  if (missing.length > 0) throw allMissing(missing);
-  return wordings;
+  if (missing.length > 0) throw mergeMissing(missing);
+  return messages;
 }
 
-function allMissing(errors: readonly ApiError[]): ApiError {
+function mergeMissing(errors: readonly ApiError[]): ApiError {
   const [first] = errors as [ApiError];
   const seen = new Set<string>();
   const details = errors.flatMap((error) => error.details).filter(({ path }) => !seen.has(path) && seen.add(path));
@@ -99,19 +107,19 @@ function allMissing(errors: readonly ApiError[]): ApiError {
   });
 }
 
-async function accepted(request: Request, resolve: () => Promise<Sendable>): Promise<Accepted> {
+async function prepare(request: Request, resolve: () => Promise<Sendable>): Promise<PreparedSend> {
   try {
     const sendable = await resolve();
     const from = request.from ?? sendable.from;
-    if (from === null) throw invalid("from", "required", `from is required: the template ${sendable.slug} names no sender.`);
-    const wordings = await wordingsFor(request, sendable);
+    if (from === null) throw invalid("from", "required", `from is required, because the template ${sendable.slug} has no sender.`);
+    const messages = await renderContents(request, sendable);
     const { variables: _values, recipientVariables: _own, attachments, ...rest } = request;
     const replyTo = request.replyTo ?? sendable.replyTo ?? undefined;
     return {
       ready: {
         request: { ...rest, from, replyTo, subject: "" },
-        files: attachments ? await readFiles(attachments) : [],
-        wordings,
+        files: attachments ? await decodeAttachments(attachments) : [],
+        messages,
         template: { slug: sendable.slug, version: sendable.version },
       },
     };

@@ -4,7 +4,7 @@ import type { ContactRow } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { send } from "../emails/transactional.ts";
+import { send } from "../emails/emails.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { renderMessage } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";

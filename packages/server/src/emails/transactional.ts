@@ -1,2 +1,0 @@
-export { getEmail } from "./emails.ts";
-export { send } from "./send.ts";
