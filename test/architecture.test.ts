@@ -138,7 +138,6 @@ const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
     for (const { to, typeOnly, lazy } of importsOf(path, source)) {
       const room = roomOf(to);
       if (typeOnly || lazy || room === undefined || room === from) continue;
-      if (from === "webhooks" && room === "marketplace/agent-webhooks") continue;
       const next = graph.get(from) ?? new Map<string, string>();
       graph.set(from, next.set(room, `${path.slice(S.length + 1)} -> ${to.slice(S.length + 1)}`));
     }
