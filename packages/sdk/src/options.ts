@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
 import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./call/transport.ts";
+import { findDevServer } from "./dev-server.ts";
 import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
 import {
   DEFAULT_ATTEMPT_TIMEOUT_MS,
@@ -26,9 +27,9 @@ export interface RetryNotice {
 
 /** Options of a client. */
 export interface MailsvcOptions extends Partial<Pick<Runtime, "now" | "random" | "sleep">> {
-  /** The API key, or a function that returns it before each attempt. Default: MAILSVC_API_KEY. */
+  /** The API key, or a function that returns it before each attempt. Default: MAILSVC_API_KEY, else the key of a running dev server. */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined;
-  /** The server's address; it may include a path prefix. Default: MAILSVC_URL, else http://127.0.0.1:2526. */
+  /** The server's address; it may include a path prefix. Default: MAILSVC_URL, else a running dev server, else port 2526. */
   readonly baseUrl?: string | undefined;
   /** Time limit in milliseconds for a call, retries and waits included. Default 30 000; Infinity for no limit. */
   readonly timeoutMs?: number | undefined;
@@ -104,12 +105,17 @@ export function checkRetries(value: number): number {
 
 /** Applies defaults and validates options. Throws UsageError, which never contains the key. */
 export function resolveSettings(options: MailsvcOptions): Settings {
-  const apiKey = options.apiKey ?? environment("MAILSVC_API_KEY");
+  const givenKey = options.apiKey ?? environment("MAILSVC_API_KEY");
+  const givenUrl = options.baseUrl ?? environment("MAILSVC_URL");
+  const isDefaultTransport = options.fetch === undefined && options.dispatcher === undefined;
+  // Only for a client that was told nothing: a key is never sent to an address it was not made for.
+  const dev = isDefaultTransport && givenKey === undefined && givenUrl === undefined ? findDevServer() : null;
+  const apiKey = givenKey ?? dev?.apiKey;
   if (apiKey !== undefined && typeof apiKey !== "function") checkHeader("authorization", apiKey, "apiKey");
   const agent = [options.userAgent, `mailsvc-sdk/${VERSION}`, platform()].filter(Boolean).join(" ");
   return {
     apiKey: typeof apiKey === "string" ? () => apiKey : apiKey,
-    baseUrl: parseBaseUrl(options.baseUrl ?? environment("MAILSVC_URL") ?? DEFAULT_URL),
+    baseUrl: parseBaseUrl(givenUrl ?? dev?.url ?? DEFAULT_URL),
     timeoutMs: checkTimeout("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
     attemptTimeoutMs: checkTimeout("attemptTimeoutMs", options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS),
     maxRetries: checkRetries(options.maxRetries ?? DEFAULT_MAX_RETRIES),
@@ -118,7 +124,7 @@ export function resolveSettings(options: MailsvcOptions): Settings {
     validate: options.validate ?? "off",
     onRetry: options.onRetry,
     log: createLog(options.debug ?? environment("MAILSVC_DEBUG") !== undefined),
-    requireKey: options.fetch === undefined && options.dispatcher === undefined,
+    requireKey: isDefaultTransport,
     runtime: {
       ...systemRuntime,
       ...(options.now && { now: options.now }),
