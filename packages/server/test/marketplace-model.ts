@@ -1,5 +1,5 @@
 import type { ActivationStatus, DeactivationReason, ListingState, PauseReason } from "@mailsvc/sdk/contract";
-import { addMonth } from "../src/lib/month.ts";
+import { addMonth, findMonthAround } from "../src/lib/month.ts";
 
 /** What the states of listings and activations ought to be: SPEC 3 in its plainest form, without a database, jobs or time. */
 
@@ -8,6 +8,8 @@ const COVERS: Readonly<Record<string, number>> = { none: 0, free: 1, starter: 3,
 
 export interface ModelListing {
   state: ListingState;
+  /** When the present period began. */
+  listedAt: number;
   expiresAt: number;
 }
 
@@ -39,8 +41,8 @@ export class Model {
 
   pay(slug: string): void {
     const listing = this.listings.get(slug) as ModelListing;
-    const from = listing.state === "LISTED" ? listing.expiresAt : this.now;
-    this.listings.set(slug, { state: "LISTED", expiresAt: addMonth(from) });
+    if (listing.state === "LISTED") listing.expiresAt = findMonthAround(listing.listedAt, listing.expiresAt).until;
+    else this.listings.set(slug, { state: "LISTED", listedAt: this.now, expiresAt: addMonth(this.now) });
   }
 
   end(slug: string, state: "CANCELLED" | "EXPIRED"): void {
@@ -57,7 +59,7 @@ export class Model {
   /** Why an agent cannot be turned on; null when it can. */
   refusal(slug: string): string | null {
     if (!this.listed(slug)) return "not_found";
-    if (this.living().some((a) => a.listing === slug)) return "conflict";
+    if (this.living().some((a) => a.listing === slug)) return "already_active";
     return this.living().length >= (COVERS[this.plan] as number) ? "plan_limit_reached" : null;
   }
 

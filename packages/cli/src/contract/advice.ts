@@ -24,7 +24,7 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     const { id = "<id>" } = parsePathParams(spec.endpoint, call);
     return { ...failure, hint: undefined, next: `mailsvc messages answer ${shellQuote(id)} <decision>` };
   }
-  if (failure.code === "conflict" && spec?.id === "activations.create") {
+  if (failure.code === "already_active" && spec?.id === "activations.create") {
     const on = failure.details?.find(({ path }) => path === "agentSlug")?.message;
     return {
       ...failure,
@@ -33,7 +33,7 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
       next: on?.startsWith("act_") ? `mailsvc activations get ${on}` : "mailsvc activations list",
     };
   }
-  if ((failure.code === "invalid_state" || failure.code === "conflict") && spec) {
+  if (["invalid_state", "conflict", "id_reused", "limit_reached", "already_refunded"].includes(failure.code ?? "") && spec) {
     const next = buildGetCommand(spec, call);
     return next === undefined ? failure : { ...failure, hint: undefined, next };
   }

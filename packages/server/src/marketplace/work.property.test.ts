@@ -50,7 +50,8 @@ class Model {
 
   end(run: ModelRun, status: ModelRun["status"], at: number, failureReason: string | null = null): void {
     Object.assign(run, { status, finishedAt: at, deadlineAt: null, waitingOn: null, failureReason });
-    for (const a of this.approvals) if (a.run === run && a.suspend && a.status === "PENDING") a.status = "CANCELLED";
+    for (const a of this.approvals)
+      if (a.run === run && (a.suspend || status !== "COMPLETED") && a.status === "PENDING") a.status = "CANCELLED";
     for (const w of this.wakeups) if (w.run === run && w.suspend && w.status === "SCHEDULED") w.status = "CANCELLED";
   }
 
@@ -149,7 +150,7 @@ const perform = async (world: TestWorld, { client, activationId }: TestAgent, mo
   if (what === "start") {
     const full = model.runs.filter(isActive).length >= 20;
     const got = outcome(client.runs.start({ runId: `run-number-${model.runs.length}` }));
-    expect(await got).toBe(full ? "conflict" : "ok");
+    expect(await got).toBe(full ? "limit_reached" : "ok");
     if (!full)
       model.runs.push({
         runId: `run-number-${model.runs.length}`,
@@ -239,7 +240,7 @@ const perform = async (world: TestWorld, { client, activationId }: TestAgent, mo
     if (!spent) return;
     const amount = (size % 20) + 1;
     const late = model.now >= spent.at + 86_400_000;
-    const expected = late ? "invalid_state" : amount > spent.left ? "conflict" : "ok";
+    const expected = late ? "invalid_state" : amount > spent.left ? "already_refunded" : "ok";
     expect(await outcome(client.credits.refund(spent.id, { amount, reason: "x" }))).toBe(expected);
     if (expected !== "ok") return;
     spent.left -= amount;

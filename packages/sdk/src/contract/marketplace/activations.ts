@@ -65,7 +65,7 @@ export const activations = {
     }),
     status: 201,
     output: Activation,
-    errors: ["not_found", "conflict", "plan_limit_reached"],
+    errors: ["not_found", "already_active", "plan_limit_reached"],
     examples: [
       {
         summary: "Accept what it asks for",

@@ -96,7 +96,7 @@ export const agentCredits = {
     }),
     status: 201,
     output: CreditTransaction,
-    errors: ["not_found", "conflict", "invalid_state"],
+    errors: ["not_found", "already_refunded", "limit_reached", "invalid_state"],
     examples: [
       {
         summary: "Refund all of it",

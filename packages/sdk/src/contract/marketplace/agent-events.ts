@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import { MESSAGE_FORMATS } from "./messages.ts";
 import { DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 
 /**
@@ -34,6 +35,17 @@ export const ApprovalResponse = event("approval_response", {
   answeredAt: Instant,
 });
 
+/** The brand wrote to the agent. Sent to activations with the scope agent:read_messages. */
+export const MessagePosted = event("message.posted", {
+  messageId: z.string(),
+  /** The message's position in the conversation; see `afterSequence` of the list of messages. */
+  messageSequence: z.int(),
+  text: z.string(),
+  format: z.enum(MESSAGE_FORMATS),
+  /** Id of the message it replies to. */
+  inReplyTo: z.string().nullable(),
+});
+
 export const AgentPaused = event("agent.paused", { reason: z.enum(PAUSE_REASONS) });
 
 export const AgentResumed = event("agent.resumed", {});
@@ -60,6 +72,7 @@ export const AgentWakeup = event("agent.wakeup", {
 export const AgentEvent = z.discriminatedUnion("type", [
   AgentActivated,
   ApprovalResponse,
+  MessagePosted,
   AgentPaused,
   AgentResumed,
   AgentDeactivated,
@@ -73,6 +86,7 @@ export type AgentEventType = AgentEvent["type"];
 export const AGENT_EVENT_TYPES = [
   "agent.activated",
   "approval_response",
+  "message.posted",
   "agent.paused",
   "agent.resumed",
   "agent.deactivated",
@@ -92,6 +106,7 @@ export const PAUSING_EVENTS: readonly AgentEventType[] = [
   "agent.activated",
   "agent.resumed",
   "approval_response",
+  "message.posted",
   "run_force_failed",
   "agent.wakeup",
 ];

@@ -103,11 +103,11 @@ export const agentMessages = {
     summary: "Post a message, or ask for an approval",
     agentBucket: "message",
     description:
-      "At most 20 a minute. The answer to an APPROVAL_REQUEST arrives as an approval_response event and as a message. The run that asks is WAITING until then, and RUNNING after the answer.",
+      "At most 20 a minute. The answer to an APPROVAL_REQUEST arrives as an approval_response event and as a message. The run that asks is WAITING until then, and RUNNING after the answer. Repeating a request with the same externalId returns the posted message, with 200.",
     body: Post,
-    status: 201,
+    status: [201, 200],
     output: Message,
-    errors: ["not_found", "conflict", "invalid_state"],
+    errors: ["not_found", "id_reused", "invalid_state"],
     examples: [
       { summary: "A text", params, body: { text: "The first draft is ready." } },
       {

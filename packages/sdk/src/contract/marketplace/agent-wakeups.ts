@@ -42,7 +42,7 @@ export const agentWakeups = {
     path: `${AGENT_BASE}/wakeups`,
     access: scope,
     summary: "Schedule a wakeup",
-    description: `Sends agent.wakeup to your webhook at that time; while the agent is paused, after it is resumed. At most ${WAKEUP_LIMITS.scheduled} can be scheduled. A repeat with the dedupeKey of a scheduled wakeup returns that one, with 200.`,
+    description: `Sends agent.wakeup to your webhook at that time; while the agent is paused, after it is resumed. At most ${WAKEUP_LIMITS.scheduled} can be scheduled. Repeating a request while its dedupeKey is scheduled returns that wakeup, with 200; another request with it answers id_reused.`,
     body: z
       .strictObject({
         delaySeconds: z
@@ -68,7 +68,7 @@ export const agentWakeups = {
       }),
     status: [201, 200],
     output: Wakeup,
-    errors: ["not_found", "conflict", "invalid_state"],
+    errors: ["not_found", "id_reused", "limit_reached", "invalid_state"],
     examples: [{ summary: "In an hour", params, body: { delaySeconds: 3600, reason: "Look at the numbers again" } }],
   }),
   list: endpoint({

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import { Price } from "./payments.ts";
 
 /** A listed agent, as brands see it. */
 export const CatalogAgent = z
@@ -11,6 +12,10 @@ export const CatalogAgent = z
     description: z.string(),
     /** The scopes it asks for, and what each allows. */
     permissions: z.array(z.object({ scope: z.enum(AGENT_SCOPES), grants: z.string() })),
+    /** Who offers the agent. */
+    builder: z.object({ name: z.string() }),
+    /** What a brand pays to have it on, in cents. The credits it spends are not included. */
+    price: Price,
     listedAt: Instant,
     /** This workspace's current activation of it; null without one. */
     activationId: z.string().nullable(),

@@ -53,7 +53,7 @@ export const credits = {
     }),
     status: 201,
     output: CreditEntry,
-    errors: ["conflict"],
+    errors: ["limit_reached"],
     examples: [{ summary: "A thousand", body: { amount: 1000, description: "March" } }],
   }),
   list: endpoint({

@@ -256,7 +256,7 @@ export const agentLeadMagnets = {
     summary: "Update the title or description of a lead magnet this agent uploaded",
     body: z.strictObject({ title: line(200).optional(), description: prose(2000).nullable().optional() }),
     output: LeadMagnet,
-    errors: ["not_found", "not_owner"],
+    errors: ["not_found"],
     examples: [{ summary: "Another title", params: { activationId, ...magnetId }, body: { title: "The summer guide" } }],
   }),
 };

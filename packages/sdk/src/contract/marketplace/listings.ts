@@ -3,7 +3,7 @@ import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import { WebhookError } from "./failures.ts";
-import { Payment } from "./payments.ts";
+import { Payment, Price } from "./payments.ts";
 import { ACTIVATION_STATUSES, LISTING_STATES, PAUSE_REASONS } from "./states.ts";
 import { isPlainUrl, line, prose, Slug } from "./text.ts";
 
@@ -37,7 +37,8 @@ export const Listing = z
     /** The scopes a brand must accept to turn the agent on. */
     permissions: z.array(z.enum(AGENT_SCOPES)),
     state: z.enum(LISTING_STATES),
-    price: z.object({ amount: z.int(), currency: z.string(), interval: z.literal("month") }),
+    /** What the builder pays for the listing. */
+    price: Price,
     listedAt: Instant.nullable(),
     /** End of the paid time. */
     expiresAt: Instant.nullable(),

@@ -6,6 +6,12 @@ import { PAYMENT_STATES } from "./states.ts";
 /** The price of a listing (SPEC 8), in cents. */
 export const LISTING_PRICE = { amount: 2900, currency: "usd", interval: "month" } as const;
 
+/** What a brand pays to have an agent on: nothing beyond the credits the agent spends. */
+export const ACTIVATION_PRICE = { amount: 0, currency: "usd", interval: "month" } as const;
+
+/** A recurring price; `amount` is in cents. */
+export const Price = z.object({ amount: z.int(), currency: z.string(), interval: z.literal("month") });
+
 export const Payment = z
   .object({
     id: z.string(),

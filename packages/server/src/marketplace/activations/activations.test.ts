@@ -110,7 +110,7 @@ describe("turning an agent on is refused", () => {
     await using world = await createWorld();
     await listAgent(world.sdk, hooks.url);
     const { id } = await turnOn(world.sdk);
-    await expect(turnOn(world.sdk)).rejects.toMatchObject({ code: "conflict", details: [{ code: "already_active", message: id }] });
+    await expect(turnOn(world.sdk)).rejects.toMatchObject({ code: "already_active", details: [{ code: "already_active", message: id }] });
   });
 });
 
@@ -132,7 +132,7 @@ test("of many who turn the same agent on at once, one does", async () => {
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => turnOn(world.sdk)));
   const won = results.filter((r) => r.status === "fulfilled");
   expect(won).toHaveLength(1);
-  for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "conflict", status: 409 });
+  for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "already_active", status: 409 });
   expect((await world.sdk.activations.list()).pagination.total).toBe(1);
 });
 

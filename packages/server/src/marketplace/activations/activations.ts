@@ -164,7 +164,7 @@ function assertConsent({ permissions }: ListingRow, accepted: readonly AgentScop
 }
 
 function alreadyActive(id: string): ApiError {
-  return new ApiError("conflict", "This agent is already active in this workspace.", {
+  return new ApiError("already_active", "This agent is already active in this workspace.", {
     details: [{ path: "agentSlug", code: "already_active", message: id }],
   });
 }

@@ -109,7 +109,7 @@ test("whatever brands, builders, plans, webhooks and time do, states, keys and e
     const model = new Model(world.clock.now());
     for (const slug of SLUGS) {
       await world.sdk.listings.create({ slug, name: slug, webhookUrl: hooks.url, permissions: SCOPES });
-      model.listings.set(slug, { state: "DRAFT", expiresAt: 0 });
+      model.listings.set(slug, { state: "DRAFT", listedAt: 0, expiresAt: 0 });
     }
     const known: Receiver = { ...hooks, bodies: [] };
     for (const one of commands) {

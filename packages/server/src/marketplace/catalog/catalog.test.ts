@@ -17,6 +17,8 @@ test("every brand sees what is listed, with what it asks for, and nothing of the
         slug: "writer",
         name: "The writer",
         description: "It writes.",
+        builder: { name: "brand" },
+        price: { amount: 0, currency: "usd", interval: "month" },
         permissions: [{ scope: "brand:read", grants: "Read brand colors, logo and voice" }],
         listedAt: "2026-01-01T00:00:00.000Z",
         activationId: null,

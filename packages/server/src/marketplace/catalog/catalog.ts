@@ -1,4 +1,4 @@
-import { AGENT_SCOPE_GRANTS, type CatalogAgent, type contract, type Page } from "@mailsvc/sdk/contract";
+import { ACTIVATION_PRICE, AGENT_SCOPE_GRANTS, type CatalogAgent, type contract, type Page } from "@mailsvc/sdk/contract";
 import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { contains } from "../../db/dialect.ts";
@@ -28,26 +28,40 @@ async function listCatalog(
     search ? or(contains(read.sqlDialect, t.name, search), contains(read.sqlDialect, t.description, search)) : undefined,
   );
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
-  const mine = await findOwnActivations(read, workspaceId, page.data);
-  return { ...page, data: page.data.map((row) => showAgent(row, mine.get(row.id) ?? null)) };
+  return { ...page, data: await showAgents(read, workspaceId, page.data) };
 }
 
 /** One listed agent. Throws ApiError not_found. */
 async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
   const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
   if (!row || !isListed(row, now)) throw new ApiError("not_found", `Agent ${JSON.stringify(slug.slice(0, 100))} not found in the catalog.`);
-  return showAgent(row, (await findOwnActivations(read, workspaceId, [row])).get(row.id) ?? null);
+  const [agent] = await showAgents(read, workspaceId, [row]);
+  return agent as CatalogAgent;
 }
 
-function showAgent(row: ListingRow, activationId: string | null): CatalogAgent {
-  return {
+/** Listings as brands see them, with the builder's name and this workspace's activation. */
+async function showAgents(read: Reader, workspaceId: string, rows: readonly ListingRow[]): Promise<CatalogAgent[]> {
+  const builders = await findBuilderNames(read, rows);
+  const activations = await findOwnActivations(read, workspaceId, rows);
+  return rows.map((row) => ({
     slug: row.slug,
     name: row.name,
     description: row.description,
+    builder: { name: builders.get(row.workspaceId) ?? "" },
+    price: ACTIVATION_PRICE,
     permissions: row.permissions.map((scope) => ({ scope, grants: AGENT_SCOPE_GRANTS[scope] })),
     listedAt: iso(row.listedAt ?? row.createdAt),
-    activationId,
-  };
+    activationId: activations.get(row.id) ?? null,
+  }));
+}
+
+/** The names of the workspaces that own these listings, by workspace id. */
+async function findBuilderNames(read: Reader, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
+  if (rows.length === 0) return new Map();
+  const { workspaces: w } = read.t;
+  const ids = [...new Set(rows.map(({ workspaceId }) => workspaceId))];
+  const found = await read.select({ id: w.id, name: w.name }).from(w).where(inArray(w.id, ids));
+  return new Map(found.map(({ id, name }) => [id, name]));
 }
 
 /** This workspace's current activations of these listings, by listing id. */

@@ -191,13 +191,13 @@ test("credits are given back within a day, once, and not more than were spent", 
   const { client } = made.agent;
   await world.sdk.credits.grant({ amount: 100 });
   const spent = await client.credits.consume({ amount: 30, action: "draft" });
-  await expect(client.credits.refund(spent.transactionId, { amount: 31, reason: "x" })).rejects.toMatchObject({ code: "conflict" });
+  await expect(client.credits.refund(spent.transactionId, { amount: 31, reason: "x" })).rejects.toMatchObject({ code: "already_refunded" });
   const back = await Promise.allSettled(
     Array.from({ length: 8 }, () => client.credits.refund(spent.transactionId, { amount: 10, reason: "x" })),
   );
   expect(back.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
   await expect(client.credits.refund(spent.transactionId, { reason: "x" })).rejects.toMatchObject({
-    code: "conflict",
+    code: "already_refunded",
     details: [{ code: "already_refunded" }],
   });
   expect(await world.sdk.credits.get()).toEqual({ balance: 100 });
@@ -216,6 +216,6 @@ test("a balance has an upper end", async () => {
   await using world = await createWorld();
   await world.sdk.credits.grant({ amount: 1_000_000_000 });
   await world.sdk.credits.grant({ amount: 1_000_000_000 });
-  await expect(world.sdk.credits.grant({ amount: 1 })).rejects.toMatchObject({ code: "conflict", status: 409 });
+  await expect(world.sdk.credits.grant({ amount: 1 })).rejects.toMatchObject({ code: "limit_reached", status: 409 });
   expect(await world.sdk.credits.get()).toEqual({ balance: 2_000_000_000 });
 });

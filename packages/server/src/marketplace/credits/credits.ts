@@ -22,7 +22,7 @@ export async function getBalance(q: AgentQuery, workspaceId: string): Promise<nu
 
 type NewEntry = Omit<EntryRow, "id" | "createdAt">;
 
-/** Adds credits to a workspace. Throws ApiError conflict when the balance would exceed its limit. */
+/** Adds credits to a workspace. Throws ApiError limit_reached when the balance would exceed its limit. */
 export async function grantCredits(
   tx: AgentTx,
   deps: AgentDeps,
@@ -31,7 +31,7 @@ export async function grantCredits(
 ): Promise<CreditEntry> {
   const balanceAfter = await addToBalance(tx, workspaceId, amount);
   if (balanceAfter === undefined)
-    throw new ApiError("conflict", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`, {
+    throw new ApiError("limit_reached", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`, {
       details: [{ path: "amount", code: "balance_full", message: "The balance would exceed its limit." }],
     });
   const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
@@ -109,7 +109,7 @@ export async function consumeCredits(
 
 /**
  * Refunds a transaction, fully or in parts, within a day. Throws ApiError not_found, invalid_state after that day or for a
- * refund, and conflict when less is left of it than asked for.
+ * refund, and already_refunded when less is left of it than asked for.
  */
 export async function refundCredits(
   tx: AgentTx,
@@ -140,14 +140,14 @@ export async function refundCredits(
   const given = amount ?? left;
   if (left === 0 || given > left)
     throw new ApiError(
-      "conflict",
+      "already_refunded",
       left === 0 ? "This transaction is fully refunded." : `Only ${left} credits of this transaction are left to refund.`,
       {
         details: [{ path: "amount", code: "already_refunded", message: `${left} credits are left to refund.` }],
       },
     );
   const balanceAfter = await addToBalance(tx, workspaceId, given);
-  if (balanceAfter === undefined) throw new ApiError("conflict", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`);
+  if (balanceAfter === undefined) throw new ApiError("limit_reached", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`);
   await tx
     .update(a)
     .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })

@@ -130,8 +130,8 @@ describe("lead magnets", () => {
     });
     const rival = await turnedOn(world, { slug: "rival", permissions: ["lead_magnets:write"] });
     expect(await rival.call("PATCH", `/lead-magnets/${body.id}`, { title: "Mine" })).toMatchObject({
-      status: 403,
-      body: { error: { code: "not_owner" } },
+      status: 404,
+      body: { error: { code: "not_found" } },
     });
     expect(await agent.call("PATCH", "/lead-magnets/lm_none", { title: "x" })).toMatchObject({ status: 404 });
     expect(await agent.call("PATCH", `/lead-magnets/${body.id}`, { fileName: "x" })).toMatchObject({ status: 400 });

@@ -2,7 +2,7 @@ import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet } from "@mailsvc/sdk/co
 import { eq } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { type Staged, storeContent } from "./contents.ts";
 import { listZipEntries } from "./file-kind.ts";
@@ -74,7 +74,7 @@ export async function saveLeadMagnet(
   return showLeadMagnet(deps, row);
 }
 
-/** Changes the title or description of an agent's own lead magnet. Throws ApiError not_found or not_owner. */
+/** Changes the title or description of an agent's own lead magnet. Throws ApiError not_found, also for another agent's. */
 export async function updateLeadMagnet(
   tx: AgentTx,
   deps: AgentDeps,
@@ -83,7 +83,7 @@ export async function updateLeadMagnet(
   { title, description }: { title?: string | undefined; description?: string | null | undefined },
 ): Promise<LeadMagnet> {
   const before = await findFile(tx, "leadMagnets", workspaceId, id);
-  if (before.activationId !== activationId) throw new ApiError("not_owner", "This lead magnet was not uploaded by this agent.");
+  if (before.activationId !== activationId) throw notFound("lead magnet", id);
   const row: LeadMagnetRow = {
     ...before,
     title: title ?? before.title,

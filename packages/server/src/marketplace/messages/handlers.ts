@@ -33,7 +33,10 @@ export const agentMessageHandlers: Handlers<AgentContract["messages"]> = {
   list: (input, { read, deps, agent }) => listMessages(read, agent.activationId, deps.clock.now(), input),
   get: async ({ activationId, messageId }, { read, deps }) =>
     showMessage(await findMessage(read, { activationId }, messageId), deps.clock.now()),
-  create: (input, { tx, deps, agent }) => postMessage(tx, deps, agent, input),
+  create: async (input, { tx, deps, agent }) => {
+    const { message, created } = await postMessage(tx, deps, agent, input);
+    return { status: created ? 201 : 200, body: message };
+  },
   cancel: ({ activationId, messageId }, { tx, deps }) => cancelRequest(tx, deps, activationId, messageId),
   read: ({ activationId, upToSequence }, { tx, deps }) => markRead(tx, deps, activationId, "inbound", upToSequence),
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { withAgent } from "../../../test/agent-at-work.ts";
+import { agentAt, withAgent } from "../../../test/agent-at-work.ts";
+import { receiver } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
 
 const question = (title: string, also: object = {}) => ({
@@ -43,18 +44,95 @@ test("agent and brand write to each other, and each reads what the other wrote",
   expect(await world.sdk.messages.read(activationId, { upToSequence: 1 })).toEqual({ unread: 1 });
 });
 
-test("an externalId is taken once, and the refusal names the message that has it", async () => {
+test("an externalId makes one message: a repeat returns it, and another request is refused with its id", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;
-  const done = await Promise.allSettled(Array.from({ length: 10 }, () => client.messages.create({ text: "x", externalId: "e" })));
-  const [first] = done.flatMap((d) => (d.status === "fulfilled" ? [d.value] : []));
-  expect(done.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  const all = await Promise.all(Array.from({ length: 10 }, () => client.messages.create({ text: "x", externalId: "e" })));
+  const [first] = all;
+  expect(all).toEqual(all.map(() => first));
   await expect(client.messages.create({ text: "y", externalId: "e" })).rejects.toMatchObject({
-    code: "conflict",
+    code: "id_reused",
+    status: 409,
     details: [{ path: "externalId", code: "duplicate_external_id", message: first?.id }],
   });
   expect((await client.messages.list()).pagination.total).toBe(1);
+  const { runId } = await client.runs.start();
+  const request = { ...question("q", { expiresInSeconds: 3600 }), runId, externalId: "q" };
+  const asked = await client.messages.create(request);
+  await world.sdk.messages.answer(asked.id, { decision: "approve" });
+  expect(await client.messages.create(request)).toMatchObject({ id: asked.id, approval: { status: "APPROVED" } });
+  for (const other of [
+    { ...request, runId: undefined },
+    { ...question("q", { expiresInSeconds: 3601 }), runId, externalId: "q" },
+    { ...question("q", { expiresInSeconds: 3600, suspendRun: false }), runId, externalId: "q" },
+  ])
+    await expect(client.messages.create(other)).rejects.toMatchObject({ code: "id_reused" });
+});
+
+test("a text of the brand reaches an agent that may read it as message.posted", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId, heard } = made.agent;
+  const hello = await client.messages.create({ text: "Hello" });
+  const { runId } = await client.runs.start();
+  await world.clock.advance("1s");
+  const reply = await world.sdk.messages.create(activationId, { text: "Please *hurry*", format: "markdown", inReplyTo: hello.id, runId });
+  expect(await heard("message.posted")).toEqual([
+    {
+      id: expect.stringMatching(/^evt_/),
+      type: "message.posted",
+      activationId,
+      runId,
+      sequence: 2,
+      timestamp: reply.createdAt,
+      messageId: reply.id,
+      messageSequence: 2,
+      text: "Please *hurry*",
+      format: "markdown",
+      inReplyTo: hello.id,
+    },
+  ]);
+  await world.sdk.messages.create(activationId, { text: "And again" });
+  expect((await heard("message.posted")).map(({ messageSequence, text, runId }) => [messageSequence, text, runId])).toEqual([
+    [2, "Please *hurry*", runId],
+    [3, "And again", null],
+  ]);
+});
+
+test("an agent without agent:read_messages gets no message.posted", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world, ["agent:post_messages"]);
+  await world.sdk.messages.create(made.agent.activationId, { text: "Hello" });
+  expect(await made.agent.heard("message.posted")).toEqual([]);
+});
+
+test("an approval request shows what the agent may show: not another agent's page or lead magnet", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  await using hooks = await receiver();
+  const rival = await agentAt(world, hooks, { slug: "rival" });
+  const upload = (text: string) => ({ title: "Guide", fileName: "a.pdf", file: Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`) });
+  const things = async (client: typeof rival.client) => ({
+    landing_page: (await client.landingPages.create({ title: "Page", html: "<p>x</p>" })).id,
+    lead_magnet: (await client.leadMagnets.create(upload("agent"))).id,
+  });
+  const ask = (kind: "landing_page" | "lead_magnet", id: string) =>
+    made.agent.client.messages.create({ type: "APPROVAL_REQUEST", text: "?", approval: { title: "?", preview: { kind, id } } });
+  const own = await things(made.agent.client);
+  const theirs = await things(rival.client);
+  for (const kind of ["landing_page", "lead_magnet"] as const) {
+    expect(await ask(kind, own[kind])).toMatchObject({ approval: { preview: { id: own[kind] } } });
+    await expect(ask(kind, theirs[kind])).rejects.toMatchObject({
+      code: "not_found",
+      status: 404,
+      details: [{ path: "approval.preview.id", code: "not_found" }],
+    });
+  }
+  await rival.client.landingPages.publish(theirs.landing_page);
+  await expect(ask("landing_page", theirs.landing_page)).rejects.toMatchObject({ code: "not_found" });
+  const shared = await world.sdk.leadMagnets.create(upload("person"));
+  expect(await ask("lead_magnet", shared.id)).toMatchObject({ approval: { status: "PENDING" } });
 });
 
 test("who follows an inbox by sequence gets each message once, oldest first, whatever comes meanwhile", async () => {

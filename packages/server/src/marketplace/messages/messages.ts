@@ -1,13 +1,15 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
-import { and, count, eq, isNull, lte } from "drizzle-orm";
+import { and, count, eq, isNull, lte, or } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { isSameJson } from "../../lib/json.ts";
 import { assertLiving, findActivation } from "../activations/store.ts";
+import { emit } from "../agent-webhooks/agent-events.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
 import { suspendRun } from "../runs/waits.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, findMessage, markReadByReply, showMessage } from "./store.ts";
+import { type ApprovalRow, addMessage, findMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
 
 export type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
@@ -24,20 +26,22 @@ export interface NewAgentMessage {
 }
 
 /**
- * Posts an agent's message. An approval request with `suspendRun` makes its run WAITING. Throws ApiError not_found for an
- * unknown run or preview, invalid_state for an approval request of an ended run, and conflict for an externalId in use.
+ * Posts an agent's message. An approval request with `suspendRun` makes its run WAITING. A repeat with the same externalId
+ * returns the posted message, with `created` false. Throws ApiError not_found for an unknown run or preview, invalid_state for
+ * an approval request of an ended run, and id_reused for an externalId of another message.
  */
 export async function postMessage(
   tx: AgentTx,
   deps: AgentDeps,
   { activationId, workspaceId }: Actor,
   post: NewAgentMessage,
-): Promise<Message> {
+): Promise<{ message: Message; created: boolean }> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
   const { approval: request, runId = null } = post;
-  await assertNewExternalId(tx, activationId, post.externalId);
-  await assertPreviewExists(tx, workspaceId, request?.preview);
+  const posted = await findPosted(tx, activationId, post);
+  if (posted) return { message: showMessage(posted, now), created: false };
+  await assertPreviewExists(tx, { activationId, workspaceId }, request?.preview);
   let run: RunRow | null = null;
   if (runId !== null) run = await (request ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
   const message = await addMessage(tx, {
@@ -53,7 +57,7 @@ export async function postMessage(
     externalId: post.externalId ?? null,
     createdAt: now,
   });
-  if (!request) return showMessage({ message, approval: null }, now);
+  if (!request) return { message: showMessage({ message, approval: null }, now), created: true };
   const expiresAt = now + request.expiresInSeconds * 1000;
   const approval: ApprovalRow = {
     messageId: message.id,
@@ -74,7 +78,7 @@ export async function postMessage(
   await tx.insert(tx.t.approvals).values(approval);
   if (run && approval.suspendRun) await suspendRun(tx, deps, run, { waitingFor: "approval", waitingOn: message.id, deadlineAt: expiresAt });
   await deps.queue.enqueue(tx, { kind: EXPIRE_APPROVAL_JOB, payload: { workspaceId, messageId: message.id }, runAt: expiresAt });
-  return showMessage({ message, approval }, now);
+  return { message: showMessage({ message, approval }, now), created: true };
 }
 
 export interface NewBrandMessage {
@@ -84,7 +88,7 @@ export interface NewBrandMessage {
   runId?: string | undefined;
 }
 
-/** Posts a brand's message to an agent. Throws ApiError not_found for an unknown activation, run or message, and invalid_state for a deactivated one. */
+/** Posts a brand's message to an agent, with an event message.posted. Throws ApiError not_found for an unknown activation, run or message, and invalid_state for a deactivated one. */
 export async function writeToAgent(
   tx: AgentTx,
   deps: AgentDeps,
@@ -93,7 +97,8 @@ export async function writeToAgent(
   wanted: NewBrandMessage,
 ): Promise<Message> {
   const now = deps.clock.now();
-  assertLiving(await findActivation(tx, workspaceId, id), now);
+  const found = await findActivation(tx, workspaceId, id);
+  assertLiving(found, now);
   const { inReplyTo = null, runId = null } = wanted;
   if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
   const original = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;
@@ -111,6 +116,14 @@ export async function writeToAgent(
     createdAt: now,
   });
   if (original) await markReadByReply(tx, original, now);
+  // Only an agent that may read its messages gets their text.
+  if (found.activation.scopes.includes("agent:read_messages"))
+    await emit(tx, deps, id, {
+      type: "message.posted",
+      at: now,
+      runId,
+      fields: { messageId: message.id, messageSequence: message.sequence, text: message.text, format: message.format, inReplyTo },
+    });
   return showMessage({ message, approval: null }, now);
 }
 
@@ -132,32 +145,72 @@ export async function markRead(
   return { unread: left?.n ?? 0 };
 }
 
-/** Throws ApiError conflict, naming the message that has this externalId. */
-async function assertNewExternalId(tx: AgentTx, activationId: string, externalId: string | undefined): Promise<void> {
-  if (externalId === undefined) return;
-  const { messages: m } = tx.t;
-  const [taken] = await tx
-    .select({ id: m.id })
+/** The message a request has posted before; undefined for a new one. Throws ApiError id_reused when its externalId belongs to another message. */
+async function findPosted(tx: AgentTx, activationId: string, post: NewAgentMessage): Promise<MessageWithApproval | undefined> {
+  const { externalId } = post;
+  if (externalId === undefined) return undefined;
+  const { messages: m, approvals: p } = tx.t;
+  const [found] = await tx
+    .select({ message: m, approval: p })
     .from(m)
+    .leftJoin(p, eq(p.messageId, m.id))
     .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
-  if (!taken) return;
-  throw new ApiError("conflict", "A message with this externalId exists already.", {
-    details: [{ path: "externalId", code: "duplicate_external_id", message: taken.id }],
-    hint: "details[0].message is the id of that message.",
+  if (!found || isRepeat(found, post)) return found;
+  throw new ApiError("id_reused", "Another message with this externalId exists already.", {
+    details: [{ path: "externalId", code: "duplicate_external_id", message: found.message.id }],
+    hint: "details[0].message is the id of that message. Use another externalId.",
   });
 }
 
-/** Throws ApiError not_found unless the page or file of a preview exists in the brand's workspace. */
-async function assertPreviewExists(tx: AgentTx, workspaceId: string, preview: Approval["preview"] | undefined): Promise<void> {
+/** Whether a request is the one that posted a message. */
+function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMessage): boolean {
+  const { type, text, format, runId = null, approval: wanted } = post;
+  return isSameJson(
+    [
+      { type, text, format, runId },
+      wanted && {
+        title: wanted.title,
+        options: wanted.options,
+        allowComment: wanted.allowComment,
+        preview: wanted.preview ?? null,
+        suspendRun: wanted.suspendRun && runId !== null,
+        expiresAt: message.createdAt + wanted.expiresInSeconds * 1000,
+      },
+    ],
+    [
+      { type: message.type, text: message.text, format: message.format, runId: message.runId },
+      approval && {
+        title: approval.title,
+        options: approval.options,
+        allowComment: approval.allowComment,
+        preview: approval.preview,
+        suspendRun: approval.suspendRun,
+        expiresAt: approval.expiresAt,
+      },
+    ],
+  );
+}
+
+/**
+ * Throws ApiError not_found unless a preview shows something the agent may show: its own page, a lead magnet of its own or of
+ * the brand's people, or an image of the asset library, which all agents of a brand share.
+ */
+async function assertPreviewExists(
+  tx: AgentTx,
+  { activationId, workspaceId }: Actor,
+  preview: Approval["preview"] | undefined,
+): Promise<void> {
   if (!preview || preview.kind === "text") return;
-  const { landingPages, leadMagnets, assets } = tx.t;
-  const table = { landing_page: landingPages, lead_magnet: leadMagnets, asset: assets }[preview.kind];
-  const [found] = await tx
-    .select({ id: table.id })
-    .from(table)
-    .where(and(eq(table.id, preview.id ?? ""), eq(table.workspaceId, workspaceId)));
-  if (!found)
-    throw new ApiError("not_found", `The ${preview.kind.replace("_", " ")} in approval.preview was not found.`, {
-      details: [{ path: "approval.preview.id", code: "not_found", message: "Not found." }],
-    });
+  const { landingPages: l, leadMagnets: f, assets: a } = tx.t;
+  const id = preview.id ?? "";
+  const count = {
+    landing_page: () => tx.$count(l, and(eq(l.id, id), eq(l.workspaceId, workspaceId), eq(l.activationId, activationId))),
+    lead_magnet: () =>
+      tx.$count(f, and(eq(f.id, id), eq(f.workspaceId, workspaceId), or(eq(f.activationId, activationId), isNull(f.activationId)))),
+    asset: () => tx.$count(a, and(eq(a.id, id), eq(a.workspaceId, workspaceId))),
+  }[preview.kind];
+  if ((await count()) > 0) return;
+  throw new ApiError("not_found", `The ${preview.kind.replace("_", " ")} in approval.preview was not found.`, {
+    details: [{ path: "approval.preview.id", code: "not_found", message: "Not found." }],
+  });
 }

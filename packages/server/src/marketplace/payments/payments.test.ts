@@ -80,3 +80,21 @@ test("without Stripe there is nothing at its webhook", async () => {
   const response = await ask(world, { path: "/api/v1/marketplace/payments/stripe/webhook", key: null, body: {} });
   expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
 });
+
+test("renewals keep the day of the first payment: 31 January, 28 February, 31 March, 30 April", async () => {
+  await using world = await createWorld();
+  await world.clock.advance("30d");
+  await world.sdk.listings.create(good);
+  const pay = async (): Promise<string | null> => {
+    await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
+    return (await world.sdk.listings.get("writer")).expiresAt;
+  };
+  expect([await pay(), await pay(), await pay()]).toEqual([
+    "2026-02-28T00:00:00.000Z",
+    "2026-03-31T00:00:00.000Z",
+    "2026-04-30T00:00:00.000Z",
+  ]);
+  // A listing that lapsed starts again, on the day it is paid for.
+  await world.clock.advance("94d");
+  expect(await pay()).toBe("2026-06-05T00:00:00.000Z");
+});

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { addMonth } from "../../lib/month.ts";
+import { addMonth, findMonthAround } from "../../lib/month.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { extendListing } from "../listings/lifecycle.ts";
 import { findListing, isListed, type ListingRow, listingById } from "../listings/store.ts";
@@ -133,12 +133,19 @@ export async function markPaid(
   const now = deps.clock.now();
   const paid: PaymentRow = { ...row, state: "PAID", paidAt: now, subscription };
   await tx.update(tx.t.payments).set({ state: "PAID", paidAt: now, subscription }).where(eq(tx.t.payments.id, row.id));
-  const renewal = isListed(listing, now) && !deps.payments.renewsItself;
-  const from = renewal ? Math.max(listing.expiresAt ?? now, now) : now;
-  const expiresAt = deps.payments.renewsItself ? addMonth(Math.max(at, now)) + GRACE_MS : addMonth(from);
+  const expiresAt = deps.payments.renewsItself ? addMonth(Math.max(at, now)) + GRACE_MS : endOfPaidMonth(listing, now);
   await expireCheckouts(tx, deps, listing, row.id);
   await extendListing(tx, deps, listing, { expiresAt, subscription });
   return paid;
+}
+
+/**
+ * The end of a further month of a listing, ms. Months are counted from the day it was listed, so that a listing of 31 January
+ * renews on 28 February and then on 31 March.
+ */
+function endOfPaidMonth(listing: ListingRow, now: number): number {
+  if (!isListed(listing, now) || listing.listedAt === null || listing.expiresAt === null) return addMonth(now);
+  return findMonthAround(listing.listedAt, listing.expiresAt).until;
 }
 
 /** When a listing ends: expires its open checkouts and cancels its subscription. */

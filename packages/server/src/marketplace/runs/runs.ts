@@ -4,20 +4,10 @@ import { and, count, eq } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import { isSameJson } from "../../lib/json.ts";
 import { lockActivation } from "../activations/lock.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
-import {
-  effectiveRun,
-  findActiveRun,
-  findRun,
-  isActive,
-  lookUpRun,
-  type RunKey,
-  type RunRow,
-  runEndedError,
-  showRun,
-  stillActive,
-} from "./store.ts";
+import { findActiveRun, findRun, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits } from "./waits.ts";
 
 /*
@@ -36,6 +26,9 @@ import { cancelWaits } from "./waits.ts";
  *   RUNNING, WAITING   endRun                                                 COMPLETED, FAILED (reported) or CANCELLED
  *   RUNNING            the end of its window (failOverdueRuns)                FAILED (heartbeat_timeout)
  *   RUNNING, WAITING   the end of its activation                              CANCELLED
+ *
+ * A run that ends cancels the questions and wakeups that suspend it, and a run that does not complete also its other open
+ * questions (`cancelWaits`).
  */
 
 export interface RunRequest {
@@ -53,8 +46,8 @@ export interface Actor {
 }
 
 /**
- * Starts a run. A repeat of the request that started an active run returns that run, with `created` false. Throws ApiError
- * not_found for an unknown parent, and conflict for a runId in use or too many active runs.
+ * Starts a run. A repeat of the request returns the run it started, with `created` false. Throws ApiError not_found for an
+ * unknown parent, id_reused for a runId of another request, and limit_reached with too many active runs.
  */
 export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, request: RunRequest): Promise<{ run: Run; created: boolean }> {
   const { activationId, workspaceId } = actor;
@@ -65,11 +58,9 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   const runId = request.runId ?? id;
   const known = await lookUpRun(tx, { activationId, runId });
   if (known) {
-    if (known.requestHash === requestHash && isActive(effectiveRun(known, overdue)))
-      return { run: showRun(known, overdue), created: false };
-    throw new ApiError("conflict", `Another run already has the id ${runId}.`, {
-      details: [{ path: "runId", code: "run_id_conflict", message: "A runId can be used once." }],
-      hint: "Choose another runId, or leave it out.",
+    if (known.requestHash === requestHash) return { run: showRun(known, overdue), created: false };
+    throw new ApiError("id_reused", `The run ${runId} was started with a different request.`, {
+      details: [{ path: "runId", code: "run_id_conflict", message: "Use another runId, or omit it." }],
     });
   }
   if (request.parentRunId !== undefined) await findRun(tx, { activationId, runId: request.parentRunId }, overdue);
@@ -177,7 +168,10 @@ export interface RunEnd {
   metrics?: Record<string, number> | undefined;
 }
 
-/** Ends a run. A repeat returns the ended run. Throws ApiError not_found, or invalid_state for a run that ended in another state. */
+/**
+ * Ends a run. A repeat with the same result returns the ended run. Throws ApiError not_found, or invalid_state for a run that
+ * ended in another state or with another result.
+ */
 export async function endRun(
   tx: AgentTx,
   deps: AgentDeps,
@@ -186,6 +180,7 @@ export async function endRun(
   { summary, output, error, metrics }: RunEnd = {},
 ): Promise<Run> {
   const row = await findRun(tx, name, deps.runClock.overdue());
+  if (row.status === status) assertSameResult(row, { summary, output, error, metrics });
   return finish(tx, deps, row, status, {
     summary: summary ?? null,
     output: output ?? null,
@@ -216,7 +211,22 @@ function hashRequest({ title, trigger, parentRunId, metadata }: RunRequest): str
   return hash("sha256", JSON.stringify([title ?? null, trigger ?? null, parentRunId ?? null, metadata ?? null]), "hex");
 }
 
-/** Throws ApiError conflict when the activation has as many active runs as it may have. */
+/**
+ * Throws ApiError invalid_state when a repeated end reports something else than the run's stored result, which would be lost.
+ * Fields that the repeat leaves out are not compared.
+ */
+function assertSameResult(row: RunRow, repeat: RunEnd): void {
+  const differing = (["summary", "output", "error", "metrics"] as const).filter(
+    (field) => repeat[field] !== undefined && !isSameJson(repeat[field], row[field]),
+  );
+  if (differing.length === 0) return;
+  throw new ApiError("invalid_state", `The run ${row.runId} is ${row.status} already, with another ${differing.join(", ")}.`, {
+    details: differing.map((path) => ({ path, code: "different_result", message: "The first result counts." })),
+    hint: "Read the run to see its result.",
+  });
+}
+
+/** Throws ApiError limit_reached when the activation has as many active runs as it may have. */
 async function assertBelowRunLimit(tx: AgentTx, activationId: string, overdue: number): Promise<void> {
   const { runs } = tx.t;
   const [found] = await tx
@@ -224,7 +234,7 @@ async function assertBelowRunLimit(tx: AgentTx, activationId: string, overdue: n
     .from(runs)
     .where(and(eq(runs.activationId, activationId), stillActive(tx.t, overdue)));
   if ((found?.n ?? 0) < RUN_LIMITS.active) return;
-  throw new ApiError("conflict", `This activation has ${RUN_LIMITS.active} runs that are RUNNING or WAITING, which is the limit.`, {
+  throw new ApiError("limit_reached", `This activation has ${RUN_LIMITS.active} runs that are RUNNING or WAITING, which is the limit.`, {
     details: [{ path: "", code: "too_many_active_runs", message: `At most ${RUN_LIMITS.active} runs can be active.` }],
     hint: "Complete or cancel one of them first.",
   });

@@ -47,6 +47,7 @@ export async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonl
       id: runs.id,
       activationId: runs.activationId,
       runId: runs.runId,
+      status: runs.status,
       at: runs.finishedAt,
       lastHeartbeatAt: runs.lastHeartbeatAt,
     });

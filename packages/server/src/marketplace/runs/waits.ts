@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNotNull } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
@@ -45,23 +45,32 @@ export async function endWait(tx: AgentTx, deps: AgentDeps, name: RunKey, on: st
   if (next === null) await scheduleSweep(tx, deps, now + WINDOW_MS);
 }
 
-/** Cancels the open questions and wakeups that suspended these runs, which have ended: no run is left to get the answer. */
-export async function cancelWaits(tx: AgentTx, names: readonly RunKey[], now: number): Promise<void> {
+/**
+ * Cancels the open questions and wakeups that suspend these runs, which have ended: no run is left to get the answer. The open
+ * questions of a run that did not complete are cancelled too, also with `suspendRun: false`; a run that completes leaves those
+ * open, so that the answer can start another run.
+ */
+export async function cancelWaits(tx: AgentTx, ended: readonly (RunKey & Pick<RunRow, "status">)[], now: number): Promise<void> {
   const { approvals: p, wakeups: w } = tx.t;
-  const ended = new Set(names.map(({ activationId, runId }) => `${activationId} ${runId}`));
-  const ids = [...new Set(names.map(({ activationId }) => activationId))];
-  const ofEnded = (row: { activationId: string; runId: string | null }): boolean => ended.has(`${row.activationId} ${row.runId}`);
+  const statuses = new Map(ended.map(({ activationId, runId, status }) => [`${activationId} ${runId}`, status]));
+  const ids = [...new Set(ended.map(({ activationId }) => activationId))];
+  const statusOfRun = (row: { activationId: string; runId: string | null }) => statuses.get(`${row.activationId} ${row.runId}`);
   const asked = await tx
-    .select({ id: p.messageId, activationId: p.activationId, runId: p.runId })
+    .select({ id: p.messageId, activationId: p.activationId, runId: p.runId, suspendRun: p.suspendRun })
     .from(p)
-    .where(and(inArray(p.activationId, ids), eq(p.status, "PENDING"), eq(p.suspendRun, true), gt(p.expiresAt, now)));
-  const questions = asked.filter(ofEnded).map(({ id }) => id);
+    .where(and(inArray(p.activationId, ids), eq(p.status, "PENDING"), isNotNull(p.runId), gt(p.expiresAt, now)));
+  const questions = asked
+    .filter((row) => {
+      const status = statusOfRun(row);
+      return status !== undefined && (row.suspendRun || status !== "COMPLETED");
+    })
+    .map(({ id }) => id);
   if (questions.length > 0) await tx.update(p).set({ status: "CANCELLED" }).where(inArray(p.messageId, questions));
   const scheduled = await tx
     .select({ id: w.id, activationId: w.activationId, runId: w.runId })
     .from(w)
     .where(and(inArray(w.activationId, ids), eq(w.status, "SCHEDULED"), eq(w.suspendRun, true)));
-  const alarms = scheduled.filter(ofEnded).map(({ id }) => id);
+  const alarms = scheduled.filter((row) => statusOfRun(row) !== undefined).map(({ id }) => id);
   if (alarms.length > 0) await tx.update(w).set({ status: "CANCELLED", scheduled: null }).where(inArray(w.id, alarms));
 }
 

@@ -96,7 +96,7 @@ test("past its window a run cannot be logged, ended or cancelled, though nobody 
     await expect(refused()).rejects.toMatchObject({ code: "invalid_state", status: 409 });
   // A run past its window takes no place.
   for (let n = 0; n < 20; n += 1) await client.runs.start();
-  await expect(client.runs.start()).rejects.toMatchObject({ code: "conflict", details: [{ code: "too_many_active_runs" }] });
+  await expect(client.runs.start()).rejects.toMatchObject({ code: "limit_reached", details: [{ code: "too_many_active_runs" }] });
 });
 
 test("a run that waits for an approval needs no heartbeat; with the answer it has a whole window", async () => {
@@ -245,4 +245,69 @@ test("hundreds of runs that fail at one instant each tell once", async () => {
   expect(new Set(told.map((e) => e.runId)).size).toBe(450);
   expect(await db.read.$count(db.read.t.runs)).toBe(450);
   expect((await world.sdk.runs.list(activationId, { status: "FAILED" })).pagination.total).toBe(450);
+});
+
+test("an end that is reported again with another result is refused; the first result counts", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const { runId } = await client.runs.start();
+  const result = { runId, summary: "Done.", output: { pages: [1, 2], ok: true }, metrics: { words: 3 } };
+  const ended = await client.runs.complete(result);
+  expect(await client.runs.complete({ ...result, output: { ok: true, pages: [1, 2] } })).toEqual(ended);
+  expect(await client.runs.complete({ runId })).toEqual(ended);
+  for (const [path, other] of [
+    ["output", { output: { pages: [1] } }],
+    ["output", { output: null }],
+    ["summary", { summary: "Done!" }],
+    ["metrics", { metrics: { words: 4 } }],
+    ["error", { error: { code: "x", message: "y" } }],
+  ] as const)
+    await expect(client.runs.complete({ ...result, ...other })).rejects.toMatchObject({
+      code: "invalid_state",
+      status: 409,
+      details: [{ path, code: "different_result" }],
+    });
+  expect(await client.runs.get(runId)).toMatchObject({ status: "COMPLETED", output: result.output, summary: "Done." });
+});
+
+test("a repeated start returns its run, also after its end; another request with its id is refused", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const request = { runId: "nightly-1", title: "Nightly" };
+  await client.runs.start(request);
+  const ended = await client.runs.complete({ runId: "nightly-1" });
+  expect(await client.runs.start(request)).toEqual(ended);
+  await expect(client.runs.start({ runId: "nightly-1", title: "Weekly" })).rejects.toMatchObject({
+    code: "id_reused",
+    status: 409,
+    details: [{ path: "runId", code: "run_id_conflict" }],
+  });
+});
+
+test("a question with suspendRun false is cancelled when its run fails, and stays open when it completes", async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client, activationId } = made.agent;
+  const ask = async () => {
+    const { runId } = await client.runs.start();
+    const approval = { title: "?", suspendRun: false };
+    return { runId, question: await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", runId, approval }) };
+  };
+  const status = async (id: string) => (await world.sdk.messages.get(id)).approval?.status;
+  const [completed, failed, cancelled] = [await ask(), await ask(), await ask()];
+  await client.runs.complete({ runId: completed.runId });
+  await client.runs.fail({ runId: failed.runId, error: { code: "x", message: "y" } });
+  await world.sdk.runs.cancel(activationId, cancelled.runId, { force: true });
+  const silent = await ask();
+  await world.clock.advance("15m");
+  expect((await client.runs.get(silent.runId)).status).toBe("FAILED");
+  expect(await Promise.all([completed, failed, cancelled, silent].map(({ question }) => status(question.id)))).toEqual([
+    "PENDING",
+    "CANCELLED",
+    "CANCELLED",
+    "CANCELLED",
+  ]);
+  expect((await world.sdk.approvals.list()).data.map(({ id }) => id)).toEqual([completed.question.id]);
 });

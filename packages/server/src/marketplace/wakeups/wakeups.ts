@@ -5,6 +5,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import { isSameJson } from "../../lib/json.ts";
 import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/lock.ts";
 import type { Actor } from "../runs/runs.ts";
@@ -62,9 +63,9 @@ export interface WakeupRequest {
 }
 
 /**
- * Schedules a wakeup. If one with the same dedupeKey is SCHEDULED, returns that one, with `created` false. Throws ApiError
- * validation_error, not_found for an unknown run, invalid_state for an ended run with suspendRun, and conflict when too many
- * are scheduled.
+ * Schedules a wakeup. A repeat of the request whose wakeup is SCHEDULED under the same dedupeKey returns that one, with
+ * `created` false. Throws ApiError validation_error, not_found for an unknown run, invalid_state for an ended run with
+ * suspendRun, id_reused for a dedupeKey of another request, and limit_reached when too many are scheduled.
  */
 export async function scheduleWakeup(
   tx: AgentTx,
@@ -82,7 +83,12 @@ export async function scheduleWakeup(
       .select()
       .from(w)
       .where(and(eq(w.activationId, activationId), eq(w.scheduled, dedupeKey)));
-    if (waiting) return { wakeup: showWakeup(waiting), created: false };
+    if (waiting && isRepeat(waiting, request)) return { wakeup: showWakeup(waiting), created: false };
+    if (waiting)
+      throw new ApiError("id_reused", "Another wakeup with this dedupeKey is scheduled.", {
+        details: [{ path: "dedupeKey", code: "dedupe_key_conflict", message: `It is ${waiting.id}.` }],
+        hint: "Cancel that wakeup first, or use another dedupeKey.",
+      });
   }
   const overdue = deps.runClock.overdue();
   const run = runId === null ? null : await (suspends ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
@@ -153,10 +159,19 @@ async function assertBelowWakeupLimit(tx: AgentTx, activationId: string): Promis
     .from(w)
     .where(and(eq(w.activationId, activationId), eq(w.status, "SCHEDULED")));
   if ((found?.n ?? 0) < WAKEUP_LIMITS.scheduled) return;
-  throw new ApiError("conflict", `This activation has ${WAKEUP_LIMITS.scheduled} scheduled wakeups, which is the limit.`, {
+  throw new ApiError("limit_reached", `This activation has ${WAKEUP_LIMITS.scheduled} scheduled wakeups, which is the limit.`, {
     details: [{ path: "", code: "too_many_wakeups", message: `At most ${WAKEUP_LIMITS.scheduled} wakeups can be scheduled.` }],
     hint: "Cancel one of them first.",
   });
+}
+
+/** Whether a request is the one that scheduled a wakeup. A delay counts from the first request. */
+function isRepeat(row: WakeupRow, { delaySeconds, runAt, reason, payload, runId, suspendRun: suspends }: WakeupRequest): boolean {
+  const fireAt = runAt === undefined ? row.createdAt + (delaySeconds ?? 0) * 1000 : Date.parse(runAt);
+  return isSameJson(
+    { fireAt, reason, payload: payload ?? null, runId: runId ?? null, suspends },
+    { fireAt: row.fireAt, reason: row.reason, payload: row.payload, runId: row.runId, suspends: row.suspendRun },
+  );
 }
 
 /** The 409 for a call that needs a SCHEDULED wakeup. */
