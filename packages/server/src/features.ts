@@ -2,7 +2,7 @@ import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
-import { peopleHandlers } from "./data-subjects/handlers.ts";
+import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { World } from "./dev/world.ts";
@@ -128,7 +128,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   contacts: contactHandlers(contactLinks),
-  people: peopleHandlers(contactLinks),
+  people: dataSubjectHandlers(contactLinks),
   lists: listHandlers,
   segments: segmentHandlers,
   keys: keyHandlers,

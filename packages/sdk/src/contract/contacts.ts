@@ -3,7 +3,7 @@ import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 
-/** Limits of a contact (SPEC 2, 8, and what we add where SPEC is silent). */
+/** Limits of a contact (SPEC 2, 8, and our own where SPEC is silent). */
 export const CONTACT_LIMITS = {
   name: 100,
   phone: 30,
@@ -13,14 +13,14 @@ export const CONTACT_LIMITS = {
   customBytes: 16 * 1024,
   customKeys: 200,
   customKey: 100,
-  /** Levels of objects and arrays inside `customFields`. */
+  /** Levels of nested objects and arrays in `customFields`. */
   customDepth: 5,
   /** Rows of one import request. */
   importRows: 1000,
   search: 200,
 } as const;
 
-/** SPEC 3. BOUNCED and COMPLAINED are set by what happens to mail, never by a caller. */
+/** SPEC 3. Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
 export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;
 export type ContactStatus = (typeof CONTACT_STATUSES)[number];
 
@@ -35,19 +35,19 @@ export const CONTACT_EVENT_TYPES = [
 ] as const;
 export type ContactEventType = (typeof CONTACT_EVENT_TYPES)[number];
 
-/** The name of a tag: `VIP` and `vip` are one tag, shown as it was written. */
+/** The name of a tag: `VIP` and `vip` are one tag, in the spelling that came first. */
 export const TagName = line(CONTACT_LIMITS.tag)
   .min(1)
   .meta({ description: `Tag, up to ${CONTACT_LIMITS.tag} characters; VIP and vip are the same tag` });
 
-/** A value of a custom field. A date is a text in ISO 8601. */
+/** A value of a custom field. Dates are ISO 8601 texts. */
 export type CustomValue = string | number | boolean | null | CustomValue[] | { [key: string]: CustomValue };
 
-// Names that mean something else to JavaScript, here or in whoever reads the answer.
+// Names with a meaning in JavaScript, for us and for clients.
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
 const encoder = new TextEncoder();
 
-/** Free key-value data (SPEC 2): texts, numbers, true, false, null, and objects and arrays of them, within bounds. */
+/** Free key-value data (SPEC 2): texts, numbers, booleans, null, and objects and arrays of these, within limits. */
 export const CustomFields = z
   // Not z.record: it would lose a key called __proto__ instead of refusing it.
   .custom<Record<string, CustomValue>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
@@ -56,10 +56,10 @@ export const CustomFields = z
   })
   .superRefine((fields, ctx) => {
     if (Object.keys(fields).length > CONTACT_LIMITS.customKeys)
-      return issue(ctx, [], "too_big", `At most ${CONTACT_LIMITS.customKeys} custom fields.`);
+      return issue(ctx, [], "too_big", `Use at most ${CONTACT_LIMITS.customKeys} custom fields.`);
     const text = JSON.stringify(fields);
     if (text.length > CONTACT_LIMITS.customBytes || encoder.encode(text).length > CONTACT_LIMITS.customBytes)
-      return issue(ctx, [], "too_big", `Custom fields take at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
+      return issue(ctx, [], "too_big", `Custom fields can have at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
     checkCustom(fields, [], 1, ctx);
   })
   .pipe(
@@ -71,7 +71,8 @@ export const CustomFields = z
   .meta({
     type: "object",
     additionalProperties: true,
-    description: "Free data, name to value: texts, numbers, true, false, null, nested up to 5 levels",
+    description:
+      "Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed",
   });
 
 const tags = z
@@ -93,26 +94,28 @@ const settableStatus = z.enum(["SUBSCRIBED", "UNSUBSCRIBED"]);
 export const NewContact = z.strictObject({ email: EmailAddress, ...person }).meta({ id: "NewContact" });
 export type NewContact = z.output<typeof NewContact>;
 
-/** A contact to create, or to update where it exists. */
+/** A contact to create, or to update if it exists. */
 export const ContactUpsert = z
   .strictObject({
     email: EmailAddress,
     ...person,
     status: settableStatus.optional().meta({
       description:
-        "UNSUBSCRIBED takes a contact off; SUBSCRIBED never brings back one that unsubscribed, bounced, complained or is suppressed",
+        "UNSUBSCRIBED unsubscribes the contact; SUBSCRIBED never resubscribes one that unsubscribed, bounced, complained or is suppressed",
     }),
   })
   .meta({ id: "ContactUpsert" });
 export type ContactUpsert = z.output<typeof ContactUpsert>;
 
-/** What may change of a contact; only what is sent changes (SPEC 4). */
+/** The fields of a contact that can change; fields that are not sent stay (SPEC 4). */
 export const ContactPatch = z
   .strictObject({
     ...person,
     tags: tags.optional().meta({ description: "Replaces all tags" }),
-    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null empties a field, others stay" }),
-    status: settableStatus.optional().meta({ description: "SUBSCRIBED or UNSUBSCRIBED" }),
+    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
+    status: settableStatus
+      .optional()
+      .meta({ description: "UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression" }),
   })
   .meta({ id: "ContactPatch" });
 export type ContactPatch = z.output<typeof ContactPatch>;
@@ -143,26 +146,26 @@ export const ContactDetail = Contact.extend({
 }).meta({ id: "ContactDetail" });
 export type ContactDetail = z.infer<typeof ContactDetail>;
 
-/** What became of a row of an import. */
+/** The result of one row of an import. */
 export const IMPORT_RESULTS = ["created", "updated", "unchanged", "skipped", "failed"] as const;
 export type ImportResult = (typeof IMPORT_RESULTS)[number];
 
-/** The outcome of an import; the five numbers add up to the rows given. */
+/** The result of an import; the five numbers add up to the rows sent. */
 export const ContactImport = z
   .object({
     created: z.int(),
     updated: z.int(),
-    /** Rows that say nothing new. */
+    /** Rows that changed nothing. */
     unchanged: z.int(),
-    /** Rows of contacts that exist, with mode skip. */
+    /** Rows of existing contacts, with mode skip. */
     skipped: z.int(),
     failed: z.int(),
-    /** Of those created, how many are suppressed and so not SUBSCRIBED. */
+    /** How many of the created contacts are suppressed and therefore not SUBSCRIBED. */
     suppressed: z.int(),
     dryRun: z.boolean(),
-    /** What became of each row, in order. */
+    /** The result of each row, in order. */
     results: z.array(z.enum(IMPORT_RESULTS)),
-    /** What is wrong with the rows that failed, by their index from 0. */
+    /** The errors of the rows that failed, by their index from 0. */
     errors: z.array(z.object({ index: z.int(), path: z.string(), code: z.string(), message: z.string() })),
   })
   .meta({ id: "ContactImport" });
@@ -171,9 +174,9 @@ export type ContactImport = z.infer<typeof ContactImport>;
 const filters = {
   search: line(CONTACT_LIMITS.search)
     .optional()
-    .meta({ description: "Only contacts whose address, first or last name holds this text, in any case" }),
-  status: z.enum(CONTACT_STATUSES).optional().meta({ description: "Only contacts in this status" }),
-  tag: z.string().max(CONTACT_LIMITS.tag).optional().meta({ description: "Only contacts with this tag, in any case" }),
+    .meta({ description: "Only contacts whose address, first or last name contains this text, case-insensitively" }),
+  status: z.enum(CONTACT_STATUSES).optional().meta({ description: "Only contacts with this status" }),
+  tag: z.string().max(CONTACT_LIMITS.tag).optional().meta({ description: "Only contacts with this tag, case-insensitively" }),
 };
 
 const read = { permission: "contacts:read" } as const;
@@ -188,7 +191,8 @@ export const contacts = {
     aliases: ["/api/v1/v1/contacts"],
     access: read,
     summary: "List contacts, newest first",
-    description: "Filters narrow each other. Among more than 20,000 contacts a search counts 200 hits at most; `totalIsMinimum` says so.",
+    description:
+      "Filters are combined with AND. Among more than 20,000 contacts a search counts at most 200 hits; `totalIsMinimum` then is true.",
     query: z.object({ ...pageQuery, ...filters }),
     output: pageSchema(Contact),
     examples: [
@@ -201,7 +205,7 @@ export const contacts = {
     path: "/api/v1/contacts",
     access: write,
     summary: "Create a contact",
-    description: "An address that is a contact already, in whatever case, is refused, and so is one on the suppression list.",
+    description: "Fails if a contact with this address exists, in any spelling, or the address is on the suppression list, in any scope.",
     body: NewContact,
     status: 201,
     output: Contact,
@@ -217,7 +221,7 @@ export const contacts = {
     access: write,
     summary: "Create a contact, or update the one with this address",
     description:
-      "Answers 201 when the contact is new, 200 when it was there. Nobody is subscribed by it who unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits. Of an existing one only what is sent changes.",
+      "Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.",
     body: ContactUpsert,
     status: [201, 200],
     output: Contact,
@@ -229,15 +233,15 @@ export const contacts = {
     access: write,
     summary: "Create or update up to 1,000 contacts at once",
     description:
-      "Each row is a contact as `contacts.upsert` takes it. A row that is not valid is reported in `errors` and spoils no other one. Sending the same rows again changes nothing, so an import that was cut off is simply sent again. With dryRun nothing is stored, and the answer says what would be.",
+      "Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. With dryRun nothing is stored, and the response tells what would happen.",
     body: z.strictObject({
       rows: z
         .array(z.unknown())
         .min(1)
         .max(CONTACT_LIMITS.importRows)
         .meta({ description: "Up to 1,000 contacts: [{ email, firstName, … }]" }),
-      mode: z.enum(["upsert", "skip"]).default("upsert").meta({ description: "What to do with contacts that exist: update or skip them" }),
-      dryRun: z.boolean().default(false).meta({ description: "Only say what would happen" }),
+      mode: z.enum(["upsert", "skip"]).default("upsert").meta({ description: "What to do with existing contacts: update or skip them" }),
+      dryRun: z.boolean().default(false).meta({ description: "Only report what would happen" }),
     }),
     output: ContactImport,
     examples: [{ summary: "Two contacts", body: { rows: [ada, { email: "grace@example.com" }], mode: "skip" } }],
@@ -248,7 +252,7 @@ export const contacts = {
     access: read,
     summary: "Read all contacts in large pages, newest first",
     description:
-      "Like the list, with up to 1,000 contacts a page. Follow `nextCursor`: contacts added meanwhile neither repeat nor hide any.",
+      "Like the list, with up to 1,000 contacts per page. Follow `nextCursor`: contacts added meanwhile neither repeat nor hide any.",
     query: z.object({
       limit: z.coerce.number().int().min(1).max(1000).default(1000).meta({ description: "Contacts per page, 1 to 1,000" }),
       cursor: pageQuery.cursor,
@@ -270,15 +274,15 @@ export const contacts = {
     method: "PATCH",
     path: "/api/v1/contacts/:id",
     access: write,
-    summary: "Change a contact; only what is sent changes",
+    summary: "Update a contact; fields that are not sent stay",
     description:
-      "`tags` replaces all tags; `customFields` sets fields one by one, and null empties one. A suppressed address cannot be SUBSCRIBED: lift its suppression first.",
+      "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.",
     body: ContactPatch,
     output: Contact,
     errors: ["not_found", "email_suppressed", "invalid_state"],
     examples: [
       { summary: "Other tags", params: id, body: { tags: ["vip", "beta"] } },
-      { summary: "Take off", params: id, body: { status: "UNSUBSCRIBED" } },
+      { summary: "Unsubscribe", params: id, body: { status: "UNSUBSCRIBED" } },
     ],
   }),
   delete: endpoint({
@@ -286,9 +290,9 @@ export const contacts = {
     path: "/api/v1/contacts/:id",
     aliases: ["/api/v1/v1/contacts/:id"],
     access: write,
-    summary: "Delete a contact for good",
+    summary: "Delete a contact permanently",
     description:
-      "With its tags and memberships. A suppression of its address stays. To remove every trace of a person, use `people.erase`.",
+      "Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.",
     output: Contact,
     errors: ["not_found"],
     examples: [{ summary: "Delete", params: id }],
@@ -299,7 +303,7 @@ function issue(ctx: z.RefinementCtx, path: (string | number)[], code: string, me
   ctx.addIssue({ code: "custom", path, message, params: { code } });
 }
 
-/** True when a text holds what no name may: line breaks, other controls, lone surrogates. */
+/** True for text with line breaks, other control characters or lone surrogates. */
 function unsafe(text: string): boolean {
   return /[\p{Cc}\u2028\u2029]/u.test(text) || !text.isWellFormed();
 }
@@ -309,10 +313,13 @@ function line(max: number) {
     .string()
     .trim()
     .max(max)
-    .refine((s) => !unsafe(s), { message: "No line breaks or control characters may stand here.", params: { code: "invalid_characters" } });
+    .refine((s) => !unsafe(s), {
+      message: "Line breaks and control characters are not allowed here.",
+      params: { code: "invalid_characters" },
+    });
 }
 
-/** A name or number that may be absent; an empty one is none. */
+/** An optional name or phone number; an empty one is stored as none. */
 function optionalLine(max: number, description: string) {
   return line(max).nullable().optional().meta({ description });
 }
@@ -324,7 +331,7 @@ function checkCustom(value: unknown, path: (string | number)[], depth: number, c
   }
   if (typeof value !== "object" || value === null) return;
   if (depth > CONTACT_LIMITS.customDepth) {
-    issue(ctx, path, "too_deep", `Custom fields nest at most ${CONTACT_LIMITS.customDepth} levels.`);
+    issue(ctx, path, "too_deep", `Custom fields can be nested at most ${CONTACT_LIMITS.customDepth} levels deep.`);
     return;
   }
   if (Array.isArray(value)) {
@@ -334,8 +341,13 @@ function checkCustom(value: unknown, path: (string | number)[], depth: number, c
   for (const [key, v] of Object.entries(value)) {
     const shown = key.slice(0, 60);
     if (key === "" || key.length > CONTACT_LIMITS.customKey || unsafe(key))
-      issue(ctx, [...path, shown], "invalid_key", `A field's name is 1 to ${CONTACT_LIMITS.customKey} characters without line breaks.`);
-    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A field cannot be called ${key}.`);
+      issue(
+        ctx,
+        [...path, shown],
+        "invalid_key",
+        `The name of a custom field must have 1 to ${CONTACT_LIMITS.customKey} characters, without line breaks.`,
+      );
+    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A custom field cannot be named ${key}.`);
     else checkCustom(v, [...path, shown], depth + 1, ctx);
   }
 }

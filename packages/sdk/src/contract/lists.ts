@@ -8,13 +8,13 @@ export const LIST_LIMITS = {
   name: 200,
   description: 1000,
   subject: 998,
-  /** Contacts added or removed by one request. */
+  /** Contacts added or removed in one request. */
   batch: 1000,
-  /** How long the link in a confirmation mail works. */
+  /** Days until the link in a confirmation email expires. */
   confirmDays: 7,
 } as const;
 
-/** PENDING waits for its confirmation (double opt-in). */
+/** PENDING members have not confirmed yet (double opt-in). */
 export const LIST_MEMBER_STATUSES = ["MEMBER", "PENDING"] as const;
 export type ListMemberStatus = (typeof LIST_MEMBER_STATUSES)[number];
 
@@ -26,7 +26,7 @@ export const ListDescription = z
   .string()
   .max(LIST_LIMITS.description)
   .refine((s) => !s.includes("\0") && s.isWellFormed(), {
-    message: "A description holds no U+0000 and no halves of characters.",
+    message: "A description cannot contain U+0000 or lone surrogates.",
     params: { code: "invalid_characters" },
   })
   .nullable()
@@ -37,11 +37,11 @@ export const List = z
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    /** When true, contacts become members by confirming a mail. */
+    /** If true, contacts become members by confirming an email. */
     doubleOptIn: z.boolean(),
     confirmationFrom: z.string().nullable(),
     confirmationSubject: z.string().nullable(),
-    /** Members, without those pending. */
+    /** Confirmed members. */
     memberCount: z.int(),
     pendingCount: z.int(),
     createdAt: Instant,
@@ -55,24 +55,24 @@ export const ListMember = z
     contact: Contact,
     status: z.enum(LIST_MEMBER_STATUSES),
     addedAt: Instant,
-    /** When it became a member; null while it is pending. */
+    /** When it became a member; null while pending. */
     joinedAt: Instant.nullable(),
-    /** Until when a pending one can confirm. */
+    /** When the link of a pending member expires; null for members. */
     expiresAt: Instant.nullable(),
   })
   .meta({ id: "ListMember" });
 export type ListMember = z.infer<typeof ListMember>;
 
-/** What became of the contacts of a request; the numbers add up to the contacts given. */
+/** The result of adding contacts; the numbers add up to the contacts sent. */
 export const ListAddition = z
   .object({
     /** Became members. */
     added: z.int(),
-    /** Got a confirmation mail, and are members once they confirm. */
+    /** Sent a confirmation email; they become members once they confirm. */
     pending: z.int(),
-    /** Were members, or pending with a link that still works. */
+    /** Already members, or pending with a link that has not expired. */
     unchanged: z.int(),
-    /** Left out, by their index from 0. */
+    /** Not added, by their index from 0. */
     failed: z.array(z.object({ index: z.int(), contact: z.string(), code: z.string(), message: z.string() })),
   })
   .meta({ id: "ListAddition" });
@@ -85,11 +85,11 @@ export type ListRemoval = z.infer<typeof ListRemoval>;
 
 const settings = {
   description: ListDescription.optional(),
-  doubleOptIn: z.boolean().optional().meta({ description: "Contacts become members by confirming a mail" }),
+  doubleOptIn: z.boolean().optional().meta({ description: "Contacts become members by confirming an email" }),
   confirmationFrom: MailboxText.nullable()
     .optional()
-    .meta({ description: "Verified sender of the confirmation mail; needed for double opt-in" }),
-  confirmationSubject: line(LIST_LIMITS.subject).nullable().optional().meta({ description: "Subject of the confirmation mail" }),
+    .meta({ description: "Verified sender of the confirmation email; required for double opt-in" }),
+  confirmationSubject: line(LIST_LIMITS.subject).nullable().optional().meta({ description: "Subject of the confirmation email" }),
 };
 
 const contacts = z
@@ -106,10 +106,10 @@ export const lists = {
     method: "GET",
     path: "/api/v1/lists",
     access: { permission: "lists:read" },
-    summary: "List lists with the numbers of their members, newest first",
+    summary: "List lists with their member counts, newest first",
     query: z.object({
       ...pageQuery,
-      search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name holds this" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only lists whose name contains this" }),
     }),
     output: pageSchema(List),
     examples: [{ summary: "All" }],
@@ -120,7 +120,7 @@ export const lists = {
     access: { permission: "lists:write" },
     summary: "Create a list",
     description:
-      "With doubleOptIn, contacts that are added get a mail from confirmationFrom and are members once they confirm on the page it leads to.",
+      "With doubleOptIn, contacts that are added get an email from confirmationFrom, and become members once they confirm on the page it links to.",
     body: z.strictObject({ name: ListName, ...settings }),
     status: 201,
     output: List,
@@ -134,7 +134,7 @@ export const lists = {
     method: "GET",
     path: "/api/v1/lists/:id",
     access: { permission: "lists:read" },
-    summary: "Get one list with the numbers of its members",
+    summary: "Get one list with its member counts",
     output: List,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
@@ -143,8 +143,8 @@ export const lists = {
     method: "PATCH",
     path: "/api/v1/lists/:id",
     access: { permission: "lists:write" },
-    summary: "Change a list; only what is sent changes",
-    description: "Turning doubleOptIn on or off says how contacts join from now on; members stay members.",
+    summary: "Update a list; fields that are not sent stay",
+    description: "Changing doubleOptIn affects contacts added from now on; members stay members.",
     body: z.strictObject({ name: ListName.optional(), ...settings }),
     output: List,
     errors: ["not_found", "sender_not_verified"],
@@ -166,19 +166,23 @@ export const lists = {
     summary: "List the members of a list, newest contacts first",
     query: z.object({
       ...pageQuery,
-      status: z.enum(LIST_MEMBER_STATUSES).optional().meta({ description: "Members, or those who have yet to confirm; both when absent" }),
-      search: z.string().min(1).max(200).optional().meta({ description: "Only contacts whose address or name holds this" }),
+      status: z
+        .enum(LIST_MEMBER_STATUSES)
+        .optional()
+        .meta({ description: "Only members, or only those who have not confirmed; both by default" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only contacts whose address or name contains this" }),
     }),
     output: pageSchema(ListMember),
     errors: ["not_found"],
-    examples: [{ summary: "Who has not confirmed", params: id, query: { status: "PENDING" } }],
+    examples: [{ summary: "Contacts that have not confirmed", params: id, query: { status: "PENDING" } }],
   }),
   add: endpoint({
     method: "POST",
     path: "/api/v1/lists/:id/contacts",
     access: { permission: "lists:write" },
     summary: "Add up to 1,000 contacts to a list, by their ids or addresses",
-    description: "Contacts that do not exist are reported in failed, with their index; all others are added.",
+    description:
+      "Contacts that do not exist are reported in failed, with their index; all others are added. Suppressed contacts cannot join a list with double opt-in, since no email may ask them.",
     body: z.strictObject({ contacts }),
     output: ListAddition,
     errors: ["not_found"],
@@ -207,8 +211,8 @@ export const lists = {
     method: "POST",
     path: "/api/v1/lists/:id/contacts/:contact/resend",
     access: { permission: "lists:write" },
-    summary: "Send a pending contact another confirmation mail",
-    description: "The link of the mail before works no more.",
+    summary: "Send a pending contact another confirmation email",
+    description: "The link in the previous email stops working.",
     output: ListMember,
     errors: ["not_found", "invalid_state", "recipient_suppressed", "sender_not_verified"],
     examples: [{ summary: "By address", params: one }],
@@ -217,7 +221,7 @@ export const lists = {
     method: "GET",
     path: "/lists/confirm/:token",
     access: "public",
-    summary: "Show the page behind the link of a confirmation mail",
+    summary: "Show the page a confirmation email links to",
     description: "Opening the link changes nothing, because mail scanners open links; the button on the page confirms.",
     output: z.string(),
     produces: "text/html",
@@ -241,7 +245,7 @@ function line(max: number) {
     .min(1)
     .max(max)
     .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
-      message: "No line breaks or control characters may stand here.",
+      message: "Line breaks and control characters are not allowed here.",
       params: { code: "invalid_characters" },
     });
 }

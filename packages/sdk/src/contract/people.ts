@@ -5,32 +5,32 @@ import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery } from "./page.ts";
 import { Suppression } from "./suppressions.ts";
 
-/** Everything that is stored about the person behind an address. */
+/** Everything stored about the person with an address. */
 export const Person = z
   .object({
     email: z.string(),
     contact: ContactDetail.nullable(),
-    /** What happened to the contact, in order. */
+    /** The events of the contact, in order. */
     events: z.array(z.object({ id: z.string(), type: z.string(), at: Instant, data: z.record(z.string(), z.unknown()) })),
     suppression: Suppression.nullable(),
-    /** Emails to the person with what they said and what became of them, newest first; the rest by `nextCursor`. */
+    /** Emails to the person with contents and history, newest first; follow `nextCursor` for the rest. */
     emails: z.array(EmailDetail),
     nextCursor: z.string().nullable(),
   })
   .meta({ id: "Person" });
 export type Person = z.infer<typeof Person>;
 
-/** What was removed of a person. */
+/** What was erased. */
 export const Erasure = z
   .object({
     contacts: z.int(),
     emails: z.int(),
-    /** Captured copies of mail, in dev mode. */
+    /** Captured copies of emails, in dev mode. */
     captured: z.int(),
     events: z.int(),
-    /** Answers kept for an Idempotency-Key in which the person stood. */
+    /** Stored responses of idempotent requests that mentioned the person. */
     answers: z.int(),
-    /** The address was suppressed, and stays so: what is kept of it is a keyed hash, by which it is known again and cannot be read. */
+    /** The address was suppressed and stays so, in its scope. Only a keyed hash is kept, from which the address cannot be read. */
     staysSuppressed: z.boolean(),
   })
   .meta({ id: "Erasure" });
@@ -43,8 +43,8 @@ export const people = {
     method: "GET",
     path: "/api/v1/people/:email",
     access: { permission: "people:read" },
-    summary: "Read everything that is stored about a person",
-    description: "The person behind an address: contact, memberships, events, suppression, and all mail to them in pages of 50.",
+    summary: "Get everything stored about a person",
+    description: "The person with an address: contact, memberships, events, suppression, and all emails to them in pages of 50.",
     query: z.object({ cursor: pageQuery.cursor }),
     output: Person,
     errors: ["not_found"],
@@ -54,9 +54,9 @@ export const people = {
     method: "DELETE",
     path: "/api/v1/people/:email",
     access: { permission: "people:write" },
-    summary: "Erase a person: contact, memberships, events, and all mail to them",
+    summary: "Erase a person: contact, memberships, events, and all emails to them",
     description:
-      "Cannot be undone. Mail that still waits is not sent. What was said to several people at once stays, without this one among them. A suppressed address stays suppressed, as a keyed hash.",
+      "Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.",
     output: Erasure,
     errors: ["not_found"],
     examples: [{ summary: "For a request under the GDPR", params: ada }],

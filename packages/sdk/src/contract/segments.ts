@@ -5,14 +5,14 @@ import { ListDescription, ListName } from "./lists.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
 
-/** BUILDING while contacts are compared with new rules; reads are right all the same. */
+/** BUILDING while contacts are compared with new rules. Reads evaluate the rules meanwhile, so they are right in both states. */
 export const SEGMENT_STATES = ["BUILDING", "READY"] as const;
 export type SegmentState = (typeof SEGMENT_STATES)[number];
 
 export const SEGMENT_EVENT_TYPES = ["segment.entered", "segment.left"] as const;
 export type SegmentEventType = (typeof SEGMENT_EVENT_TYPES)[number];
 
-/** Segments of a workspace. */
+/** Segments per workspace. */
 export const MAX_SEGMENTS = 500;
 
 export const Segment = z
@@ -22,7 +22,7 @@ export const Segment = z
     description: z.string().nullable(),
     rules: SegmentRuleSchema,
     state: z.enum(SEGMENT_STATES),
-    /** Contacts known to be in it; while it is BUILDING, those found so far. */
+    /** Members; while BUILDING, those found so far. */
     memberCount: z.int(),
     createdAt: Instant,
     updatedAt: Instant,
@@ -32,7 +32,7 @@ export type Segment = z.infer<typeof Segment>;
 
 export const SegmentPreview = z
   .object({
-    /** Contacts that fulfil the rules now. */
+    /** Contacts that match the rules now. */
     count: z.int(),
     /** The newest of them. */
     contacts: z.array(Contact),
@@ -57,7 +57,7 @@ export const segments = {
     summary: "List segments, newest first",
     query: z.object({
       ...pageQuery,
-      search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name holds this" }),
+      search: z.string().min(1).max(200).optional().meta({ description: "Only segments whose name contains this" }),
     }),
     output: pageSchema(Segment),
     examples: [{ summary: "All" }],
@@ -66,8 +66,8 @@ export const segments = {
     method: "POST",
     path: "/api/v1/segments",
     access: { permission: "segments:write" },
-    summary: "Create a segment: all contacts that fulfil its rules, whenever they do",
-    description: "Contacts enter and leave by themselves; segment.entered and segment.left tell of it.",
+    summary: "Create a segment: a dynamic group of contacts, defined by rules",
+    description: "Contacts enter and leave automatically, with the events segment.entered and segment.left.",
     body: z.strictObject({ name: ListName, description: ListDescription.optional(), rules }),
     status: 201,
     output: Segment,
@@ -77,7 +77,7 @@ export const segments = {
     method: "POST",
     path: "/api/v1/segments/preview",
     access: { permission: "contacts:read" },
-    summary: "Count the contacts that fulfil rules, and show the newest of them",
+    summary: "Count the contacts that match rules, and show the newest of them",
     description: "Nothing is stored.",
     body: z.strictObject({ rules, limit: z.int().min(0).max(100).default(20).meta({ description: "Contacts to show, 0 to 100" }) }),
     output: SegmentPreview,
@@ -97,7 +97,7 @@ export const segments = {
     method: "PATCH",
     path: "/api/v1/segments/:id",
     access: { permission: "segments:write" },
-    summary: "Change a segment; only what is sent changes",
+    summary: "Update a segment; fields that are not sent stay",
     body: z.strictObject({ name: ListName.optional(), description: ListDescription.optional(), rules: rules.optional() }),
     output: Segment,
     errors: ["not_found"],

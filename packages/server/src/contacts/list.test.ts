@@ -7,6 +7,7 @@ import { seededRandom } from "../lib/random.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { BLOCK, CountChanges, FOLD_JOB } from "./counters.ts";
 import { insertContacts } from "./store.ts";
+import { buildContact, saveContacts } from "./write.ts";
 
 const FIRST = [
   "Ada",
@@ -62,7 +63,7 @@ const oracle = (rows: readonly Person[], { search, status, tag }: { search: stri
   rows
     .filter(
       (p) =>
-        [ascii(p.email), p.firstName ?? "", p.lastName ?? ""].some((text) => fold(text).includes(fold(search.trim()))) &&
+        [ascii(p.email), p.email, p.firstName ?? "", p.lastName ?? ""].some((text) => fold(text).includes(fold(search.trim()))) &&
         (status === undefined || p.status === status) &&
         (tag === undefined || p.tags.some((t) => fold(t) === fold(tag))),
     )
@@ -76,7 +77,7 @@ test("a search finds what reading everything finds, in every script and however 
   await using world = await createWorld();
   const rows = people(N, 7);
   await fill(world, rows);
-  const texts = rows.flatMap((p) => [ascii(p.email), p.firstName ?? "", p.lastName ?? ""]).filter((text) => text !== "");
+  const texts = rows.flatMap((p) => [ascii(p.email), p.email, p.firstName ?? "", p.lastName ?? ""]).filter((text) => text !== "");
   const part = fc.tuple(fc.constantFrom(...texts), fc.nat(20), fc.integer({ min: 1, max: 9 })).map(([text, from, length]) => {
     const characters = [...text];
     const at = from % characters.length;
@@ -230,11 +231,11 @@ test("deep pages begin at the block they lie in, and hold what they would hold c
     await tx.delete(contacts);
     await tx.delete(contactTags);
     await tx.delete(contactCounts);
-    const tally = new CountChanges();
+    const counts = new CountChanges();
     const far = all.map((row, i) => ({ ...row, seq: row.seq + Math.floor(i / 500) * 3 * BLOCK }));
     await insertContacts(tx, far);
-    for (const row of far) tally.add(row, 1);
-    await tally.write(tx);
+    for (const row of far) counts.add(row, 1);
+    await counts.write(tx);
   });
   const wanted = [...rows].reverse();
   for (const [filter, keep] of [
@@ -250,6 +251,28 @@ test("deep pages begin at the block they lie in, and hold what they would hold c
       expect(pagination).toMatchObject({ page, total: emails.length, hasMore: emails.length > page * 20 });
     }
   }
+});
+
+test("a search beyond its last page says how many there are, among however many contacts", { timeout: 120_000 }, async () => {
+  await using world = await createWorld();
+  const N = 21_000;
+  const { deps } = world.app;
+  // As import writes them, but at once.
+  await deps.db.tx(async (tx) => {
+    const rows = Array.from({ length: N }, (_, i) =>
+      buildContact(deps, world.workspaceId, { email: `r${i}@${i % 5000 === 0 ? "rare" : "many"}.example` }, "SUBSCRIBED"),
+    );
+    await saveContacts(tx, deps, rows, [], { source: "import" });
+  });
+  const rare = await world.sdk.contacts.list({ search: "@rare" });
+  expect([rare.data.length, rare.pagination.total]).toEqual([5, 5]);
+  for (const page of [2, 3, 400]) {
+    const { data, pagination } = await world.sdk.contacts.list({ search: "@rare", page });
+    expect([page, data, pagination.total, pagination.totalPages, pagination.hasMore]).toEqual([page, [], 5, 1, false]);
+  }
+  expect((await world.sdk.contacts.list({ search: "@none", page: 50 })).pagination).toMatchObject({ total: 0, totalPages: 0 });
+  const { pagination } = await world.sdk.contacts.list({ search: "@many", page: 30 });
+  expect(pagination).toMatchObject({ total: 601, totalIsMinimum: true, hasMore: true });
 });
 
 test("counts equal a recount after whatever was done, folded or not", { timeout: 60_000 }, async () => {

@@ -18,6 +18,15 @@ export function uniqueTags(tags: readonly string[]): string[] {
   return [...byKey.values()];
 }
 
+// Reserved so that no mail server on the Internet can have such a name: RFC 6761, RFC 6762 (.local) and RFC 7686 (.onion).
+// .test and .example stay usable for tests against a server, .internal for mail inside a company.
+const UNREACHABLE = /[.](?:invalid|localhost|local|onion)$/;
+
+/** Whether a domain can receive email. In dev mode every domain can, since no email leaves the machine. */
+export function isReachableDomain({ dev }: { readonly dev: boolean }, domain: string): boolean {
+  return dev || !UNREACHABLE.test(domain);
+}
+
 /** An empty name or phone number is stored as none. */
 export function emptyToNull(text: string | null | undefined): string | null {
   return text || null;

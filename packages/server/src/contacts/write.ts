@@ -3,8 +3,9 @@ import { parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
-import { emptyToNull, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
+import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
 import { type ContactRow, insertContacts, updateContactRow } from "./store.ts";
 
 /** Where a contact or a change came from, as events tell it. */
@@ -32,10 +33,12 @@ const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
   COMPLAINED: "contact.complained",
 };
 
-/** The row of a new contact, without its `seq`. */
+/** The row of a new contact, without its `seq`. Throws ApiError validation_error for a domain that cannot receive email. */
 export function buildContact(deps: Deps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> {
   const now = deps.clock.now();
-  const { address, key } = parseAddress(input.email);
+  const { address, key, domain } = parseAddress(input.email);
+  if (!isReachableDomain(deps.config, domain))
+    throw invalid("email", "reserved_domain", `${domain} cannot receive email: its top-level domain is reserved. Use another address.`);
   const [firstName, lastName, phone] = [emptyToNull(input.firstName), emptyToNull(input.lastName), emptyToNull(input.phone)];
   return {
     id: deps.ids("con"),

@@ -141,7 +141,7 @@ scenarios(
       path: at,
       body: '{"name":"a","rules":{"field":"customFields.n","operator":"gt","value":1e999}}',
       status: 400,
-      details: ["rules.value invalid_value"],
+      details: ["rules.value out_of_range"],
     },
     {
       name: "a day that is none",

@@ -5,6 +5,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
+import { listAddressForms } from "../lib/address-forms.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -215,7 +216,7 @@ export async function listSuppressions(read: Reader, workspaceId: string, input:
     eq(t.workspaceId, workspaceId),
     ne(t.email, ERASED_MARKER),
     input.email === undefined ? undefined : inArray(t.email, await listStoredForms(read, workspaceId, addressKey(input.email))),
-    input.search === undefined ? undefined : contains(read.sqlDialect, t.email, input.search),
+    input.search === undefined ? undefined : or(...listAddressForms(input.search).map((form) => contains(read.sqlDialect, t.email, form))),
     input.reason && eq(t.reason, input.reason),
     input.scope && eq(t.scope, input.scope),
     input.source && eq(t.source, input.source),

@@ -93,7 +93,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     const { salt } = await getDailySalt(deps);
     await limitRate(limiter, `form:${hashVisitor(salt, visit.address)}`, FORMS);
     await limitRate(limiter, `form:${page.id}`, FORMS_OF_PAGE);
-    const reading = readForm(page, await visit.body(FORM_BYTES));
+    const reading = readForm(page, await visit.body(FORM_BYTES), deps.config);
     const brand = await getPageBrand(read, page.workspaceId);
     if ("errors" in reading) return html(400, renderLandingPage(page, brand, deps, reading.errors), NO_STORE);
     if ("signup" in reading) await signUp(deps, page, brand.name, reading.signup);

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { FORM_FIELDS, type LandingPageSubmission, NewContact, type Page } from "@mailsvc/sdk/contract";
+import { FORM_FIELDS, type LandingPageSubmission, NewContact, type Page, parseAddress } from "@mailsvc/sdk/contract";
 import { eq, sql } from "drizzle-orm";
-import { findContactByEmail, upsertContact } from "../../contacts/contacts.ts";
+import type { Config } from "../../config.ts";
+import { findContactByEmail, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
@@ -29,7 +30,7 @@ const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
 };
 
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
-export function readForm(page: PageRow, bytes: Uint8Array): FormReading {
+export function readForm(page: PageRow, bytes: Uint8Array, config: Pick<Config, "dev">): FormReading {
   const sent = new URLSearchParams(Buffer.from(bytes).toString());
   // URLSearchParams writes this character in place of invalid UTF-8.
   if (!isUtf8(bytes) || [...sent.values()].some((value) => value.includes("\ufffd")))
@@ -47,6 +48,7 @@ export function readForm(page: PageRow, bytes: Uint8Array): FormReading {
     const name = FIELDS.find((one) => one === issue.path[0]) ?? "email";
     wrong[name] ??= SENTENCES[name];
   }
+  if (checked.success && !isReachableDomain(config, parseAddress(checked.data.email).domain)) wrong.email ??= SENTENCES.email;
   if (page.form?.consentCheckbox && sent.get("consent") !== "yes") wrong.consent = "Please tick this box to continue.";
   return checked.success && Object.keys(wrong).length === 0
     ? { signup: checked.data }

@@ -1,0 +1,107 @@
+import { and, count, desc, eq, inArray, lt, or } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+
+/** Ids of emails to an address, newest first. */
+export async function listEmailIds(
+  read: Reader,
+  workspaceId: string,
+  toKey: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<string[]> {
+  const { emails: t } = read.t;
+  const rows = await read
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey), before === null ? undefined : lt(t.id, before)))
+    .orderBy(desc(t.id))
+    .limit(limit);
+  return rows.map((row) => row.id);
+}
+
+/** An email to an address. */
+export interface EmailCopy {
+  id: string;
+  contentsId: number;
+  /** True if other emails have the same contents. */
+  shared: boolean;
+}
+
+// Far below the limit of parameters per statement of either database.
+const CHUNK = 500;
+
+/**
+ * All emails to an address. **Invariant:** no email joins an existing contents row after its send was accepted, so `shared` stays
+ * right until the transaction that erases.
+ */
+export async function findEmailCopies(read: Reader, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
+  const { emails: t } = read.t;
+  const emails = await read
+    .select({ id: t.id, contentsId: t.contentsId })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
+  const uses = new Map<number, number>();
+  for (const chunk of splitIntoChunks([...new Set(emails.map((e) => e.contentsId))]))
+    for (const { contentsId, n } of await read
+      .select({ contentsId: t.contentsId, n: count() })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.contentsId, chunk)))
+      .groupBy(t.contentsId))
+      uses.set(contentsId, n);
+  return emails.map((email) => ({ ...email, shared: (uses.get(email.contentsId) ?? 1) > 1 }));
+}
+
+/** Deletes emails with their events, and their contents unless other emails share them. */
+export async function deleteEmailCopies(
+  tx: Tx,
+  workspaceId: string,
+  copies: readonly EmailCopy[],
+): Promise<{ emails: number; events: number }> {
+  const { emails, events, contents, attachments } = tx.t;
+  const deleted = { emails: 0, events: 0 };
+  for (const chunk of splitIntoChunks(copies)) {
+    const ids = chunk.map((copy) => copy.id);
+    const rows = await tx
+      .delete(emails)
+      .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, ids)))
+      .returning({ id: emails.id });
+    deleted.emails += rows.length;
+    deleted.events += (await tx.delete(events).where(inArray(events.emailId, ids)).returning({ sequence: events.sequence })).length;
+    const unshared = chunk.filter((copy) => !copy.shared).map((copy) => copy.contentsId);
+    if (unshared.length === 0) continue;
+    await tx.delete(attachments).where(inArray(attachments.contentsId, unshared));
+    await tx.delete(contents).where(and(eq(contents.workspaceId, workspaceId), inArray(contents.id, unshared)));
+  }
+  return deleted;
+}
+
+/** Deletes captured emails to an address. */
+export async function deleteCapturedEmails(tx: Tx, workspaceId: string, toKey: string): Promise<number> {
+  const { inbox: t } = tx.t;
+  return (
+    await tx
+      .delete(t)
+      .where(and(eq(t.workspaceId, workspaceId), eq(t.to, toKey)))
+      .returning({ id: t.id })
+  ).length;
+}
+
+export async function deleteContactEvents(tx: Tx, contactId: string): Promise<number> {
+  const { events: t } = tx.t;
+  return (await tx.delete(t).where(eq(t.contactId, contactId)).returning({ sequence: t.sequence })).length;
+}
+
+/** Deletes stored responses of idempotent requests that contain one of these texts. */
+export async function deleteIdempotentResponses(tx: Tx, workspaceId: string, texts: readonly string[]): Promise<number> {
+  const { idempotency: t, keys } = tx.t;
+  const keysOfWorkspace = tx.select({ id: keys.id }).from(keys).where(eq(keys.workspaceId, workspaceId));
+  return (
+    await tx
+      .delete(t)
+      .where(and(inArray(t.keyId, keysOfWorkspace), or(...texts.map((text) => tx.sqlDialect.holds(t.answer, text)))))
+      .returning({ keyId: t.keyId })
+  ).length;
+}
+
+function splitIntoChunks<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
+}
