@@ -99,7 +99,7 @@ async function onSqlite(): Promise<number> {
     "temp_store = MEMORY",
   ])
     db.pragma(pragma);
-  migrateSqlite(db);
+  migrateSqlite(db, "bench");
   const statements = new Map(
     tables.map((table) => [table, db.prepare(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES (${COLUMNS[table].replace(/\w+/g, "?")})`)]),
   );
@@ -114,7 +114,7 @@ async function onSqlite(): Promise<number> {
 }
 
 async function onPostgres(): Promise<number> {
-  await migratePostgres({ connectionString: target });
+  await migratePostgres({ connectionString: target }, { version: "bench" });
   const client = new pg.Client({ connectionString: target });
   await client.connect();
   try {

@@ -12,6 +12,8 @@ export interface DatabaseSchema {
   readonly tables: Schema;
   /** The table whose texts the search index holds. */
   readonly searched: SearchedTable;
+  /** The version of mailsvc, which is recorded in the database. */
+  readonly version: string;
 }
 
 /**
@@ -53,6 +55,13 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
   afterCommit(fn: () => void): void;
 }
 
+/** Whether a database takes writes, as far as its last ones tell. */
+export interface DbHealth {
+  readonly writable: boolean;
+  /** Why it does not; null while it does. */
+  readonly reason: string | null;
+}
+
 /** An open database. */
 export interface Db {
   readonly engine: "sqlite" | "postgres";
@@ -62,6 +71,8 @@ export interface Db {
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.
    */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
+  health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */
   isUnavailable(error: unknown): boolean;
   /** Throws StorageUnavailable when the database does not answer. */

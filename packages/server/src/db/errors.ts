@@ -1,51 +1,73 @@
-/** The database refused a row because another one holds its unique key. Features turn it into their own 409. */
+/** The database refused a row because another one has its unique key. Features turn it into a 409 of their own. */
 export class UniqueViolation extends Error {
   override name = "UniqueViolation";
 }
 
-/** The database cannot work at the moment: disk full, connection lost, shutting down. Nothing was stored. */
+/**
+ * The database cannot work at the moment (disk full, connection lost, shutting down) or cannot be opened. Nothing was stored.
+ * The message says what to do.
+ */
 export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
+  /** True when writing failed although reading may still work: the disk is full, or the database takes no writes. */
+  readonly refusesWrites: boolean;
+
+  constructor(message: string, { refusesWrites = false } = {}) {
+    super(message);
+    this.refusesWrites = refusesWrites;
+  }
 }
 
-/** A text holds what the database cannot keep: Postgres has no place for NUL. */
+/** A text contains a character that the database cannot store: NUL on Postgres. */
 export class Unstorable extends Error {
   override name = "Unstorable";
 }
 
-/** A query was made where none may be: beside the open transaction, or after its end. A bug of ours, said clearly. */
+/** A bug of ours: a query beside the open transaction, or after its end. */
 export class MisplacedQuery extends Error {
   override name = "MisplacedQuery";
 }
 
 const UNIQUE = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_ROWID", "23505"]);
-// Characters that are none in the encoding of the database, or have no counterpart in it.
+// Characters that are invalid in the encoding of the database, or have no counterpart in it.
 const UNSTORABLE = new Set(["22021", "22P05"]);
-// Of Postgres: connection, resources, shutting down, the disk, a standby that takes no writes, a statement or lock that
-// took too long, and transactions that got in each other's way more often than they were tried again.
+// The disk is full (SQLite, Postgres), or the database is read-only.
+const REFUSES_WRITES = /^(?:SQLITE_FULL|SQLITE_READONLY|SQLITE_IOERR|53100|25006)/;
+const DAMAGED = /^(?:SQLITE_CORRUPT|SQLITE_NOTADB)/;
+// On Postgres: connection, resources, shutting down, the disk, a read-only standby, a statement or lock that took too long, and
+// transactions that conflicted more often than they were retried.
 const UNAVAILABLE =
   /^(?:SQLITE_(?:FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY)|08|53|57P|58|25006|57014|55P03|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET)/;
 
-// What the driver of Postgres says, without a code, when a connection is gone or none is to be had.
-const GONE =
+// What the Postgres driver says, without a code, when a connection is lost or none is available.
+const CONNECTION_LOST =
   /^(?:Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after|Client (?:was closed|has encountered a connection error))/;
 
-// What drivers call their errors: SQLite's names, Postgres' five characters.
+// The codes of drivers: SQLite's names, Postgres' five characters.
 const DRIVER = /^(?:SQLITE_[A-Z_]+|[0-9A-Z]{5})$/;
 
 /**
- * The one place where a driver's error becomes ours. Drivers and drizzle put the SQL and its parameters, so people's
- * addresses, into their messages: only the code goes on, the text never does.
+ * The only place that translates a driver's errors into ours. Drivers and drizzle put the SQL and its parameters, which contain
+ * addresses, into their messages, so only the code is kept.
  */
 export function storageError(error: unknown): unknown {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = (inner as { code?: unknown } | null)?.code;
-  if (typeof code !== "string")
-    return inner instanceof Error && GONE.test(inner.message)
+  const code = errorCode(inner);
+  if (code === null)
+    return inner instanceof Error && CONNECTION_LOST.test(inner.message)
       ? new StorageUnavailable("The database cannot work at the moment (connection lost).")
       : error;
   if (UNIQUE.has(code)) return new UniqueViolation("A row with this unique key exists already.");
-  if (UNSTORABLE.has(code)) return new Unstorable("A text holds a character that cannot be stored.");
-  if (UNAVAILABLE.test(code)) return new StorageUnavailable(`The database cannot work at the moment (${code}).`);
+  if (UNSTORABLE.has(code)) return new Unstorable("A text contains a character that cannot be stored.");
+  if (DAMAGED.test(code))
+    return new StorageUnavailable(`The database file is damaged (${code}). Stop the server and restore a backup: mailsvc restore`);
+  if (UNAVAILABLE.test(code))
+    return new StorageUnavailable(`The database cannot work at the moment (${code}).`, { refusesWrites: REFUSES_WRITES.test(code) });
   return DRIVER.test(code) ? new Error(`A query failed (${code}).`) : error;
+}
+
+/** The code of a driver's or the system's error; null when it has none. */
+export function errorCode(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : null;
 }

@@ -1,20 +1,47 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { StorageUnavailable } from "./errors.ts";
+
+/** How far a database has been migrated. */
+export interface SchemaState {
+  /** When its last migration was made, ms; null for an empty database. Migrations are identified by this time. */
+  readonly migration: number | null;
+  /** The version of mailsvc that migrated it last; null when it was not recorded. */
+  readonly version: string | null;
+}
 
 // Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
-const PLACES = ["./migrations", "../migrations", "../../migrations"];
+const LOCATIONS = ["./migrations", "../migrations", "../../migrations"];
 
-/** The folder of a dialect's migrations. */
+/** The folder with the migrations of a database. */
 export function migrationsFolder(dialect: "sqlite" | "pg"): string {
-  const folders = PLACES.map((place) => fileURLToPath(new URL(`${place}/${dialect}`, import.meta.url)));
+  const folders = LOCATIONS.map((location) => fileURLToPath(new URL(`${location}/${dialect}`, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));
   if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
   return found;
 }
 
-/** When the last migration in a folder was made (ms): by this they are counted in the database. */
-export function lastMigration(folder: string): number {
+/**
+ * Compares a database with this build. Returns true when it has to be migrated. Throws StorageUnavailable when a newer mailsvc
+ * has migrated it: this one would write rows the newer one does not expect.
+ */
+export function needsMigration(state: SchemaState, folder: string, version: string, database: string): boolean {
+  const latest = lastMigration(folder);
+  if (state.migration !== null && state.migration > latest)
+    throw new StorageUnavailable(
+      `${database} was last used by mailsvc ${state.version ?? "of a later version"}, which is newer than this mailsvc ${version} ` +
+        `(migrations of ${day(state.migration)} and ${day(latest)}). Start ${state.version ?? "the newer version"} or later, or restore a backup that ${version} made.`,
+    );
+  return state.migration === null || state.migration < latest || state.version !== version;
+}
+
+/** When the last migration in a folder was made, ms. */
+function lastMigration(folder: string): number {
   const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
   return entries.at(-1)?.when ?? 0;
+}
+
+function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StorageUnavailable } from "./errors.ts";
-import { type Disk, type Scope, Writer } from "./writer.ts";
+import { type Disk, type Scope, Writer, type WriterOptions } from "./writer.ts";
 
 /** A disk whose flushes end when the test says so. */
 const slowDisk = () => {
@@ -21,7 +21,7 @@ const slowDisk = () => {
   return { disk, waiting };
 };
 
-const gateOn = (disk: Disk, options = {}) => {
+const writerOn = (disk: Disk, { onCommit = () => {}, ...options }: WriterOptions & { onCommit?: () => void } = {}) => {
   const log: string[] = [];
   let active = false;
   const note = (what: string, then?: boolean) => () => {
@@ -33,14 +33,17 @@ const gateOn = (disk: Disk, options = {}) => {
       return active;
     },
     begin: note("begin", true),
-    commit: note("commit", false),
+    commit: () => {
+      onCommit();
+      note("commit", false)();
+    },
     rollback: note("rollback", false),
     savepoint: note("savepoint"),
     release: note("release"),
     rollbackToSavepoint: note("back"),
     disk,
   };
-  return { gate: new Writer(connection, options), log };
+  return { writer: new Writer(connection, options), log };
 };
 
 const write = async (scope: Scope): Promise<string> => {
@@ -64,14 +67,14 @@ const states = (...promises: Promise<unknown>[]): Promise<string[]> =>
 describe("the disk is waited for beside the loop", () => {
   test("nobody is answered before the flush has ended, and the next group is committed meanwhile", async () => {
     const { disk, waiting } = slowDisk();
-    const { gate, log } = gateOn(disk);
+    const { writer, log } = writerOn(disk);
     const hooks: string[] = [];
-    const first = gate.run(async (scope) => {
+    const first = writer.run(async (scope) => {
       scope.afterCommit.push(() => hooks.push("first"));
       return write(scope);
     });
     await turn();
-    const second = gate.run(write);
+    const second = writer.run(write);
     await turn();
     expect(log).toEqual(["begin", "commit", "begin", "commit"]);
     expect([...(await states(first, second)), ...hooks]).toEqual(["waits", "waits"]);
@@ -84,12 +87,12 @@ describe("the disk is waited for beside the loop", () => {
 
   test("who only looked is answered at once, unless what was seen is not on the disk yet", async () => {
     const { disk, waiting } = slowDisk();
-    const { gate } = gateOn(disk);
-    expect(await gate.run(look)).toBe("seen");
+    const { writer } = writerOn(disk);
+    expect(await writer.run(look)).toBe("seen");
     expect(waiting).toHaveLength(0);
-    const written = gate.run(write);
+    const written = writer.run(write);
     await turn();
-    const seen = gate.run(look);
+    const seen = writer.run(look);
     await turn();
     expect(await states(written, seen)).toEqual(["waits", "waits"]);
     expect(waiting).toHaveLength(1);
@@ -99,11 +102,11 @@ describe("the disk is waited for beside the loop", () => {
 
   test("idle and close wait for the disk", async () => {
     const { disk, waiting } = slowDisk();
-    const { gate } = gateOn(disk);
-    const written = gate.run(write);
+    const { writer } = writerOn(disk);
+    const written = writer.run(write);
     await turn();
-    const idle = gate.idle().then(() => "idle");
-    const closed = gate.close().then(() => "closed");
+    const idle = writer.idle().then(() => "idle");
+    const closed = writer.close().then(() => "closed");
     await turn();
     expect(await states(idle, closed)).toEqual(["waits", "waits"]);
     waiting[0]?.resolve();
@@ -112,13 +115,13 @@ describe("the disk is waited for beside the loop", () => {
 
   test("those who wait for the disk count among those who wait", async () => {
     const { disk, waiting } = slowDisk();
-    const { gate } = gateOn(disk, { maxWaiting: 2 });
-    const two = [gate.run(write), gate.run(write)];
+    const { writer } = writerOn(disk, { maxWaiting: 2 });
+    const two = [writer.run(write), writer.run(write)];
     await turn();
-    await expect(gate.run(write)).rejects.toThrow("Too many writes are waiting.");
+    await expect(writer.run(write)).rejects.toThrow("Too many writes are waiting.");
     waiting[0]?.resolve();
     await Promise.all(two);
-    const third = gate.run(write);
+    const third = writer.run(write);
     await turn();
     waiting[1]?.resolve();
     expect(await third).toBe("written");
@@ -127,32 +130,32 @@ describe("the disk is waited for beside the loop", () => {
 
 describe("a group that grows", () => {
   const immediate = (): Promise<void> => new Promise((next) => setImmediate(next));
-  const callers = (gate: Writer, n: number) => Array.from({ length: n }, () => gate.run(look));
+  const callers = (writer: Writer, n: number) => Array.from({ length: n }, () => writer.run(look));
   const { disk } = slowDisk();
 
   test("is waited for while each turn brings more, and no longer", async () => {
-    const { gate, log } = gateOn(disk);
-    const all = callers(gate, 20);
+    const { writer, log } = writerOn(disk);
+    const all = callers(writer, 20);
     await immediate();
     for (let turns = 0; turns < 3; turns += 1) {
       expect(log).toEqual([]);
-      all.push(...callers(gate, 1));
+      all.push(...callers(writer, 1));
       await immediate();
     }
     await immediate();
     expect(log).toEqual(["begin", "commit"]);
     await Promise.all(all);
-    expect(gate.stats).toEqual({ commits: 1, transactions: 23 });
+    expect(writer.stats).toEqual({ commits: 1, transactions: 23 });
   });
 
   test("is not waited for when it is small, or full", async () => {
     for (const n of [1, 7, 128]) {
-      const { gate, log } = gateOn(disk);
-      const all = callers(gate, n);
+      const { writer, log } = writerOn(disk);
+      const all = callers(writer, n);
       await immediate();
       expect([n, log[0]]).toEqual([n, "begin"]);
       await Promise.all(all);
-      expect(gate.stats).toEqual({ commits: 1, transactions: n });
+      expect(writer.stats).toEqual({ commits: 1, transactions: n });
     }
   });
 });
@@ -160,20 +163,58 @@ describe("a group that grows", () => {
 describe("a disk that fails", () => {
   test("nobody is told their rows are stored, and nothing more is written", async () => {
     const { disk, waiting } = slowDisk();
-    const { gate, log } = gateOn(disk);
     const hooks: string[] = [];
-    const lost = gate.run(async (scope) => {
+    const { writer, log } = writerOn(disk, { onFatal: ({ message }: Error) => hooks.push(`fatal: ${message}`) });
+    expect(writer.refusal).toBe(null);
+    const lost = writer.run(async (scope) => {
       scope.afterCommit.push(() => hooks.push("never"));
       return write(scope);
     });
     await turn();
     waiting[0]?.reject(Object.assign(new Error("i/o error, fdatasync"), { code: "EIO" }));
     await expect(lost).rejects.toThrow(StorageUnavailable);
-    await expect(lost).rejects.toThrow("The disk did not take what was written (EIO). Mend it, then start the server again.");
+    await expect(lost).rejects.toThrow("The disk did not store what was written (EIO). Check the disk, then start the server again.");
     const commits = log.filter((what) => what === "commit").length;
-    await expect(gate.run(write)).rejects.toThrow("(EIO)");
-    expect(() => gate.assertHealthy()).toThrow(StorageUnavailable);
-    await gate.close();
-    expect([log.filter((what) => what === "commit").length, ...hooks]).toEqual([commits]);
+    await expect(writer.run(write)).rejects.toThrow("(EIO)");
+    expect(() => writer.assertHealthy()).toThrow(StorageUnavailable);
+    await writer.close();
+    // Once, and the process is expected to end then.
+    expect([log.filter((what) => what === "commit").length, ...hooks]).toEqual([
+      commits,
+      "fatal: The disk did not store what was written (EIO). Check the disk, then start the server again.",
+    ]);
+    expect(writer.refusal).toBeInstanceOf(StorageUnavailable);
+  });
+
+  test("a commit that fails with an I/O error is as fatal, and its callers are answered first", async () => {
+    const { disk } = slowDisk();
+    const order: string[] = [];
+    const { writer } = writerOn(disk, {
+      onFatal: () => order.push("fatal"),
+      onCommit: () => {
+        throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_WRITE" });
+      },
+    });
+    await expect(writer.run(write).finally(() => order.push("answered"))).rejects.toThrow("SQLITE_IOERR_WRITE");
+    await expect(writer.run(write)).rejects.toThrow("Check the disk");
+    expect(order.toSorted()).toEqual(["answered", "fatal"]);
+  });
+
+  test("a full disk is not fatal: writing is refused until a commit succeeds again", async () => {
+    const { disk, waiting } = slowDisk();
+    let full = true;
+    const { writer } = writerOn(disk, {
+      onFatal: () => expect.unreachable(),
+      onCommit: () => {
+        if (full) throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      },
+    });
+    await expect(writer.run(write)).rejects.toThrow("SQLITE_FULL");
+    expect(writer.refusal?.message).toContain("SQLITE_FULL");
+    full = false;
+    const written = writer.run(write);
+    await turn();
+    waiting[0]?.resolve();
+    expect([await written, writer.refusal]).toEqual(["written", null]);
   });
 });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
+import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 
-/** What the gate needs of a connection. */
+/** What the writer needs of a connection. */
 export interface WriterConnection {
   /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
   readonly active: boolean;
@@ -11,70 +11,77 @@ export interface WriterConnection {
   savepoint(): void;
   release(): void;
   rollbackToSavepoint(): void;
-  /** Brings commits to the disk; absent where COMMIT does so, or nobody asks for it. */
+  /** Flushes commits to the disk; absent where COMMIT does so, or durability is not needed. */
   readonly disk?: Disk | undefined;
 }
 
 /** What makes commits durable after COMMIT, while the event loop goes on. */
 export interface Disk {
-  /** The last flush that is under way or asked for; null when there is none. */
+  /** The last flush that is running or requested; null when there is none. */
   readonly pending: Promise<void> | null;
-  /** Settles when all that was committed before the call is durable. */
+  /** Resolves when everything committed before the call is durable. */
   flush(): Promise<void>;
 }
 
-/** What is written once for all transactions that commit together. */
+/** A write that all transactions of one commit share. */
 export interface CoalescedWrite<T> {
   write(scope: Scope, items: T[]): Promise<void>;
 }
 
-/** Marks one open transaction; queries made after its end are refused by it. */
+/** Identifies one open transaction, so that queries after its end are refused. */
 export interface Scope {
   open: boolean;
   /** True once it has changed a row. */
   wrote: boolean;
   readonly afterCommit: (() => void)[];
-  /** What it leaves to be written with that of its neighbours. */
-  readonly coalesced: [gathering: CoalescedWrite<unknown>, item: unknown][];
+  /** What it defers to the end of the commit. */
+  readonly coalesced: [write: CoalescedWrite<unknown>, item: unknown][];
 }
 
 export function newScope(): Scope {
   return { open: true, wrote: false, afterCommit: [], coalesced: [] };
 }
 
-/** The transaction a piece of code runs in, if any. */
+/** The transaction that the current code runs in, if any. */
 export const currentScope = new AsyncLocalStorage<Scope>();
 
-interface Waiting {
+/** A call of `run` that has not settled yet. */
+interface Caller {
   run(scope: Scope): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  /** True once it has its answer: its work failed without leaving a trace. */
-  told: boolean;
+  /** True once it was rejected: its work failed without changing a row. */
+  rejected: boolean;
 }
 
-interface Done {
-  waiting: Waiting;
+/** A caller whose work has run. */
+interface Finished {
+  caller: Caller;
   value: unknown;
   scope: Scope;
 }
 
 export interface WriterOptions {
-  /** Callers in one commit, at most. 128 sends are about 4 ms of work: more would only make everybody wait longer. */
+  /** Callers in one commit, at most. 128 sends are about 4 ms of work: more would only make all of them wait longer. */
   maxGroup?: number;
   /** Callers that may wait before further ones are refused with StorageUnavailable. */
   maxWaiting?: number;
+  /**
+   * Called once when it is unknown what the disk holds: a flush or commit failed with an I/O error. Nothing can be written any
+   * more; the process should end, so that its supervisor starts it again and SQLite recovers from what is on the disk.
+   */
+  onFatal?: ((error: StorageUnavailable) => void) | undefined;
 }
 
-// How long commits may be held back while connections pour in.
+// How long commits may be held back while connections are being accepted.
 const HOLD_MS = 10;
-// From so many callers on, a commit is put off while each turn of the event loop brings more: a commit and its flush take
-// 0.3 ms of the processor, whomever they are for. Fewer are not kept waiting.
-const SOME = 8;
+// From this many callers on, a commit waits while each turn of the event loop brings more: a commit and its flush take 0.3 ms of
+// the processor, for one caller or a hundred. Fewer callers do not wait.
+const MIN_HELD = 8;
 
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
 
-/** Runs a hook. The rows are durable by now, so a hook that throws takes back neither them nor anybody's answer. */
+/** Runs a hook. The rows are durable by now, so a hook that throws must affect neither them nor the response. */
 export function runHook(hook: () => void): void {
   try {
     hook();
@@ -84,24 +91,34 @@ export function runHook(hook: () => void): void {
 }
 
 /**
- * Lets one transaction at a time onto the writer connection, and commits those that wait together: one that fails takes back
- * only its own rows, and all are answered after the one COMMIT is on the disk. A caller's work may run twice, as it may on
- * Postgres. A flush costs 0.1 to 5 ms whether it covers one row or a hundred; grouping at the end of the loop turn, without
- * any timer, gave ten times the writes per second at 100 connections, and costs a lone caller nothing.
+ * Runs one transaction at a time on the writing connection and commits those that wait together: all of them are answered after
+ * the one COMMIT is on the disk, and one that fails rolls back only its own rows. A caller's work may run twice, as it may on
+ * Postgres. A flush costs 0.1 to 5 ms whether it covers one row or a hundred. Grouping at the end of the loop turn, without a
+ * timer, gave ten times the writes per second at 100 connections and costs a lone caller nothing.
  *
- * The disk is waited for beside the loop: the next group is read, run and committed meanwhile, and may see rows that are not
- * durable yet. Nobody is told of anything before it is: neither those who wrote a row nor those who only saw it in a
- * transaction. When a flush fails, what the disk holds is unknown, so nothing more is written until the next start.
+ * The flush runs beside the event loop: the next group is read, run and committed meanwhile, and may see rows that are not
+ * durable yet. No caller is answered before they are: neither those who wrote a row nor those who only read it in a
+ * transaction. When a flush fails it is unknown what the disk holds, so nothing more is written until the next start.
  *
- * Inside a transaction only queries may be awaited. They settle within the same turn of the event loop, so a
- * transaction that is still open when the loop comes round again waits for something else, which would stop every other
- * writer: it is rolled back and its caller told so.
+ * Inside a transaction only queries may be awaited. They settle within the same turn of the event loop, so a transaction that is
+ * still open in the next turn waits for something else, which would block every other writer: it is rolled back and rejected.
+ *
+ * | group is   | trigger                                           | becomes                                          |
+ * | ---------- | ------------------------------------------------- | ------------------------------------------------ |
+ * | waiting    | end of the loop turn (10 ms later under pressure) | running, without savepoints                      |
+ * | running    | all callers have run                              | committed                                        |
+ * | running    | a caller throws before it has written             | running; that caller is rejected                 |
+ * | running    | a caller throws after it has written              | rolled back, then running again with savepoints  |
+ * | running    | a caller stalls                                   | as if it had thrown                              |
+ * | running    | COMMIT fails                                      | rolled back; all callers are rejected            |
+ * | committed  | the flush that covers it ends                     | durable: callers resolve, hooks run              |
+ * | committed  | the flush fails                                   | failed: all callers are rejected, `onFatal`      |
  */
 export class Writer {
   readonly #connection: WriterConnection;
   readonly #maxGroup: number;
   readonly #maxWaiting: number;
-  #waiting: Waiting[] = [];
+  #waiting: Caller[] = [];
   #running = false;
   #closed = false;
   #idle: (() => void)[] = [];
@@ -109,21 +126,25 @@ export class Writer {
   #stall: ((error: Error) => void) | null = null;
   #accepted = false;
   #waitingSince = 0;
-  /** How many waited at the end of the last turn. */
-  #seen = 0;
-  /** Callers whose rows are committed, but not on the disk yet. */
+  /** How many callers waited at the end of the last turn. */
+  #lastWaiting = 0;
+  /** Callers whose rows are committed but not on the disk yet. */
   #undurable = 0;
   #failure: StorageUnavailable | null = null;
-  /** Commits so far, and transactions in them: what group commit saves. */
+  /** Why the last commit with changes failed; null after one that succeeded. */
+  #refusal: StorageUnavailable | null = null;
+  readonly #onFatal: (error: StorageUnavailable) => void;
+  /** Commits so far, and the transactions in them: what group commit saves. */
   readonly stats = { commits: 0, transactions: 0 };
 
   constructor(connection: WriterConnection, options: WriterOptions = {}) {
     this.#connection = connection;
     this.#maxGroup = options.maxGroup ?? 128;
     this.#maxWaiting = options.maxWaiting ?? 20_000;
+    this.#onFatal = options.onFatal ?? (() => {});
   }
 
-  /** Runs `fn` in a transaction. Settles after COMMIT, or after its rows were taken back. */
+  /** Runs `fn` in a transaction. Settles after its rows are durable or rolled back. */
   run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (currentScope.getStore()?.open)
@@ -132,9 +153,14 @@ export class Writer {
       this.assertHealthy();
       if (this.#waiting.length + this.#undurable >= this.#maxWaiting) throw new StorageUnavailable("Too many writes are waiting.");
       if (this.#waiting.length === 0) this.#waitingSince = performance.now();
-      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, told: false });
+      this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, rejected: false });
       if (!this.#running) this.#schedule();
     });
+  }
+
+  /** Why nothing can be written at the moment; null when the last commit succeeded. */
+  get refusal(): StorageUnavailable | null {
+    return this.#failure ?? this.#refusal;
   }
 
   /** Throws StorageUnavailable when the disk has failed. */
@@ -142,7 +168,7 @@ export class Writer {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Waits until nothing runs or waits, and all is durable. */
+  /** Waits until no caller runs or waits, and everything is durable. */
   idle(): Promise<void> {
     return this.#running || this.#undurable > 0 ? new Promise((done) => this.#idle.push(done)) : Promise.resolve();
   }
@@ -153,9 +179,9 @@ export class Writer {
   }
 
   /**
-   * Tells that a connection was accepted. The runtime accepts one per turn of the event loop, so while they pour in the
-   * turns are kept short: commits are held back, for 10 ms at most. Without this, 500 clients that connect at once wait
-   * up to seconds for their first answer.
+   * Call this for each accepted connection. The runtime accepts one per turn of the event loop, so turns are kept short while
+   * many arrive: commits are held back, for 10 ms at most. Without this, 500 clients that connect at once wait up to seconds
+   * for their first response.
    */
   connectionAccepted(): void {
     this.#accepted = true;
@@ -163,11 +189,11 @@ export class Writer {
 
   #schedule(): void {
     this.#running = true;
-    // The end of the loop turn: everything that arrived in this turn joins the group.
+    // At the end of the loop turn: callers that arrived in this turn join the group.
     setImmediate(() => {
       const n = this.#waiting.length;
-      const growing = n > this.#seen && n >= SOME && n < this.#maxGroup;
-      this.#seen = n;
+      const growing = n > this.#lastWaiting && n >= MIN_HELD && n < this.#maxGroup;
+      this.#lastWaiting = n;
       const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < HOLD_MS;
       this.#accepted = false;
       if (hold) this.#schedule();
@@ -177,69 +203,82 @@ export class Writer {
 
   async #commitGroup(): Promise<void> {
     const group = this.#waiting.splice(0, this.#maxGroup);
-    this.#seen = this.#waiting.length;
+    this.#lastWaiting = this.#waiting.length;
     const watch = this.#watch();
-    let done: Done[] = [];
+    let done: Finished[] = [];
     try {
       done = (await this.#runGroup(group, false)) ?? (await this.#runGroup(group, true)) ?? [];
       this.stats.commits += 1;
       this.stats.transactions += done.length;
+      if (hasChanges(done)) this.#refusal = null;
     } catch (error) {
-      this.#takeBack();
-      for (const waiting of group) tell(waiting, error);
+      this.#rollback();
+      for (const caller of group) reject(caller, error);
+      this.#noteRefusal(error);
+      if (errorCode(error)?.startsWith("SQLITE_IOERR")) this.#fail([], error);
     }
     clearImmediate(watch.handle);
     this.#settle(done);
     this.#next();
   }
 
-  /** Answers callers once all that they wrote or saw is on the disk. */
-  #settle(done: readonly Done[]): void {
+  /** Answers callers once everything they wrote or read is on the disk. */
+  #settle(done: readonly Finished[]): void {
     const { disk } = this.#connection;
-    const durable = disk && (changedRows(done) ? disk.flush() : disk.pending);
+    const durable = disk && (hasChanges(done) ? disk.flush() : disk.pending);
     if (!durable) {
-      settle(done);
+      resolveAll(done);
       return;
     }
     this.#undurable += done.length;
     const after = (answer: () => void) => (): void => {
       this.#undurable -= done.length;
       answer();
-      this.#rest();
+      this.#settleIdle();
     };
     durable.then(
-      after(() => settle(done)),
+      after(() => resolveAll(done)),
       (error: unknown) => after(() => this.#fail(done, error))(),
     );
   }
 
-  #fail(done: readonly Done[], error: unknown): void {
-    const code = String((error as NodeJS.ErrnoException).code ?? error);
-    this.#failure ??= new StorageUnavailable(`The disk did not take what was written (${code}). Mend it, then start the server again.`);
-    for (const { waiting } of done) tell(waiting, this.#failure);
-    for (const waiting of this.#waiting.splice(0)) tell(waiting, this.#failure);
+  #fail(done: readonly Finished[], error: unknown): void {
+    const first = this.#failure === null;
+    this.#failure ??= new StorageUnavailable(
+      `The disk did not store what was written (${errorCode(error) ?? String(error)}). Check the disk, then start the server again.`,
+      { refusesWrites: true },
+    );
+    for (const { caller } of done) reject(caller, this.#failure);
+    for (const caller of this.#waiting.splice(0)) reject(caller, this.#failure);
+    if (first) this.#onFatal(this.#failure);
+  }
+
+  #noteRefusal(error: unknown): void {
+    const translated = storageError(error);
+    if (translated instanceof StorageUnavailable && translated.refusesWrites) this.#refusal = translated;
   }
 
   /**
-   * Runs the callers that have no answer yet, and commits. A savepoint each costs a fifth of a small transaction, and
-   * is needed only when a caller fails after it has written, which is rare. So the first round goes without: when that
-   * happens all is taken back, null is returned, and the group runs once more with savepoints.
+   * Runs the callers that were not rejected yet, and commits. A savepoint for each costs a fifth of a small transaction and is
+   * needed only when a caller fails after it has written, which is rare. So the first round does without: when that happens,
+   * everything is rolled back, null is returned, and the group runs once more with savepoints.
    */
-  async #runGroup(group: Waiting[], savepoints: boolean): Promise<Done[] | null> {
-    const done: Done[] = [];
+  async #runGroup(group: Caller[], savepoints: boolean): Promise<Finished[] | null> {
+    const done: Finished[] = [];
     this.#connection.begin();
-    for (const waiting of group) {
-      if (waiting.told) continue;
+    for (const caller of group) {
+      if (caller.rejected) continue;
       if (savepoints) this.#connection.savepoint();
       const scope = newScope();
       try {
-        done.push({ waiting, value: await this.#runOne(waiting, scope), scope });
+        done.push({ caller, value: await this.#runOne(caller, scope), scope });
         if (savepoints) this.#connection.release();
       } catch (error) {
-        // Nothing of the group is left; what came next would be committed by itself.
+        this.#noteRefusal(error);
+        // SQLite has rolled back the whole group; further callers would be committed on their own.
         if (!this.#connection.active) throw error;
         if (!scope.wrote) {
-          tell(waiting, error);
+          reject(caller, error);
           if (savepoints) this.#connection.release();
           continue;
         }
@@ -249,56 +288,56 @@ export class Writer {
         }
         this.#connection.rollbackToSavepoint();
         this.#connection.release();
-        tell(waiting, error);
+        reject(caller, error);
       } finally {
         scope.open = false;
         this.#stall = null;
       }
     }
-    await this.#writeGathered(done);
-    if (!this.#connection.active) throw new StorageUnavailable("The database gave up the transaction.");
+    await this.#writeCoalesced(done);
+    if (!this.#connection.active) throw new StorageUnavailable("The database rolled back the transaction.");
     this.#connection.commit();
     return done;
   }
 
-  async #writeGathered(done: readonly Done[]): Promise<void> {
+  async #writeCoalesced(done: readonly Finished[]): Promise<void> {
     const all = new Map<CoalescedWrite<unknown>, unknown[]>();
     for (const { scope } of done)
-      for (const [gathering, item] of scope.coalesced) {
-        const items = all.get(gathering);
+      for (const [write, item] of scope.coalesced) {
+        const items = all.get(write);
         if (items) items.push(item);
-        else all.set(gathering, [item]);
+        else all.set(write, [item]);
       }
-    for (const [gathering, items] of all) {
+    for (const [write, items] of all) {
       const scope = newScope();
-      await this.#runOne({ run: () => gathering.write(scope, items) }, scope);
+      await this.#runOne({ run: () => write.write(scope, items) }, scope);
       scope.open = false;
     }
   }
 
-  #runOne(waiting: Pick<Waiting, "run">, scope: Scope): Promise<unknown> {
+  #runOne(caller: Pick<Caller, "run">, scope: Scope): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#stall = reject;
-      // `then` is called inside the scope: a query that is returned rather than awaited runs only there.
-      currentScope.run(scope, () => waiting.run(scope).then(resolve, reject));
+      // `then` is called inside the scope, because a query that is returned rather than awaited runs only then.
+      currentScope.run(scope, () => caller.run(scope).then(resolve, reject));
     });
   }
 
-  /** Looks once a turn whether the open transaction has stalled. */
+  /** Checks once per turn of the event loop whether the open transaction has stalled. */
   #watch(): { handle: NodeJS.Immediate } {
-    const watch = { handle: setImmediate(() => look()) };
-    const look = (): void => {
-      watch.handle = setImmediate(look);
+    const watch = { handle: setImmediate(() => check()) };
+    const check = (): void => {
+      watch.handle = setImmediate(check);
       this.#stall?.(new MisplacedQuery(STALLED));
     };
     return watch;
   }
 
-  #takeBack(): void {
+  #rollback(): void {
     try {
       this.#connection.rollback();
     } catch {
-      // SQLite has rolled back by itself already (disk full, I/O error).
+      // SQLite has rolled back by itself (disk full, I/O error).
     }
   }
 
@@ -309,28 +348,28 @@ export class Writer {
       return;
     }
     this.#running = false;
-    this.#rest();
+    this.#settleIdle();
   }
 
-  #rest(): void {
+  #settleIdle(): void {
     if (this.#running || this.#undurable > 0) return;
     for (const done of this.#idle.splice(0)) done();
   }
 }
 
-function changedRows(done: readonly Done[]): boolean {
+function hasChanges(done: readonly Finished[]): boolean {
   return done.some(({ scope }) => scope.wrote || scope.coalesced.length > 0);
 }
 
-function tell(waiting: Waiting, error: unknown): void {
-  if (waiting.told) return;
-  waiting.told = true;
-  waiting.reject(storageError(error));
+function reject(caller: Caller, error: unknown): void {
+  if (caller.rejected) return;
+  caller.rejected = true;
+  caller.reject(storageError(error));
 }
 
-function settle(done: readonly Done[]): void {
-  for (const { waiting, value, scope } of done) {
-    waiting.resolve(value);
+function resolveAll(done: readonly Finished[]): void {
+  for (const { caller, value, scope } of done) {
+    caller.resolve(value);
     for (const hook of scope.afterCommit) runHook(hook);
   }
 }

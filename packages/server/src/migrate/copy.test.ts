@@ -182,7 +182,7 @@ test("rows that changed on the way are found", async () => {
     },
   });
   await expect(spoiled).rejects.toThrow("stop before");
-  const db = await openPostgres(target.url, postgresSchema, { moving: true });
+  const db = await openPostgres(target.url, postgresSchema, { copying: true });
   await db.tx((tx) => tx.update(tx.t.emails).set({ inDoubt: true }));
   await db.close();
   await expect(migrateToPostgres({ from: folder, to: target.url })).rejects.toThrow(/Table emails differs: 2500 rows/);

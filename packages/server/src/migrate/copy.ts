@@ -27,9 +27,9 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
   if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
-    migrateFile(file, UNPACK_ALL);
+    migrateFile(file, schema.version, UNPACK_ALL);
     const source = openSource(file);
-    const db = await openPostgres(to, schema, { moving: true, also: migrateQueue }).catch((error: unknown) => {
+    const db = await openPostgres(to, schema, { copying: true, also: migrateQueue }).catch((error: unknown) => {
       source.close();
       throw error;
     });

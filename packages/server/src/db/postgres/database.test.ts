@@ -50,6 +50,23 @@ describe("opening", () => {
     expect(`${error.message} ${String(error.cause)}`).not.toMatch(/hidden|ada/);
   });
 
+  test("a database that a newer version has migrated is refused, naming both versions", async () => {
+    const url = await fresh();
+    const db = await open(url);
+    await db.read.raw("insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 4000000000000)");
+    await db.read.raw("update drizzle.mailsvc set version = '9.8.7'");
+    const error = (await openPostgres(url, postgresSchema).catch((e: unknown) => e)) as Error;
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toContain(`was last used by mailsvc 9.8.7, which is newer than this mailsvc ${postgresSchema.version}`);
+  });
+
+  test("tells how many connections all processes together may open", async () => {
+    const db = await open(await fresh(), { migrate: false, connections: 7 });
+    expect(await db.connectionBudget()).toMatchObject({ perProcess: 8, processes: 1 });
+    await db.read.raw("insert into workers values ('one', now()), ('two', now()), ('dead', now() - interval '1 hour')");
+    expect((await db.connectionBudget()).processes).toBe(2);
+  });
+
   test("a database that does not exist is an error that is over at once", async () => {
     const url = new URL(await fresh());
     url.pathname = "/there_is_no_such_database";

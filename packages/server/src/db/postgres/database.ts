@@ -7,22 +7,22 @@ import { COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { createSession, type PgSession } from "./session.ts";
 
 export interface PostgresOptions {
-  /** Connections of this process, at most. */
-  connections?: number;
+  /** Connections in the pool of this process, at most. */
+  connections?: number | undefined;
   /** False to leave the tables as they are. */
   migrate?: boolean;
-  /** Further tables to bring up to date, under the same lock. */
+  /** Further tables to migrate, under the same lock. */
   also?: (pool: pg.Pool) => Promise<void>;
-  /** True for the move from SQLite, and for nobody else: an installation is being moved into this database. */
-  moving?: boolean;
+  /** True only for the copy from SQLite: it writes into a database on which servers do not start yet. */
+  copying?: boolean;
 }
 
-/** What brings further tables works on. */
+/** The pool that migrations of further tables use. */
 export type PgPool = pg.Pool;
 
-/** A transaction on Postgres, and what only the queue may do in it. */
+/** A transaction on Postgres, with what only the queue needs. */
 export interface PgTx extends Tx, Pick<PgSession, "raw"> {
-  /** Runs once, as the last thing before COMMIT: for what is collected while the transaction runs. */
+  /** Runs `fn` once, right before COMMIT: writes what was collected while the transaction ran. `name` replaces an earlier one. */
   beforeCommit(name: string, fn: () => Promise<void>): void;
 }
 
@@ -30,47 +30,68 @@ export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & Pick<PgSession, "raw">;
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
+  /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
+  connectionBudget(): Promise<ConnectionBudget>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
 }
 
+/** How the connections of the database server are used. */
+export interface ConnectionBudget {
+  /** Connections one process of this installation uses: its pool and the one of its heartbeat. */
+  readonly perProcess: number;
+  /** Processes of this installation that are alive, this one included. */
+  readonly processes: number;
+  /** What the database server gives to ordinary users. */
+  readonly allowed: number;
+}
+
 /**
- * Connections of one process. More than the database has cores to serve them only adds waiting: with 8, 16 and 32 the
- * send rate on two cores was the same within 5 %. A server of Postgres gives out 100 unless told otherwise.
+ * The default size of the pool. More connections than the cores of the database can serve only add waiting: with 8, 16 and 32
+ * the send rate on two cores was the same within 5 %. A Postgres server allows 100 unless configured otherwise.
  */
 export const CONNECTIONS = 16;
 
-// A lock held longer, or a statement that runs longer, belongs to a stuck neighbour: the caller is told 503 instead.
+// A lock or a statement that takes longer belongs to a stuck transaction; the caller gets 503 instead.
 const LOCK_MS = 10_000;
 const STATEMENT_MS = 30_000;
 // Inside a transaction only its queries are awaited, so one that idles waits for something it should not.
 const IDLE_MS = 10_000;
 const CONNECT_MS = 5000;
-// Two transactions that got in each other's way: the later one is run again, alone among those of this process.
+// Of two transactions that conflict the later one runs again, one at a time within this process.
 const MAX_TRIES = 40;
 
 const SERIALIZATION = new Set(["40001", "40P01"]);
 
 interface Connection {
   readonly session: PgSession;
-  /** The transaction that holds this connection. */
+  /** The transaction that uses this connection. */
   scope: Scope | null;
-  /** True when the open transaction got in another one's way. */
+  /** True when the open transaction conflicted with another one. */
   contended: boolean;
 }
 
 /**
  * Opens a Postgres database, migrating it as needed. Throws StorageUnavailable when it cannot be reached.
  *
- * Transactions are REPEATABLE READ: what one has read cannot change under it before it writes, so a feature that reads,
- * decides and updates is as safe as behind SQLite's gate. Of two that update the same row the later one fails with 40001
- * and is run again by itself, so what runs in a transaction may run more than once; its effects outside are
- * `afterCommit` hooks, which run once.
+ * Transactions are REPEATABLE READ: what a transaction has read cannot change before it writes, so a feature that reads, decides
+ * and updates is as safe as behind SQLite's single writer. Of two that update the same row the later one fails with 40001 and is
+ * run again here, so the work of a transaction may run more than once. `afterCommit` hooks run once.
+ *
+ * | transaction is | trigger                            | becomes                                            |
+ * | -------------- | ---------------------------------- | -------------------------------------------------- |
+ * | first try      | COMMIT succeeds                    | done: the caller resolves, hooks run               |
+ * | first try      | 40001 or 40P01                     | rolled back, then waiting for earlier retries      |
+ * | waiting        | its turn among the retries         | retry                                              |
+ * | retry          | COMMIT succeeds                    | done                                               |
+ * | retry          | 40001 or 40P01, up to 39 times     | retry                                              |
+ * | any            | another error                      | rolled back: the caller is rejected                |
  */
 export async function openPostgres(url: string, schema: DatabaseSchema, options: PostgresOptions = {}): Promise<PostgresDb> {
   const base = clientOptions(url);
-  const pool = new pg.Pool({ ...base, max: options.connections ?? CONNECTIONS, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
-  // A connection that breaks while nobody uses it is dropped by the pool; one in use fails its query.
+  const size = options.connections ?? CONNECTIONS;
+  const pool = new pg.Pool({ ...base, max: size, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
+  // The pool drops an unused connection that breaks; one in use fails its query.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
 
@@ -80,11 +101,11 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   };
 
   try {
-    if (options.migrate !== false) await migratePostgres(base, options.also);
-    const { rows } = await pool.query<{ moving: boolean }>(`SELECT to_regclass('${COPY_TABLE}') IS NOT NULL AS moving`);
-    if (rows[0]?.moving && !options.moving)
+    if (options.migrate !== false) await migratePostgres(base, { version: schema.version, also: options.also });
+    const { rows } = await pool.query<{ copying: boolean }>(`SELECT to_regclass('${COPY_TABLE}') IS NOT NULL AS copying`);
+    if (rows[0]?.copying && !options.copying)
       throw new StorageUnavailable(
-        "A move into this database has not ended. Run the same `mailsvc migrate` again; it goes on where it was.",
+        "A move into this database has not ended. Run the same `mailsvc migrate` again; it continues where it stopped.",
       );
   } catch (error) {
     await pool.end();
@@ -113,7 +134,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
           client,
           schema,
           () => {
-            // The connection may serve another transaction by now: so it is asked whose code this is, too.
+            // The connection may serve another transaction by now, so the caller's transaction is compared too.
             if (!made.scope?.open || currentScope.getStore() !== made.scope)
               throw new MisplacedQuery("A query was made after its transaction had ended, or outside of it.");
           },
@@ -128,40 +149,40 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     return connection;
   };
 
-  /** One try. Settles after COMMIT; `again` when the transaction got in another one's way. */
-  const once = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<{ value: T; scope: Scope } | "again"> => {
+  /** Runs a transaction once. Resolves after COMMIT, with `conflict` when it conflicted with another one. */
+  const tryOnce = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<{ value: T; scope: Scope } | "conflict"> => {
     const client = await pool.connect();
     const connection = connectionOf(client);
     const scope: Scope = newScope();
-    const last = new Map<string, () => Promise<void>>();
+    const beforeCommit = new Map<string, () => Promise<void>>();
     connection.scope = scope;
     connection.contended = false;
     let broken: Error | undefined;
     try {
       const begun = client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-      // Its failure is that of the first query, too.
+      // If it fails, so does the first query.
       begun.catch(() => {});
       const tx: PgTx = Object.assign(Object.create(connection.session) as PgSession, {
         afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
-        beforeCommit: (name: string, run: () => Promise<void>) => void last.set(name, run),
+        beforeCommit: (name: string, run: () => Promise<void>) => void beforeCommit.set(name, run),
       });
       const value = await currentScope.run(scope, async () => {
         const result = await fn(tx);
-        for (const run of last.values()) await run();
+        for (const run of beforeCommit.values()) await run();
         return result;
       });
       await begun;
       scope.open = false;
       const { command } = await client.query("COMMIT");
-      // Postgres answers the COMMIT of a transaction in which something failed with a rollback, not with an error.
-      if (command !== "COMMIT") throw new Error("A query of this transaction had failed, so nothing was stored.");
+      // Postgres answers the COMMIT of a failed transaction with a rollback, not with an error.
+      if (command !== "COMMIT") throw new Error("A query of this transaction failed, so nothing was stored.");
       return { value, scope };
     } catch (error) {
       scope.open = false;
       await client.query("ROLLBACK").catch((failure: Error) => {
         broken = failure;
       });
-      if (connection.contended || SERIALIZATION.has(String((error as { code?: unknown }).code))) return "again";
+      if (connection.contended || SERIALIZATION.has(String((error as { code?: unknown }).code))) return "conflict";
       throw error;
     } finally {
       connection.scope = null;
@@ -169,36 +190,42 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     }
   };
 
-  // Those that were in somebody's way wait here for each other: more of them at once would only fail again.
-  let lane: Promise<unknown> = Promise.resolve();
+  // Retries run one after the other: at the same time they would only conflict again.
+  let retries: Promise<unknown> = Promise.resolve();
   const retry = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<{ value: T; scope: Scope }> => {
     for (let tries = 2; tries <= MAX_TRIES; tries += 1) {
-      const done = await once(fn);
-      if (done !== "again") return done;
+      const done = await tryOnce(fn);
+      if (done !== "conflict") return done;
     }
-    throw new StorageUnavailable("This write met too many others on the same rows.");
+    throw new StorageUnavailable("This write conflicted with too many others on the same rows.");
   };
 
+  let refusal: string | null = null;
   const tx = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<T> => {
     if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
     assertOpen();
     try {
-      let done = await once(fn);
-      if (done === "again") {
-        const turn = lane.then(() => retry(fn));
-        lane = turn.catch(() => {});
+      let done = await tryOnce(fn);
+      if (done === "conflict") {
+        const turn = retries.then(() => retry(fn));
+        retries = turn.catch(() => {});
         done = await turn;
       }
+      refusal = null;
       for (const hook of done.scope.afterCommit) runHook(hook);
       return done.value;
     } catch (error) {
-      throw storageError(error);
+      const translated = storageError(error);
+      if (translated instanceof StorageUnavailable && translated.refusesWrites) refusal = translated.message;
+      throw translated;
     }
   };
 
   const running = new Set<Promise<unknown>>();
   return {
     engine: "postgres",
+    health: () => ({ writable: refusal === null, reason: refusal }),
+    connectionBudget: () => readBudget(read, size),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,
     read: read as PostgresDb["read"],
@@ -221,7 +248,16 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   };
 }
 
-/** Options of every connection. Throws what `URL` throws on nonsense. */
+async function readBudget(read: Pick<PgSession, "raw">, size: number): Promise<ConnectionBudget> {
+  const [row] = await read.raw<{ allowed: number; processes: number }>(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as allowed,
+       (select count(*)::int from workers where seen_at > now() - interval '1 minute') as processes`,
+  );
+  // A process that is starting is not among the workers yet.
+  return { perProcess: size + 1, processes: Math.max(1, row?.processes ?? 1), allowed: row?.allowed ?? Number.POSITIVE_INFINITY };
+}
+
+/** The options of every connection. Throws what `URL` throws for an invalid URL. */
 function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
   return {
     connectionString: url,
@@ -231,9 +267,9 @@ function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
     statement_timeout: STATEMENT_MS,
     lock_timeout: LOCK_MS,
     idle_in_transaction_session_timeout: IDLE_MS,
-    // Longer than any statement may take on the server: only a connection that is dead without saying so gets here.
+    // Longer than any statement may take on the server: only a silently dead connection takes this long.
     query_timeout: STATEMENT_MS + 10_000,
-    // BEGIN travels with the first query, and what is left to write with COMMIT.
+    // Sends BEGIN together with the first query, and the last writes together with COMMIT.
     pipeline: true,
   };
 }

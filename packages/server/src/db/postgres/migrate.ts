@@ -1,20 +1,28 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
-import { migrationsFolder } from "../migrations.ts";
+import { migrationsFolder, needsMigration, type SchemaState } from "../migrations.ts";
 
-/** How far a move from SQLite has come. While it is there, servers do not start. */
+/** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
 export const COPY_TABLE = "mailsvc_move";
 
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;
 
+export interface MigrateOptions {
+  /** The version of this build. */
+  version: string;
+  /** Further tables to migrate, such as those of the queue. */
+  also?: ((pool: pg.Pool) => Promise<void>) | undefined;
+}
+
 /**
- * Brings a database up to date: our tables, then what `also` brings, such as those of the queue. One server at a time, under an advisory lock that
- * the database drops when the connection ends, however it ends. Each step is one transaction.
+ * Migrates a database: our tables, then those of `also`. One server at a time does so, under an advisory lock that the database
+ * releases when the connection ends. Each migration is one transaction. Throws StorageUnavailable when a newer version of
+ * mailsvc has migrated it.
  */
-export async function migratePostgres(options: pg.ClientConfig, also?: (pool: pg.Pool) => Promise<void>): Promise<void> {
-  // Connections of their own, without time limits: the other servers wait here until the first one has migrated.
+export async function migratePostgres(options: pg.ClientConfig, { version, also }: MigrateOptions): Promise<void> {
+  // Own connections without time limits: the other servers wait here until the first one has migrated.
   const pool = new pg.Pool({
     ...options,
     max: 2,
@@ -28,16 +36,32 @@ export async function migratePostgres(options: pg.ClientConfig, also?: (pool: pg
   try {
     const client = await pool.connect();
     try {
-      // What exists already is skipped with a notice.
+      // Postgres reports what exists already as a notice.
       await client.query("SET client_min_messages = warning");
       await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
-      await migrate(drizzle(client), { migrationsFolder: migrationsFolder("pg") });
+      const folder = migrationsFolder("pg");
+      if (needsMigration(await readState(client), folder, version, "The database")) {
+        await migrate(drizzle(client), { migrationsFolder: folder });
+        await client.query("CREATE TABLE IF NOT EXISTS drizzle.mailsvc (version TEXT NOT NULL)");
+        await client.query("WITH old AS (DELETE FROM drizzle.mailsvc) INSERT INTO drizzle.mailsvc VALUES ($1)", [version]);
+      }
       await also?.(pool);
     } finally {
-      // The lock goes with the connection.
+      // The lock ends with the connection.
       client.release(true);
     }
   } finally {
     await pool.end();
   }
+}
+
+async function readState(client: pg.ClientBase): Promise<SchemaState> {
+  const exists = async (table: string): Promise<boolean> =>
+    (await client.query<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [table])).rows[0]?.there ?? false;
+  const first = async <T>(sql: string): Promise<T | null> => (await client.query<{ value: T }>(sql)).rows[0]?.value ?? null;
+  const migration = (await exists("drizzle.__drizzle_migrations"))
+    ? await first<number>("SELECT max(created_at)::float8 AS value FROM drizzle.__drizzle_migrations")
+    : null;
+  const version = (await exists("drizzle.mailsvc")) ? await first<string>("SELECT version AS value FROM drizzle.mailsvc LIMIT 1") : null;
+  return { migration, version };
 }

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { realTime } from "../../lib/clock.ts";
@@ -51,8 +52,9 @@ describe("durability", () => {
     const db = await openSqlite(folder, sqliteSchema);
     opened.push(db);
     const flush = vi.spyOn(Flusher.prototype, "flush").mockRejectedValue(Object.assign(new Error("no"), { code: "EIO" }));
-    await expect(put(db, "a")).rejects.toThrow("The disk did not take what was written (EIO)");
+    await expect(put(db, "a")).rejects.toThrow("The disk did not store what was written (EIO)");
     await expect(db.ping()).rejects.toThrow(StorageUnavailable);
+    expect(db.health()).toMatchObject({ writable: false, reason: expect.stringContaining("EIO") });
     flush.mockRestore();
     await expect(put(db, "b")).rejects.toThrow(StorageUnavailable);
   });
@@ -123,6 +125,48 @@ describe("one process for each folder", () => {
       },
     };
   };
+
+  test("a database that a newer version has migrated is refused, naming both versions, and is left as it is", async () => {
+    await (await open()).close();
+    const file = join(folder, "mailsvc.db");
+    const raw = new Database(file);
+    raw.exec("UPDATE __mailsvc SET version = '9.8.7'; INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 4000000000000)");
+    raw.close();
+    const before = readFileSync(file);
+    const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toContain(
+      `${file} was last used by mailsvc 9.8.7, which is newer than this mailsvc ${sqliteSchema.version} (migrations of 2096-10-02 and`,
+    );
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test.each([
+    ["emptied", (file: string) => writeFileSync(file, "")],
+    ["deleted", (file: string) => rmSync(file)],
+  ])("a database that was %s beside its key is refused, and not replaced by a new one", async (_how, lose) => {
+    await (await open()).close();
+    writeFileSync(join(folder, "secret.key"), "x");
+    const file = join(folder, "mailsvc.db");
+    lose(file);
+    const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toMatch(
+      /mailsvc\.db is (empty|missing), but secret\.key beside it belongs to an installation\. Restore a backup/,
+    );
+    expect(existsSync(file) && statSync(file).size > 0).toBe(false);
+  });
+
+  test("a damaged file is named, together with the remedy", async () => {
+    await (await open()).close();
+    const file = join(folder, "mailsvc.db");
+    writeFileSync(file, "this is no database, but long enough to be taken for one by its size alone".repeat(200));
+    const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
+    expect(error.message).toBe(`${file} is damaged or not a database (SQLITE_NOTADB). Restore a backup: mailsvc restore`);
+    // The folder is free again.
+    rmSync(file);
+    await open();
+  });
 
   test("a second open is refused, naming the folder and what to do", async () => {
     await open();

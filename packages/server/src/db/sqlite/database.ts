@@ -6,7 +6,7 @@ import { type CoalescedWrite, currentScope, type Scope, Writer, type WriterOptio
 import { Checkpoints } from "./checkpoints.ts";
 import { createSession, openConnection, type RawConnection } from "./connection.ts";
 import { Flusher } from "./flush.ts";
-import { lockFolder } from "./folder.ts";
+import { assertNotEmptied, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
 import { migrateSqlite } from "./migrate.ts";
 
 export type { RawConnection };
@@ -45,8 +45,9 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   } catch (error) {
     throw new StorageUnavailable(`The data folder ${folder} cannot be created (${(error as NodeJS.ErrnoException).code}).`);
   }
+  assertNotEmptied(folder);
   const unlock = lockFolder(folder);
-  const file = join(folder, "mailsvc.db");
+  const file = join(folder, DATABASE_FILE);
   // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, beside the
   // event loop. Before a checkpoint SQLite flushes the log itself.
   const level = options.synchronous === "OFF" ? "OFF" : "NORMAL";
@@ -56,7 +57,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   let checkpoints: Checkpoints | undefined;
   try {
     connection = openConnection(file, level);
-    migrateSqlite(connection);
+    migrateSqlite(connection, schema.version);
     reader = openConnection(file, level);
     reader.pragma("query_only = ON");
     if (level === "NORMAL") {
@@ -68,7 +69,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     }
   } catch (error) {
     unlock();
-    throw error;
+    throw openError(error, file);
   }
 
   const command = (sql: string): (() => void) => {
@@ -129,6 +130,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     writer,
     file,
     read,
+    health: () => ({ writable: writer.refusal === null, reason: writer.refusal?.message ?? null }),
     tx: (fn) => writer.run((scope) => fn(bindTx(scope))),
     coalesce: (coalescer, item) => {
       const scope = currentScope.getStore();

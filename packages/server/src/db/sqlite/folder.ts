@@ -1,12 +1,16 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { StorageUnavailable } from "../errors.ts";
+import { KEY_FILE } from "../../lib/key-file.ts";
+import { errorCode, StorageUnavailable } from "../errors.ts";
+
+/** The name of the database file in a data folder. */
+export const DATABASE_FILE = "mailsvc.db";
 
 /**
- * Takes a data folder for this process, and returns how to give it back. The lock is an SQLite lock on a file of its
- * own: the kernel drops it when the process dies, however it dies, so there is no stale lock to clean up.
- * Throws StorageUnavailable when another process has it.
+ * Locks a data folder for this process, and returns how to unlock it. The lock is an SQLite lock on a file of its own: the
+ * kernel releases it when the process dies, so there is no stale lock to clean up. Throws StorageUnavailable when another
+ * process has it.
  */
 export function lockFolder(folder: string): () => void {
   const pidFile = join(folder, "server.pid");
@@ -16,16 +20,45 @@ export function lockFolder(folder: string): () => void {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
+    if (errorCode(error) !== "SQLITE_BUSY") throw error;
     throw new StorageUnavailable(
-      `Another mailsvc server${ownerOf(pidFile)} is using ${folder}. Stop it, or give this one a folder of its own with --data.`,
+      `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one a folder of its own with --data.`,
     );
   }
   writeFileSync(pidFile, `${process.pid}\n`);
   return () => lock.close();
 }
 
-function ownerOf(file: string): string {
+/**
+ * Checks that a folder holds either a whole installation or none. Throws StorageUnavailable when the key that encrypts secrets is
+ * there without its database: starting would create a new, empty installation in place of the lost one.
+ */
+export function assertNotEmptied(folder: string): void {
+  const file = join(folder, DATABASE_FILE);
+  const isEmpty = !existsSync(file) || statSync(file).size === 0;
+  if (!isEmpty || !existsSync(join(folder, KEY_FILE)) || hasLog(file)) return;
+  throw new StorageUnavailable(
+    `${file} is ${existsSync(file) ? "empty" : "missing"}, but ${KEY_FILE} beside it belongs to an installation. ` +
+      `Restore a backup (mailsvc restore), or delete ${KEY_FILE} to start with an empty database.`,
+  );
+}
+
+/** Translates what opening a database file throws; names the file and what to do about it. */
+export function openError(error: unknown, file: string): unknown {
+  const code = errorCode(error);
+  if (code === "SQLITE_NOTADB" || code?.startsWith("SQLITE_CORRUPT"))
+    return new StorageUnavailable(`${file} is damaged or not a database (${code}). Restore a backup: mailsvc restore`);
+  if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY" || code?.startsWith("SQLITE_IOERR"))
+    return new StorageUnavailable(`${file} cannot be opened (${code}). Check the permissions of the folder, and the disk.`);
+  return error;
+}
+
+// A first start that was killed may have written only the log so far.
+function hasLog(file: string): boolean {
+  return existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0;
+}
+
+function readPid(file: string): string {
   try {
     return ` (process ${readFileSync(file, "utf8").trim()})`;
   } catch {

@@ -1,30 +1,41 @@
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { lastMigration, migrationsFolder } from "../migrations.ts";
+import { migrationsFolder, needsMigration, type SchemaState } from "../migrations.ts";
 
 /**
- * Brings a database up to date. Each migration is one transaction, so a kill in the middle leaves nothing half done. Of one that
- * is up to date no migration is read: a twentieth of a start.
+ * Migrates a database. Each migration is one transaction, so a kill in the middle leaves nothing half done. The migrations of a
+ * database that is up to date are not read, which saves a twentieth of a start. Throws StorageUnavailable when a newer version
+ * of mailsvc has migrated it.
  */
-export function migrateSqlite(connection: Database.Database): void {
+export function migrateSqlite(connection: Database.Database, version: string): void {
   const folder = migrationsFolder("sqlite");
-  if ((reached(connection) ?? -1) < lastMigration(folder)) migrate(drizzle(connection), { migrationsFolder: folder });
+  if (!needsMigration(readState(connection), folder, version, connection.name)) return;
+  migrate(drizzle(connection), { migrationsFolder: folder });
+  connection.transaction(() => {
+    connection.exec("CREATE TABLE IF NOT EXISTS __mailsvc (version TEXT NOT NULL); DELETE FROM __mailsvc");
+    connection.prepare("INSERT INTO __mailsvc VALUES (?)").run(version);
+  })();
 }
 
-/** Brings a database file up to date that nobody has opened, then runs `also` on it, as one transaction. */
-export function migrateFile(file: string, also: string): void {
+/** Migrates a database file that no process has open, then runs `also` on it in one transaction. */
+export function migrateFile(file: string, version: string, also: string): void {
   const connection = new Database(file, { fileMustExist: true });
   try {
-    migrateSqlite(connection);
+    migrateSqlite(connection, version);
     connection.transaction(() => void connection.exec(also))();
   } finally {
     connection.close();
   }
 }
 
-/** When the last migration that has been run was made; null for an empty database. */
-function reached(connection: Database.Database): number | null {
-  const table = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
-  return table ? (connection.prepare("SELECT max(created_at) FROM __drizzle_migrations").pluck().get() as number | null) : null;
+function readState(connection: Database.Database): SchemaState {
+  const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").pluck();
+  const migration = exists.get("__drizzle_migrations")
+    ? (connection.prepare("SELECT max(created_at) FROM __drizzle_migrations").pluck().get() as number | null)
+    : null;
+  const version = exists.get("__mailsvc")
+    ? (connection.prepare("SELECT version FROM __mailsvc").pluck().get() as string | undefined)
+    : null;
+  return { migration, version: version ?? null };
 }
