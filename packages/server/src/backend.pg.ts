@@ -1,16 +1,23 @@
 import type { Backend } from "./backend.ts";
-import { openPostgres, type PostgresOptions } from "./db/postgres/database.ts";
+import { openPostgres, type PostgresDb, type PostgresOptions } from "./db/postgres/database.ts";
 import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKey } from "./installation/installation.ts";
+import type { Log } from "./lib/log.ts";
 import { migrateQueue } from "./queue/schema.pg.ts";
 import { postgresJobStore } from "./queue/store.pg.ts";
 import { createQueue } from "./queue/worker.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
+export interface PostgresBackendOptions extends PostgresOptions {
+  /** Warned when the processes together may open more connections than the database server allows. */
+  log?: Log;
+}
+
 /** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
-export async function postgresBackend(url: string, options: PostgresOptions = {}): Promise<Backend> {
+export async function postgresBackend(url: string, { log, ...options }: PostgresBackendOptions = {}): Promise<Backend> {
   const db = await openPostgres(url, postgresSchema, { also: migrateQueue, ...options });
+  if (log) await warnAboutConnections(db, log);
   return {
     db,
     // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.
@@ -21,4 +28,17 @@ export async function postgresBackend(url: string, options: PostgresOptions = {}
     makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),
     connectionAccepted: () => {},
   };
+}
+
+async function warnAboutConnections(db: PostgresDb, log: Log): Promise<void> {
+  const { perProcess, processes, allowed } = await db.connectionBudget();
+  // This process has not registered itself yet.
+  const needed = perProcess * (processes + 1);
+  if (needed > allowed)
+    log.warn("the servers may open more connections than the database allows; lower --database-connections or raise max_connections", {
+      processes: processes + 1,
+      perProcess,
+      needed,
+      allowed,
+    });
 }

@@ -19,6 +19,12 @@ export const SERVE_FLAGS = [
   { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)" },
   { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
   {
+    name: "database-connections",
+    value: "N",
+    env: "MAILSVC_DATABASE_CONNECTIONS",
+    summary: "connections of this process to Postgres, 2 to 500 (default 16), and one more for the queue",
+  },
+  {
     name: "smtp-url",
     value: "URL",
     env: "MAILSVC_SMTP_URL",
@@ -100,6 +106,8 @@ export interface Config {
   /** Folder of the SQLite database. */
   readonly data: string;
   readonly databaseUrl: string | null;
+  /** The size of the pool on Postgres. */
+  readonly databaseConnections: number;
   readonly smtpUrl: string | null;
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
@@ -158,6 +166,7 @@ export function readConfig({
     host: value("host") ?? "127.0.0.1",
     data: value("data") ?? (dev ? ".mailsvc" : "mailsvc-data"),
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
+    databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),

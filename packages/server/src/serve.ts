@@ -4,6 +4,7 @@ import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
+import type { StorageUnavailable } from "./db/errors.ts";
 import { listen } from "./http/server.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import type { Installation } from "./installation/installation.ts";
@@ -31,6 +32,11 @@ export interface RunningServer extends Installation {
   close(): Promise<void>;
 }
 
+// Time to answer the requests that were waiting for the disk.
+const FATAL_MS = 1000;
+// EX_IOERR of sysexits.h.
+const FATAL_EXIT = 74;
+
 /** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
 const DEV_FILE = "dev.json";
 
@@ -43,7 +49,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   const firstKeys = config.dev ? null : firstKeyFile(config.data);
   let url = "";
   const payments = await stripe(config, () => config.publicUrl ?? url);
-  const backend = await openBackend(config);
+  const backend = await openBackend(config, log);
   // Only now: until the folder is locked, the dev file may belong to a running server.
   if (config.dev) rmSync(join(config.data, DEV_FILE), { force: true });
   const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
@@ -177,8 +183,17 @@ async function stripe(config: Config, baseUrl: () => string): Promise<PaymentPro
 }
 
 /** Postgres and all that goes with it is loaded only when it is asked for. */
-async function openBackend({ databaseUrl, data }: Config): Promise<Backend> {
-  if (databaseUrl === null) return sqliteBackend(data);
+async function openBackend({ databaseUrl, databaseConnections, data }: Config, log: Log): Promise<Backend> {
+  if (databaseUrl === null) return sqliteBackend(data, { onFatal: (error) => exitAfterDiskFailure(error, log) });
   const { postgresBackend } = await import("./backend.pg.ts");
-  return postgresBackend(databaseUrl);
+  return postgresBackend(databaseUrl, { connections: databaseConnections, log });
+}
+
+/**
+ * Ends the process once the requests at hand are answered: what the disk holds is unknown, so only a new process that recovers
+ * from it may write again.
+ */
+function exitAfterDiskFailure(error: StorageUnavailable, log: Log): void {
+  log.error("the disk failed; the process ends, so that its supervisor starts it again", { error: error.message });
+  systemClock.real.after(FATAL_MS, () => process.exit(FATAL_EXIT));
 }

@@ -62,7 +62,7 @@ describe("opening", () => {
 
   test("tells how many connections all processes together may open", async () => {
     const db = await open(await fresh(), { migrate: false, connections: 7 });
-    expect(await db.connectionBudget()).toMatchObject({ perProcess: 8, processes: 1 });
+    expect(await db.connectionBudget()).toMatchObject({ perProcess: 8, processes: 0 });
     await db.read.raw("insert into workers values ('one', now()), ('two', now()), ('dead', now() - interval '1 hour')");
     expect((await db.connectionBudget()).processes).toBe(2);
   });

@@ -40,7 +40,7 @@ export interface PostgresDb extends Db {
 export interface ConnectionBudget {
   /** Connections one process of this installation uses: its pool and the one of its heartbeat. */
   readonly perProcess: number;
-  /** Processes of this installation that are alive, this one included. */
+  /** Processes of this installation that have registered themselves and are alive. */
   readonly processes: number;
   /** What the database server gives to ordinary users. */
   readonly allowed: number;
@@ -253,8 +253,7 @@ async function readBudget(read: Pick<PgSession, "raw">, size: number): Promise<C
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as allowed,
        (select count(*)::int from workers where seen_at > now() - interval '1 minute') as processes`,
   );
-  // A process that is starting is not among the workers yet.
-  return { perProcess: size + 1, processes: Math.max(1, row?.processes ?? 1), allowed: row?.allowed ?? Number.POSITIVE_INFINITY };
+  return { perProcess: size + 1, processes: row?.processes ?? 0, allowed: row?.allowed ?? Number.POSITIVE_INFINITY };
 }
 
 /** The options of every connection. Throws what `URL` throws for an invalid URL. */
