@@ -13,7 +13,7 @@ export interface RequestSummary {
   readonly idempotencyKey: string | null;
 }
 
-interface ErrorFacts {
+interface ErrorInit {
   readonly message: string;
   readonly hint?: string;
   readonly request?: RequestSummary;
@@ -28,10 +28,10 @@ export class MailsvcError extends Error {
   /** Null when the error was found before a request was built. */
   readonly request: RequestSummary | null;
 
-  constructor(facts: ErrorFacts) {
-    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.hint = facts.hint ?? "";
-    this.request = facts.request ?? null;
+  constructor(init: ErrorInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.hint = init.hint ?? "";
+    this.request = init.request ?? null;
     Object.defineProperty(this, MARK, { value: true });
   }
 
@@ -49,7 +49,7 @@ export class UsageError extends MailsvcError {
 /** The documented codes, `unexpected_answer` when something other than mailsvc answered, and codes newer than this package. */
 export type ApiErrorCode = ErrorCode | "unexpected_answer" | (string & {});
 
-interface ApiErrorFacts<C> extends ErrorFacts {
+interface ApiErrorInit<C> extends ErrorInit {
   readonly code: C;
   readonly status: number;
   readonly requestId: string | null;
@@ -73,14 +73,14 @@ export class ApiError<C extends string = ApiErrorCode> extends MailsvcError {
   /** Response headers, names in lower case. Not enumerable, so logs and JSON leave them out. */
   declare readonly headers: Readonly<Record<string, string>>;
 
-  constructor(facts: ApiErrorFacts<C>) {
-    super(facts);
-    this.code = facts.code;
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.details = facts.details ?? [];
-    this.retryAfterMs = facts.retryAfterMs ?? null;
-    Object.defineProperty(this, "headers", { value: facts.headers });
+  constructor(init: ApiErrorInit<C>) {
+    super(init);
+    this.code = init.code;
+    this.status = init.status;
+    this.requestId = init.requestId;
+    this.details = init.details ?? [];
+    this.retryAfterMs = init.retryAfterMs ?? null;
+    Object.defineProperty(this, "headers", { value: init.headers });
   }
 }
 
@@ -92,10 +92,10 @@ export class ConnectionError extends MailsvcError {
   /** Whether a retry may succeed; a wrong host name or certificate stays wrong. */
   readonly transient: boolean;
 
-  constructor(facts: ErrorFacts & { readonly code: string | null; readonly transient: boolean }) {
-    super(facts);
-    this.code = facts.code;
-    this.transient = facts.transient;
+  constructor(init: ErrorInit & { readonly code: string | null; readonly transient: boolean }) {
+    super(init);
+    this.code = init.code;
+    this.transient = init.transient;
   }
 }
 
@@ -106,10 +106,10 @@ export class TimeoutError extends MailsvcError {
   /** The limit that was passed. */
   readonly timeoutMs: number;
 
-  constructor(facts: ErrorFacts & { readonly scope: "attempt" | "total"; readonly timeoutMs: number }) {
-    super(facts);
-    this.scope = facts.scope;
-    this.timeoutMs = facts.timeoutMs;
+  constructor(init: ErrorInit & { readonly scope: "attempt" | "total"; readonly timeoutMs: number }) {
+    super(init);
+    this.scope = init.scope;
+    this.timeoutMs = init.timeoutMs;
   }
 }
 
@@ -123,9 +123,9 @@ export class ResponseValidationError extends MailsvcError {
   override name = "ResponseValidationError";
   readonly details: readonly ErrorDetail[];
 
-  constructor(facts: ErrorFacts & { readonly details: readonly ErrorDetail[] }) {
-    super(facts);
-    this.details = facts.details;
+  constructor(init: ErrorInit & { readonly details: readonly ErrorDetail[] }) {
+    super(init);
+    this.details = init.details;
   }
 }
 

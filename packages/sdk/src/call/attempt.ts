@@ -75,9 +75,9 @@ export async function sendOnce(
 
 function createTimeoutError(request: PreparedRequest, { number, before }: AttemptContext, scope: "attempt" | "total"): TimeoutError {
   const timeoutMs = scope === "attempt" ? request.attemptTimeoutMs : request.timeoutMs;
-  const counted = scope === "attempt" ? `attempt ${number}` : `in all, attempts: ${number}`;
+  const detail = scope === "attempt" ? `attempt ${number}` : `in all, attempts: ${number}`;
   return new TimeoutError({
-    message: `${request.method} ${request.path} took longer than ${timeoutMs} ms (${counted}).`,
+    message: `${request.method} ${request.path} took longer than ${timeoutMs} ms (${detail}).`,
     request: summarizeRequest(request, number),
     scope,
     timeoutMs,

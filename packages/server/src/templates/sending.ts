@@ -202,9 +202,9 @@ function toRenderApiError(error: unknown, of: string): unknown {
     });
   if (error instanceof RenderError) {
     const at = error.at === null ? {} : { line: error.at.line, column: error.at.column };
-    const place = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
+    const location = error.at === null ? "" : `Line ${error.at.line}, column ${error.at.column}: `;
     return new ApiError("template_error", error.message, {
-      details: [{ path: "", code: error.code, message: `${place}${error.message}`, ...at }],
+      details: [{ path: "", code: error.code, message: `${location}${error.message}`, ...at }],
     });
   }
   return error;

@@ -1,7 +1,7 @@
 import { decodeAttribute, escapeHtml } from "../../html/escape.ts";
 import { isSafeUrl } from "../../html/urls.ts";
 import { HELPERS, HelperError, isTruthy, toText } from "./builtins.ts";
-import type { Call, Expression, Node, PartialNode, Path, Place, PutNode, Role, ScopeNode } from "./tree.ts";
+import type { Call, Expression, Node, PartialNode, Path, PutNode, Role, ScopeNode, SourceLocation } from "./tree.ts";
 
 /** Limits of one rendering, so that no template and no variables can keep the server busy. */
 export const BUDGET = {
@@ -17,8 +17,8 @@ const MAX_MISSING = 100;
 export class RenderError extends Error {
   override name = "RenderError";
   readonly code: string;
-  readonly at: Place | null;
-  constructor(code: string, message: string, at: Place | null = null) {
+  readonly at: SourceLocation | null;
+  constructor(code: string, message: string, at: SourceLocation | null = null) {
     super(message);
     this.code = code;
     this.at = at;
@@ -63,7 +63,7 @@ export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
 /** What a source includes. */
 export interface Includes {
   /** The nodes of a partial. */
-  partial(slug: string, at: Place): readonly Op[];
+  partial(slug: string, at: SourceLocation): readonly Op[];
   /** The content of a layout. */
   readonly body?: readonly Op[] | undefined;
 }
@@ -73,7 +73,7 @@ export function compileNodes(nodes: readonly Node[], role: Role, parts: Includes
   return nodes.map((node) => compileNode(node, role, parts));
 }
 
-function failTooMuchWork(at: Place | null): never {
+function failTooMuchWork(at: SourceLocation | null): never {
   throw new RenderError(
     "too_much_work",
     `Rendering takes more than ${BUDGET.steps.toLocaleString("en")} steps. Loop over fewer items.`,
@@ -210,7 +210,7 @@ function compilePut(node: PutNode, role: Role): Op {
 }
 
 /** Throws RenderError when the address that the output ends with may not be linked to; `text` was written last. */
-function checkUrl(run: Run, address: NonNullable<PutNode["address"]>, text: string, name: string, at: Place): void {
+function checkUrl(run: Run, address: NonNullable<PutNode["address"]>, text: string, name: string, at: SourceLocation): void {
   // Searching a text that was just concatenated copies it.
   if (address === "continues") run.steps -= run.out.length >> 10;
   if (isSafeUrl(address === "begins" ? text : decodeAttribute(lastValue(run.out)))) return;

@@ -1,7 +1,7 @@
 import { decodeAttribute } from "../../html/escape.ts";
 import { type Dialect, readOn, startOfHtml, type Token, type TokenizerState } from "../../html/tokenizer.ts";
 import { UNKNOWN, URL_ATTRIBUTES, urlPrefixSafety } from "../../html/urls.ts";
-import type { Fault, Node, Place, PutNode, Tree } from "./tree.ts";
+import type { Fault, Node, PutNode, SourceLocation, Tree } from "./tree.ts";
 
 /** How a template is read: Outlook reads conditional comments, and text areas and titles show escaped values as they are. */
 const MAIL: Dialect = {
@@ -32,7 +32,7 @@ class Walker {
   // The part whose source is read; null for the template's own.
   #part: string | null;
   // The last value in an attribute, which is to blame for what follows from it.
-  #lastPut: Place = { line: 1, column: 1 };
+  #lastPut: SourceLocation = { line: 1, column: 1 };
 
   constructor(findPartial: (slug: string) => Tree | undefined, body: Tree | undefined, part: string | null) {
     this.#findPartial = findPartial;
@@ -40,7 +40,7 @@ class Walker {
     this.#part = part;
   }
 
-  #fault(at: Place, message: string): void {
+  #fault(at: SourceLocation, message: string): void {
     const fault = { line: at.line, column: at.column, code: "unsafe_place", message, part: this.#part };
     // The body of a loop may be read twice.
     const known = this.faults.some((one) => one.line === fault.line && one.column === fault.column && one.message === message);
@@ -129,7 +129,7 @@ class Walker {
   }
 
   /** The state after either of two ways. */
-  #join(at: Place, a: TokenizerState, b: TokenizerState, rule: string): TokenizerState {
+  #join(at: SourceLocation, a: TokenizerState, b: TokenizerState, rule: string): TokenizerState {
     if (keyOf(a) !== keyOf(b)) this.#fault(at, `${rule}: one is in ${a.mode}, the other in ${b.mode}.`);
     if (a.mode === "quoted" && a.value !== b.value) this.#lastPut = at;
     return {

@@ -1,5 +1,5 @@
 import type Handlebars from "handlebars";
-import { type Fault, type Place, SourceFaults } from "./tree.ts";
+import { type Fault, SourceFaults, type SourceLocation } from "./tree.ts";
 
 /** Parses Handlebars into its syntax tree. */
 export type Parse = (source: string) => hbs.AST.Program;
@@ -39,13 +39,13 @@ export function parseSource(parse: Parse, source: string): hbs.AST.Program {
   }
 }
 
-function toPlace(source: string, offset: number): Place {
+function toSourceLocation(source: string, offset: number): SourceLocation {
   const before = source.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
 function makeFault(source: string, offset: number, code: string, message: string): Fault {
-  return { ...toPlace(source, offset), code, message };
+  return { ...toSourceLocation(source, offset), code, message };
 }
 
 function fail(source: string, offset: number, code: string, message: string): never {

@@ -1,6 +1,6 @@
 import { HELPERS } from "./builtins.ts";
 import { type Parse, parseSource } from "./parser.ts";
-import type { Call, Expression, Fault, Literal, Node, Path, Place, Role, Tree } from "./tree.ts";
+import type { Call, Expression, Fault, Literal, Node, Path, Role, SourceLocation, Tree } from "./tree.ts";
 import { SourceFaults } from "./tree.ts";
 
 /** The form of a slug, and so of a partial's name. */
@@ -41,7 +41,7 @@ class Reader {
   }
 
   #fault(node: hbs.AST.Node, code: string, message: string): void {
-    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...toPlace(node), code, message });
+    if (this.faults.length < MAX_FAULTS) this.faults.push({ ...toSourceLocation(node), code, message });
   }
 
   nodes(program: hbs.AST.Program | undefined): Node[] {
@@ -77,7 +77,7 @@ class Reader {
   }
 
   #put(node: hbs.AST.MustacheStatement): Node | null {
-    const at = toPlace(node);
+    const at = toSourceLocation(node);
     const raw = !node.escaped;
     if (node.path.type !== "PathExpression") {
       this.#fault(node, "not_allowed", "Write a fixed text or number without braces.");
@@ -106,11 +106,11 @@ class Reader {
     if (this.#scopes.length > 1) this.#fault(node, "not_allowed", "{{{body}}} cannot be inside a block. Move it out of the block.");
     if (!raw && this.#reading.role === "html")
       this.#fault(node, "escaped_body", "Write {{{body}}} with three braces, since the content is HTML.");
-    return { kind: "body", at: toPlace(node) };
+    return { kind: "body", at: toSourceLocation(node) };
   }
 
   #block(node: hbs.AST.BlockStatement): Node | null {
-    const at = toPlace(node);
+    const at = toSourceLocation(node);
     const name = node.path.original;
     if (!BLOCKS.has(name)) {
       const known = HELPERS.has(name)
@@ -144,7 +144,7 @@ class Reader {
   }
 
   #partial(node: hbs.AST.PartialStatement): Node | null {
-    const at = toPlace(node);
+    const at = toSourceLocation(node);
     const slug = node.name.type === "SubExpression" ? "" : String((node.name as hbs.AST.PathExpression).original);
     if (!SLUG.test(slug)) {
       const message =
@@ -217,12 +217,12 @@ class Reader {
           `${name} has no option ${key}${helper.named.length > 0 ? `. Its options are ${helper.named.join(", ")}` : ""}.`,
         );
     const args = node.params.flatMap((param) => this.#expression(param, depth) ?? []);
-    return { kind: "call", helper: name, args, named, at: toPlace(node) };
+    return { kind: "call", helper: name, args, named, at: toSourceLocation(node) };
   }
 
   #path(node: hbs.AST.PathExpression): Path | null {
     const text = node.original;
-    const at = toPlace(node);
+    const at = toSourceLocation(node);
     const wrong = (code: string, message: string): null => {
       this.#fault(node, code, message);
       return null;
@@ -239,16 +239,16 @@ class Reader {
     return { kind: "path", text, names: parts, from: "here", up: node.depth, at };
   }
 
-  #itemPath([head, ...rest]: readonly string[], text: string, at: Place): Path | null {
+  #itemPath([head, ...rest]: readonly string[], text: string, at: SourceLocation): Path | null {
     for (let up = 0; up < this.#scopes.length; up += 1) {
-      const place = this.#scopes[this.#scopes.length - 1 - up]?.names.indexOf(head ?? "") ?? -1;
-      if (place === 0) return { kind: "path", text, names: rest, from: "here", up, at };
-      if (place === 1 && rest.length === 0) return { kind: "path", text, names: [], from: "key", up, at };
+      const index = this.#scopes[this.#scopes.length - 1 - up]?.names.indexOf(head ?? "") ?? -1;
+      if (index === 0) return { kind: "path", text, names: rest, from: "here", up, at };
+      if (index === 1 && rest.length === 0) return { kind: "path", text, names: [], from: "key", up, at };
     }
     return null;
   }
 
-  #data(node: hbs.AST.PathExpression, [head = "", ...rest]: readonly string[], text: string, at: Place): Path | null {
+  #data(node: hbs.AST.PathExpression, [head = "", ...rest]: readonly string[], text: string, at: SourceLocation): Path | null {
     if (head === "root" && node.depth === 0 && rest.length > 0) return { kind: "path", text, names: rest, from: "root", up: 0, at };
     if (head !== "index" && head !== "key" && head !== "first" && head !== "last") {
       this.#fault(node, "not_allowed", `Unknown ${text.slice(0, 100)}. Use @index, @key, @first, @last or @root.name.`);
@@ -276,7 +276,7 @@ export function readSource(parse: Parse, source: string, reading: Reading): Tree
   return { role: reading.role, nodes, partials: [...reader.partials] };
 }
 
-function toPlace(node: hbs.AST.Node): Place {
+function toSourceLocation(node: hbs.AST.Node): SourceLocation {
   return { line: node.loc.start.line, column: node.loc.start.column + 1 };
 }
 

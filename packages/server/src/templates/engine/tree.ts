@@ -1,11 +1,11 @@
 /** A position in a source: line and column, from 1. */
-export interface Place {
+export interface SourceLocation {
   readonly line: number;
   readonly column: number;
 }
 
 /** A fault in a source, and its position. */
-export interface Fault extends Place {
+export interface Fault extends SourceLocation {
   readonly code: string;
   readonly message: string;
 }
@@ -29,7 +29,7 @@ export interface Path {
   /** `here`: the value of the enclosing block, `up` blocks further out. `root`: the variables. `key`, `index`, `first`, `last`: of the loop `up` blocks out. */
   readonly from: "here" | "root" | "index" | "key" | "first" | "last";
   readonly up: number;
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 export interface Literal {
@@ -43,7 +43,7 @@ export interface Call {
   readonly helper: string;
   readonly args: readonly Expression[];
   readonly named: readonly (readonly [string, Expression])[];
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 export type Expression = Path | Literal | Call;
@@ -59,7 +59,7 @@ export interface PutNode {
   readonly value: Expression;
   /** Written `{{{…}}}`: not escaped. */
   readonly raw: boolean;
-  readonly at: Place;
+  readonly at: SourceLocation;
   /** Set when the value can decide the scheme of an address, which is then checked while rendering: it begins or continues it. */
   address?: "begins" | "continues";
 }
@@ -69,7 +69,7 @@ export interface IfNode {
   readonly test: Expression;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[];
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 /** `each` and `with`: a block with another value as its scope. */
@@ -80,7 +80,7 @@ export interface ScopeNode {
   readonly otherwise: readonly Node[];
   /** Whether it has an `{{else}}`, even an empty one: then the value may be absent. */
   readonly hasElse: boolean;
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 export interface PartialNode {
@@ -89,13 +89,13 @@ export interface PartialNode {
   readonly named: readonly (readonly [string, Expression])[];
   /** White space before a partial that is alone on its line: each line of the partial begins with it. */
   readonly indent: string;
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 /** The place of the content in a layout. */
 export interface BodyNode {
   readonly kind: "body";
-  readonly at: Place;
+  readonly at: SourceLocation;
 }
 
 export type Node = TextNode | PutNode | IfNode | ScopeNode | PartialNode | BodyNode;
