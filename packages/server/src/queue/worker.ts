@@ -232,7 +232,8 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
 
   const begin = (job: ClaimedJob): Promise<void> => {
     const work = attempt(job).finally(() => {
-      running.delete(job.id);
+      // SQLite gives the id of a deleted job to the next one, which may have begun already.
+      if (running.get(job.id) === work) running.delete(job.id);
       beginPrefetched();
       if (prefetched.length === 0) poll();
       settleIdle();
