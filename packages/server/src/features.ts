@@ -56,6 +56,7 @@ import { checkSender, confirmSender } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
+import { unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 
@@ -158,7 +159,7 @@ export function devHandlers(world: World, arrivals: Arrivals): HandlersOf<DevNou
 
 /** The one list of what is served to everybody, beside the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
-  return [...publicLandingPages(deps, limiter), ...publicFiles(deps), ...returnPages];
+  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), ...publicFiles(deps), ...returnPages];
 }
 
 /** The one list of all jobs. */

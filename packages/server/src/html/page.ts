@@ -30,6 +30,8 @@ export interface PageContent {
   readonly image?: string | undefined;
   /** HTML. Everything else is text. */
   readonly main: string;
+  /** Path of the page on which visitors unsubscribe from the brand's mail. */
+  readonly unsubscribePath?: string | undefined;
   /** Whether search engines may list it. */
   readonly listed?: boolean;
   /** Whether `main` sets colors itself. */
@@ -37,7 +39,17 @@ export interface PageContent {
 }
 
 /** A page in the brand's colors and fonts, or in neutral ones. */
-export function renderPage({ brand, title, description, url, image, main, listed = false, colored = false }: PageContent): RenderedPage {
+export function renderPage({
+  brand,
+  title,
+  description,
+  url,
+  image,
+  main,
+  unsubscribePath,
+  listed = false,
+  colored = false,
+}: PageContent): RenderedPage {
   const style = buildStyle(brand?.colors ?? {}, brand?.fonts ?? {}, colored);
   const head = [
     '<meta charset="utf-8">',
@@ -56,7 +68,7 @@ export function renderPage({ brand, title, description, url, image, main, listed
   const html = `<!doctype html>
 <html lang="${escapeHtml(brand?.locale ?? "en")}"><head>${head}</head>
 <body>${brand === null ? "" : renderHeader(brand)}<main><div class="frame">${main}</div></main>
-${brand === null ? "" : renderFooter(brand)}</body></html>
+${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
 `;
   return { html, policy: buildPolicy(style) };
 }
@@ -71,11 +83,12 @@ function renderHeader({ name, logo }: PageBrand): string {
   return `<header class="top"><div class="frame">${shown}</div></header>\n`;
 }
 
-function renderFooter({ name, website }: PageBrand): string {
+function renderFooter({ name, website }: PageBrand, unsubscribePath: string | undefined): string {
   const text = escapeHtml(name);
   const safe = website !== null && /^https?:\/\//.test(website);
   const shown = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
-  return `<footer class="bottom"><div class="frame">${shown}</div></footer>`;
+  const unsubscribe = unsubscribePath === undefined ? "" : ` · <a href="${escapeHtml(unsubscribePath)}">Unsubscribe</a>`;
+  return `<footer class="bottom"><div class="frame">${shown}${unsubscribe}</div></footer>`;
 }
 
 /**

@@ -99,10 +99,16 @@ export function buildStyle(colors: ThemeColors, fonts: ThemeFonts, colored: bool
   return root + night + RULES;
 }
 
+/** Colors of a button in the brand's color. */
+export function getButtonColors(colors: ThemeColors): { background: string; color: string } {
+  const background = colors.primary ?? colors.accent ?? PRIMARY;
+  return { background, color: readableOn(background) };
+}
+
 /** The colors of a page on one background, as custom properties. */
 function buildPalette(colors: ThemeColors, ground: string, wanted: string): string {
   const text = contrast(wanted, ground) >= 4.5 ? wanted : readableOn(ground);
-  const primary = colors.primary ?? colors.accent ?? PRIMARY;
+  const { background: primary, color: onPrimary } = getButtonColors(colors);
   // A button that hardly differs from the background gets a visible border.
   const edge = contrast(primary, ground) >= 1.6 ? primary : mix(ground, text, 0.5);
   // Text stands on the background and on cards. On a middling background a card would take what contrast there is.
@@ -118,7 +124,7 @@ function buildPalette(colors: ThemeColors, ground: string, wanted: string): stri
     `--card:${card}`,
     `--primary:${primary}`,
     `--edge:${edge}`,
-    `--on-primary:${readableOn(primary)}`,
+    `--on-primary:${onPrimary}`,
     `--link:${onBoth(colors.accent ?? primary)}`,
     `--wrong:${onBoth("#c22f2f")}`,
   ].join(";");

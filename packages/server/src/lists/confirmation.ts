@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { LIST_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
@@ -6,12 +7,15 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { escapeHtml } from "../html/escape.ts";
+import { renderMail } from "../html/mail.ts";
 import { renderMessage } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { getPageBrand } from "../marketplace/brand/brand.ts";
+import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import type { ListRow } from "./lists.ts";
 import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 
-/** Whose link it is, and for which list. */
+/** A contact that was asked to confirm its membership of a list. */
 export interface Invitation {
   list: ListRow;
   contact: ContactRow;
@@ -19,26 +23,35 @@ export interface Invitation {
 }
 
 /**
- * Gives a pending member a new link and sends it, through the same way as every email. The link before works no more.
- * Throws ApiError sender_not_verified or recipient_suppressed.
+ * Sends a pending member a confirmation email, queued like every other email. Earlier links stop working. Throws ApiError
+ * sender_not_verified or recipient_suppressed.
  */
 export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invitation): Promise<MemberRow> {
   const token = Buffer.from(deps.random.bytes(24)).toString("hex");
   const { listMembers: t } = tx.t;
-  const row: MemberRow = { ...member, tokenHash: hashOf(token), expiresAt: computeExpiry(deps.clock.now()) };
+  const row: MemberRow = { ...member, tokenHash: hashToken(token), expiresAt: computeExpiry(deps.clock.now()) };
   await tx
     .update(t)
     .set({ tokenHash: row.tokenHash, expiresAt: row.expiresAt })
     .where(and(eq(t.listSeq, list.seq), eq(t.contactSeq, contact.seq)));
-  const link = `${deps.baseUrl()}/lists/confirm/${token}`;
-  const name = escapeHtml(list.name);
+  const unsubscribeUrl = makeUnsubscribeUrl(deps, { workspaceId: list.workspaceId, email: contact.email });
+  const subject = list.confirmationSubject ?? `Confirm your subscription to ${list.name}`;
+  const mail = renderMail({
+    brand: await getPageBrand(tx, list.workspaceId),
+    baseUrl: deps.baseUrl(),
+    title: "Confirm your subscription",
+    paragraphs: [`Please confirm your subscription to ${list.name}.`],
+    button: { label: "Confirm subscription", url: `${deps.baseUrl()}/lists/confirm/${token}` },
+    notes: [`This link expires in ${LIST_LIMITS.confirmDays} days.`, "If you didn't ask for this, ignore this email."],
+    unsubscribeUrl,
+  });
   await send(
     {
       to: contact.email,
       from: list.confirmationFrom ?? deps.config.mailFrom,
-      subject: list.confirmationSubject ?? `Please confirm: ${list.name}`,
-      text: `Somebody, probably you, asked for mail of ${list.name}.\n\nIf you want it, open this page and confirm:\n${link}\n\nIf not, do nothing.\n`,
-      html: `<p>Somebody, probably you, asked for mail of <b>${name}</b>.</p><p>If you want it, <a href="${escapeHtml(link)}">open this page and confirm</a>.</p><p>If not, do nothing.</p>`,
+      subject,
+      ...mail,
+      headers: makeUnsubscribeHeaders(unsubscribeUrl),
     },
     tx,
     deps,
@@ -48,33 +61,35 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
   return row;
 }
 
-/** What stands behind the token of a link. Throws ApiError not_found when it never did, or no longer does. */
-export async function invitationOf(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
+/** The pending or confirmed membership of a link's token. Throws ApiError not_found for an unknown or expired token. */
+export async function findInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
   const { listMembers: m, lists: l, contacts: c } = q.t;
   const [found] = await q
     .select({ member: m, list: l, contact: c })
     .from(m)
     .innerJoin(l, eq(l.seq, m.listSeq))
     .innerJoin(c, eq(c.seq, m.contactSeq))
-    .where(and(eq(m.tokenHash, hashOf(token)), isNull(l.deletedAt)));
+    .where(and(eq(m.tokenHash, hashToken(token)), isNull(l.deletedAt)));
   if (!found || (found.member.status === "PENDING" && (found.member.expiresAt ?? 0) <= deps.clock.now()))
-    throw new ApiError("not_found", "This link is not valid, or no longer.", { hint: "Ask for another confirmation mail." });
+    throw new ApiError("not_found", "This link is invalid or has expired.", {
+      hint: "Ask for another confirmation email.",
+    });
   return found;
 }
 
-/** The page behind the link: opening it changes nothing, because mail scanners open links too; its button confirms. */
-export function confirmPage({ list, contact, member }: Invitation): string {
-  return member.status === "MEMBER"
-    ? confirmedPage({ list, contact })
-    : renderMessage(
-        "Confirm",
-        `<p>Shall mail of <b>${escapeHtml(list.name)}</b> go to <b>${escapeHtml(contact.email)}</b>?</p><form method="post"><button>Yes, confirm</button></form>`,
-      ).html;
+/** The HTML of the page behind the link. Opening it changes nothing, because mail scanners open links; its button confirms. */
+export async function renderConfirmation(q: Reader, deps: Deps, { list, contact, member }: Invitation): Promise<string> {
+  if (member.status === "MEMBER") return renderConfirmed(q, deps, { list, contact });
+  return renderMessage(
+    "Confirm your subscription",
+    `<p>Subscribe <b>${escapeHtml(contact.email)}</b> to <b>${escapeHtml(list.name)}</b>?</p><form method="post"><button>Confirm subscription</button></form><p class="muted">If you didn't ask for this, close this page.</p>`,
+    await getPageBrand(q, list.workspaceId),
+  ).html;
 }
 
-/** Makes a member of a pending one; one who is a member already stays it. Answers with the page that says so. */
+/** Makes a pending contact a member; idempotent. Returns the HTML of the page that says so. Throws ApiError not_found. */
 export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string> {
-  const { list, contact, member } = await invitationOf(tx, deps, token);
+  const { list, contact, member } = await findInvitation(tx, deps, token);
   if (member.status === "PENDING") {
     const { listMembers: t } = tx.t;
     const moved = await tx
@@ -91,16 +106,18 @@ export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string
       await announceMembers(tx, deps, list, "list.joined", [contact]);
     }
   }
-  return confirmedPage({ list, contact });
+  return renderConfirmed(tx, deps, { list, contact });
 }
 
-function hashOf(token: string): string {
+function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-function confirmedPage({ list, contact }: Pick<Invitation, "list" | "contact">): string {
+async function renderConfirmed(q: Tx | Reader, deps: Deps, { list, contact }: Pick<Invitation, "list" | "contact">): Promise<string> {
+  const url = makeUnsubscribeUrl(deps, { workspaceId: list.workspaceId, email: contact.email });
   return renderMessage(
-    "Confirmed",
-    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You may close this page.</p>`,
+    "You're subscribed",
+    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You can close this page.</p><p class="muted">You can <a href="${escapeHtml(url)}">unsubscribe</a> at any time.</p>`,
+    await getPageBrand(q, list.workspaceId),
   ).html;
 }

@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { confirm, confirmPage, invitationOf, invite } from "./confirmation.ts";
+import { confirm, findInvitation, invite, renderConfirmation } from "./confirmation.ts";
 import { createList, deleteList, getList, listLists, updateList } from "./lists.ts";
 import { addMembers, findMember, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 
@@ -17,10 +17,9 @@ export const listHandlers: Handlers<typeof contract.lists> = {
   removeOne: ({ id, contact }, { tx, deps, workspaceId }) => removeMember(tx, deps, workspaceId, id, contact),
   resend: async ({ id, contact }, { tx, deps, workspaceId }) => {
     const found = await findMember(tx, workspaceId, id, contact);
-    if (found.member.status !== "PENDING")
-      throw new ApiError("invalid_state", "This contact is a member already: there is nothing to confirm.");
+    if (found.member.status !== "PENDING") throw new ApiError("invalid_state", "This contact is already a member.");
     return showMember(found.contact, await invite(tx, deps, found));
   },
-  confirmPage: async ({ token }, { deps }) => confirmPage(await invitationOf(deps.db.read, deps, token)),
+  confirmPage: async ({ token }, { deps }) => renderConfirmation(deps.db.read, deps, await findInvitation(deps.db.read, deps, token)),
   confirm: ({ token }, { deps }) => deps.db.tx((tx) => confirm(tx, deps, token)),
 };

@@ -210,7 +210,11 @@ describe("double opt-in", () => {
     expect(await sdk.lists.add(list.id, { contacts: ["p0@example.com"] })).toMatchObject({ added: 0, pending: 1 });
     expect(await sdk.lists.get(list.id)).toMatchObject({ memberCount: 0, pendingCount: 1 });
     const [mail] = await world.inbox.all();
-    expect(mail).toMatchObject({ to: "p0@example.com", subject: "Please confirm: News & more", from: "Acme <hello@acme.test>" });
+    expect(mail).toMatchObject({
+      to: "p0@example.com",
+      subject: "Confirm your subscription to News & more",
+      from: "Acme <hello@acme.test>",
+    });
     const link = linkIn((await sdk.inbox.get(mail?.id as string)).text);
     expect((await sdk.contacts.list({ search: "p0" })).data[0]).toBeDefined();
 

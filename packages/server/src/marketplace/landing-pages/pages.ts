@@ -24,6 +24,11 @@ export function pagePath(row: Pick<PageRow, "slug" | "id">): string {
   return `/p/${toPageRef(row)}`;
 }
 
+/** Path of the page on which visitors unsubscribe from the brand's mail. */
+export function unsubscribePath(row: Pick<PageRow, "slug" | "id">): string {
+  return `${pagePath(row)}/unsubscribe`;
+}
+
 export function pageUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, row: Pick<PageRow, "slug" | "id">): string {
   return `${baseUrl()}${pagePath(row)}`;
 }

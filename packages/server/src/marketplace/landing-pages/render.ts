@@ -1,11 +1,11 @@
 import type { FormField, PageBlock, PageForm } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import { escapeHtml, serializeAttribute } from "../../html/escape.ts";
-import { type PageBrand, type RenderedPage, renderPage } from "../../html/page.ts";
+import { type PageBrand, type RenderedPage, renderMessage, renderPage } from "../../html/page.ts";
 import { FORM_MARK } from "../../html/sanitize.ts";
 import { linkTarget } from "../../html/urls.ts";
 import { assetPath } from "../files/links.ts";
-import { type PageRow, pagePath, pageUrl } from "./pages.ts";
+import { type PageRow, pagePath, pageUrl, unsubscribePath } from "./pages.ts";
 
 /** Name of the honeypot field, which people do not see and bots fill. */
 export const HONEYPOT = "topic";
@@ -45,6 +45,7 @@ export function renderLandingPage(
     url: pageUrl(deps, page),
     image: ogAssetId === undefined ? undefined : `${deps.baseUrl()}${assetPath(ogAssetId)}`,
     main: page.hasForm ? insertForm(content, renderForm(page.form, pagePath(page), brand.name, errors)) : content,
+    unsubscribePath: page.hasForm ? unsubscribePath(page) : undefined,
     listed: page.status === "PUBLISHED" && errors === null,
     colored: COLORED.test(body),
   });
@@ -71,8 +72,28 @@ export function renderThanksPage(page: PageRow, brand: PageBrand, { download, fi
     brand,
     title: page.form?.thanksTitle ?? "Thank you",
     main: `<h1>${escapeHtml(page.form?.thanksTitle ?? "Thank you")}</h1>${lines.join("")}`,
-    listed: false,
+    unsubscribePath: unsubscribePath(page),
   });
+}
+
+/** The page on which visitors unsubscribe, for those who have no mail with a link; with `error`, after an invalid address. */
+export function renderUnsubscribePage(page: PageRow, brand: PageBrand, error: string | null = null): RenderedPage {
+  const [attributes, text] = renderError("email", error === null ? null : { values: {}, wrong: { email: error } });
+  return renderMessage(
+    "Unsubscribe",
+    `<p>Enter your email address to stop marketing email from <b>${escapeHtml(brand.name)}</b>.</p><form class="signup" method="post" action="${unsubscribePath(page)}"><p><label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required${attributes}></p>${text}<button>Unsubscribe</button></form>`,
+    brand,
+  );
+}
+
+/** The page after that. It is the same whether or not the address was known. */
+export function renderUnsubscribedPage(brand: PageBrand, email: string): RenderedPage {
+  const [address, name] = [escapeHtml(email), escapeHtml(brand.name)];
+  return renderMessage(
+    "You're unsubscribed",
+    `<p><b>${address}</b> will no longer receive marketing email from <b>${name}</b>.</p>`,
+    brand,
+  );
 }
 
 /** The consent people give by sending a form. */

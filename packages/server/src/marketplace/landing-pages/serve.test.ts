@@ -200,6 +200,30 @@ describe("a sign-up", () => {
     expect((await visit(world.url + link)).status).toBe(404);
   });
 
+  test("can be undone at any time on the page its footer links to, which says nothing about who is known", async () => {
+    const page = await published();
+    const path = `${page.url}/unsubscribe`;
+    for (const at of [page.url, `${page.url}/thanks`]) expect((await visit(at)).text).toContain(`href="${new URL(path).pathname}"`);
+    await submit(page, { email: "leaves@example.com" });
+    const leave = (email: string) =>
+      visit(path, {
+        method: "POST",
+        body: new URLSearchParams({ email }),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+    expect((await visit(path)).text).toContain('<form class="signup" method="post"');
+    const statusOf = async (): Promise<string | undefined> =>
+      (await world.sdk.contacts.list({ search: "leaves@example.com" })).data[0]?.status;
+    expect(await statusOf()).toBe("SUBSCRIBED");
+    const [known, unknown] = [await leave("Leaves@example.com"), await leave("stranger@example.com")];
+    expect([known.status, known.text.replace("Leaves@", "stranger@")]).toEqual([200, unknown.text]);
+    expect(await statusOf()).toBe("UNSUBSCRIBED");
+    const { data } = await world.sdk.suppressions.list({ source: "unsubscribe" });
+    expect(data).toEqual([expect.objectContaining({ email: "leaves@example.com", scope: "marketing", reason: "unsubscribe" })]);
+    const wrong = await leave("no address");
+    expect([wrong.status, /aria-invalid/.test(wrong.text)]).toEqual([400, true]);
+  });
+
   test("answers the same for an address that is new, known, gone, bounced or suppressed, and brings nobody back", async () => {
     const page = await published();
     await world.sdk.contacts.create({ email: "known@example.com", firstName: "Kim" });

@@ -10,8 +10,8 @@ import type { Limiter, Rate } from "../../lib/rate.ts";
 import { getPageBrand } from "../brand/brand.ts";
 import { downloadPath, openLinkToken } from "../files/links.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
-import { renderLandingPage, renderThanksPage } from "./render.ts";
-import { readForm, signUp } from "./signups.ts";
+import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage } from "./render.ts";
+import { readForm, signUp, unsubscribeByForm } from "./signups.ts";
 import { ViewCounter } from "./views.ts";
 import { getDailySalt, hashVisitor } from "./visitors.ts";
 
@@ -83,9 +83,8 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     return known ? { ...answer, status: 304, body: null } : answer;
   };
 
-  const submit = async (visit: PageRequest): Promise<PageResponse> => {
-    const page = await getPage(visit);
-    if (!page.hasForm) throw new ApiError("method_not_allowed", "This page has no sign-up form.", { headers: { allow: "GET, HEAD" } });
+  /** The body of a form. Throws ApiError unsupported_media_type, rate_limited or payload_too_large. */
+  const receiveForm = async (visit: PageRequest, page: PageRow): Promise<Uint8Array> => {
     if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(visit.header("content-type") ?? ""))
       throw new ApiError("unsupported_media_type", "Send the form as application/x-www-form-urlencoded.");
     if (!/^(?:identity)?$/i.test(visit.header("content-encoding") ?? ""))
@@ -93,7 +92,13 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     const { salt } = await getDailySalt(deps);
     await limitRate(limiter, `form:${hashVisitor(salt, visit.address)}`, FORMS);
     await limitRate(limiter, `form:${page.id}`, FORMS_OF_PAGE);
-    const reading = readForm(page, await visit.body(FORM_BYTES), deps.config);
+    return visit.body(FORM_BYTES);
+  };
+
+  const submit = async (visit: PageRequest): Promise<PageResponse> => {
+    const page = await getPage(visit);
+    if (!page.hasForm) throw new ApiError("method_not_allowed", "This page has no sign-up form.", { headers: { allow: "GET, HEAD" } });
+    const reading = readForm(page, await receiveForm(visit, page), deps.config);
     const brand = await getPageBrand(read, page.workspaceId);
     if ("errors" in reading) return html(400, renderLandingPage(page, brand, deps, reading.errors), NO_STORE);
     if ("signup" in reading) await signUp(deps, page, brand.name, reading.signup);
@@ -132,7 +137,19 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
     return html(200, document, NO_STORE);
   };
 
+  const unsubscribePage = async (visit: PageRequest): Promise<PageResponse> => {
+    const page = await getPage(visit);
+    if (!page.hasForm) throw pageNotFound();
+    const brand = await getPageBrand(read, page.workspaceId);
+    if (visit.method !== "POST") return html(200, renderUnsubscribePage(page, brand), NO_STORE);
+    const email = await unsubscribeByForm(deps, page, await receiveForm(visit, page));
+    if (email === null)
+      return html(400, renderUnsubscribePage(page, brand, "Please enter a valid email address, like ada@example.com."), NO_STORE);
+    return html(200, renderUnsubscribedPage(brand, email), NO_STORE);
+  };
+
   return [
+    { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: unsubscribePage },
     { path: "/p/:ref", methods: ["GET", "POST"], serve: (visit) => (visit.method === "POST" ? submit(visit) : show(visit)) },
     { path: "/p/:ref/thanks", methods: ["GET"], serve: thanks },
   ];

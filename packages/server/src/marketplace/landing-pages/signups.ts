@@ -10,6 +10,7 @@ import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { addMembers } from "../../lists/members.ts";
+import { unsubscribe } from "../../unsubscribe/unsubscribe.ts";
 import { findPage, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
 import { toDate } from "./visitors.ts";
@@ -68,6 +69,21 @@ export async function signUp(deps: Deps, page: PageRow, brandName: string, signu
     if (!(error instanceof UniqueViolation)) throw error;
     await attempt();
   }
+}
+
+/**
+ * Unsubscribes an address that a visitor entered, if it is a contact's. As with sign-ups, anyone can enter any address; the
+ * brand sees the suppression and can lift it. Returns the address; null when it is none.
+ */
+export async function unsubscribeByForm(deps: Deps, { workspaceId }: PageRow, bytes: Uint8Array): Promise<string | null> {
+  const sent = new URLSearchParams(Buffer.from(bytes).toString()).get("email");
+  const checked = NewContact.shape.email.safeParse(sent);
+  if (!checked.success) return null;
+  const email = checked.data;
+  await deps.db.tx(async (tx) => {
+    if (await findContactByEmail(tx, workspaceId, email)) await unsubscribe(tx, deps, { workspaceId, email });
+  });
+  return email;
 }
 
 /** The sign-ups of a page, newest first. Throws ApiError not_found. */
