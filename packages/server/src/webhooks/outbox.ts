@@ -71,7 +71,7 @@ export async function releaseStreams(tx: AgentTx, deps: OutboxDeps, streamIds: r
   const released = await tx
     .update(s)
     .set({ held: false, dueAt: dueNow(s, deps.clock.now()) })
-    .where(inArray(s.streamId, [...streamIds]))
+    .where(and(inArray(s.streamId, [...streamIds]), eq(s.held, true)))
     .returning({ endpointId: s.endpointId });
   if (released.length > 0) tx.afterCommit(() => deps.webhooks.wake(new Set(released.map(({ endpointId }) => endpointId))));
 }
