@@ -22,7 +22,7 @@ const requireShim = 'import { createRequire as __createRequire } from "node:modu
 const runs = [
   ...["esm", "cjs"].flatMap((format) => [
     { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
-    { name: "agent-kit", format, entry: { index: "src/index.ts" }, external: ["@mailsvc/sdk"] },
+    { name: "agent-kit", format, entry: { index: "src/index.ts" } },
   ]),
   // The program: one lean file, and beside it what only some starts need, loaded when they do.
   { name: "server", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["better-sqlite3"] },

@@ -56,7 +56,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^graphile-worker$/, ["queue"]],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
-  [/^@mailsvc\/sdk$/, ["agent-kit", "cli", "testing"]],
+  [/^@mailsvc\/sdk$/, ["cli", "testing"]],
   [/^@mailsvc\/agent-kit$/, ["cli"]],
   [/^@mailsvc\/server/, []],
 ];

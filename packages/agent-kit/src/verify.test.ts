@@ -93,3 +93,53 @@ describe("a mistake of the receiver is an exception, not a refusal", () => {
     expect(() => verifySignature({ body: parsed, signature, secrets: secret })).toThrow("before any JSON parsing");
   });
 });
+
+describe("the form of Standard Webhooks", () => {
+  // The example of the specification's test vectors.
+  const vector = {
+    secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    timestamp: "1614265330",
+    body: '{"test": 2432232314}',
+    signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    now: 1_614_265_330_000,
+  };
+  const other = `v1,${Buffer.alloc(32, 1).toString("base64")}`;
+
+  test("is verified by a published vector, over text and bytes", () => {
+    expect(verifySignature(vector)).toBe(0);
+    expect(verifySignature({ ...vector, body: new TextEncoder().encode(vector.body) })).toBe(0);
+  });
+
+  test("says which of several secrets signed, among several signatures", () => {
+    const signature = `v1a,abc ${other} ${vector.signature}`;
+    expect(verifySignature({ ...vector, signature, secrets: ["whsec_AAAA", vector.secrets] })).toBe(1);
+  });
+
+  const cases: [string, Partial<SignedDelivery>][] = [
+    ["another id", { id: "msg_other" }],
+    ["another time", { timestamp: "1614265331" }],
+    ["another body", { body: "{}" }],
+    ["another secret", { secrets: "whsec_AAAA" }],
+    ["a missing header", { id: null }],
+    ["a time that is no number", { timestamp: "now" }],
+    ["a time too long ago", { now: vector.now + 301_000 }],
+    ["a time too far ahead", { now: vector.now - 301_000 }],
+    ["a signature of another version only", { signature: vector.signature.replace("v1,", "v2,") }],
+    ["a digest that is cut short", { signature: vector.signature.slice(0, -4) }],
+    ["a digest of another length", { signature: `v1,${Buffer.alloc(33).toString("base64")}` }],
+    ["the hex form in its place", { signature: `v1,${sign(vector.body, vector.secrets)}` }],
+  ];
+  test.each(cases)("is refused with %s", (_name, change) => {
+    expect(verifySignature({ ...vector, ...change })).toBeNull();
+  });
+
+  test("takes another tolerance", () => {
+    expect(verifySignature({ ...vector, now: vector.now + 3_600_000, toleranceSeconds: 3600 })).toBe(0);
+  });
+
+  test("without id and timestamp is a mistake of the receiver", () => {
+    const { id: _id, ...rest } = vector;
+    expect(() => verifySignature(rest)).toThrow("together with id and timestamp");
+  });
+});
