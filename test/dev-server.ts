@@ -9,7 +9,16 @@ const program = fileURLToPath(new URL("../packages/server/dist/main.js", import.
 /** A built server in dev mode, as a process of its own. */
 export interface DevServer extends AsyncDisposable {
   readonly url: string;
+  /** Key of the brand's workspace. */
   readonly apiKey: string;
+  /** Key of the builder's workspace. */
+  readonly builderKey: string;
+}
+
+interface ReadyFile {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly profiles: { readonly builder: { readonly apiKey: string } };
 }
 
 /** Waits until something holds, a minute at most. Throws with what was waited for. */
@@ -36,10 +45,11 @@ export async function startServer(): Promise<DevServer> {
   const ended = new Promise((done) => child.on("exit", done));
   await until("the server", () => existsSync(ready) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: ${log}`);
-  const { url, apiKey } = JSON.parse(readFileSync(ready, "utf8")) as { url: string; apiKey: string };
+  const { url, apiKey, profiles } = JSON.parse(readFileSync(ready, "utf8")) as ReadyFile;
   return {
     url,
     apiKey,
+    builderKey: profiles.builder.apiKey,
     [Symbol.asyncDispose]: async () => {
       child.kill();
       await ended;

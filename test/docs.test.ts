@@ -145,7 +145,8 @@ describe.each(RUN)("%s", (page) => {
       env.DATABASE_URL = database.url;
     }
     server = await startServer();
-    Object.assign(env, { MAILSVC_URL: server.url, MAILSVC_API_KEY: server.apiKey, MAILSVC_CONFIG: join(cwd, "config.json") });
+    const keys = { MAILSVC_API_KEY: server.apiKey, MAILSVC_BUILDER_API_KEY: server.builderKey };
+    Object.assign(env, { MAILSVC_URL: server.url, ...keys, MAILSVC_CONFIG: join(cwd, "config.json") });
   });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
