@@ -290,3 +290,30 @@ describe("simulated recipients", () => {
     ]);
   });
 });
+
+test("of large emails three are in memory at a time, and small ones overtake them", async () => {
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  const isLarge = ({ text }: OutgoingMail): boolean => (text?.length ?? 0) > 1000;
+  await using t = await world((mail) => {
+    if (!isLarge(mail)) return accepted;
+    return new Promise<Receipt>((resolve) => {
+      most = Math.max(
+        most,
+        waiting.push(() => resolve(accepted)),
+      );
+    });
+  });
+  const to = Array.from({ length: 7 }, (_, n) => `user${n}@example.com`);
+  await t.w.sdk.emails.send({ ...hello, to, text: "x".repeat(5_000_000) });
+  const small = await send(t.w);
+  while ((await t.w.sdk.emails.get(small)).status !== "sent") await realTime.sleep(1);
+  while (t.mailer.sent.length < 8) {
+    if (waiting.length === 0) await realTime.sleep(1);
+    for (const next of waiting.splice(0)) next();
+  }
+  for (const next of waiting.splice(0)) next();
+  await t.w.settle();
+  expect(most).toBeLessThanOrEqual(3);
+  expect((await t.w.sdk.emails.list({ status: "sent" })).pagination.total).toBe(8);
+});

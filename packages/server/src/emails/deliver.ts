@@ -2,6 +2,8 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EventType, record } from "../events/events.ts";
+import { createByteBudget } from "../lib/byte-budget.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions } from "../mail/simulator.ts";
 import type { JobHandler, Outcome } from "../queue/queue.ts";
@@ -17,8 +19,33 @@ const HOUR = 60 * MINUTE;
 /** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
 
-/** Makes one attempt to deliver an email. Its outcome moves the state of the email: see the table in `states.ts`. */
+// Large messages in memory at the same time: composing one takes a few times its size.
+const MEMORY_BYTES = 16 * 1024 * 1024;
+
+/** Delivers an email. Large ones take turns, so that a batch of them neither fills the memory nor blocks the event loop. */
 export function deliverEmail(deps: Deps): JobHandler {
+  const attempt = attemptDelivery(deps);
+  const budget = createByteBudget(MEMORY_BYTES);
+  return async (job) => {
+    if (job.payload.bytes === undefined) return attempt(job);
+    const release = await budget.take(Number(job.payload.bytes));
+    try {
+      await yieldToEventLoop();
+      const outcome = await attempt(job);
+      const { commit } = outcome;
+      if (commit === undefined) release();
+      // The composed message stays in memory until it is stored.
+      else outcome.commit = (tx) => commit(tx).finally(release);
+      return outcome;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+}
+
+/** Makes one attempt to deliver an email. Its outcome moves the state of the email: see the table in `states.ts`. */
+function attemptDelivery(deps: Deps): JobHandler {
   return async ({ payload }): Promise<Outcome> => {
     const { db, clock, mailer } = deps;
     const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));

@@ -6,9 +6,18 @@ import type { Deps } from "../deps.ts";
 import { eventId, eventsOfEmail, record } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { buildDeliveryJob, parseScheduledAt } from "./schedule.ts";
+import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
-import { countEmails, type EmailRow, type FullEmail, findAttachments, findEmail, selectEmails, updateEmail } from "./store.ts";
+import {
+  countEmails,
+  type EmailRow,
+  type FullEmail,
+  findAttachments,
+  findEmail,
+  measureAttachments,
+  selectEmails,
+  updateEmail,
+} from "./store.ts";
 
 export { send } from "./send.ts";
 
@@ -73,8 +82,12 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
   const patch = { scheduledAt: at, nextAttemptAt: at, updatedAt: deps.clock.now() };
   if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled, so it cannot be rescheduled.");
   if (!(await updateEmail(tx, full.email, ["queued"], patch))) throw invalidState(full.email, "rescheduled");
+  const files = full.contents.attachments > 0 ? await measureAttachments(tx, full.contents) : [];
   // The job of the earlier instant finds that the email is not due, and does nothing.
-  await deps.queue.enqueue(tx, buildDeliveryJob(workspaceId, id, at, patch.updatedAt));
+  await deps.queue.enqueue(
+    tx,
+    buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(full.contents, files) }, at, patch.updatedAt),
+  );
   await record(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }

@@ -19,14 +19,27 @@ export function parseScheduledAt(scheduledAt: string | undefined, now: number): 
   return at;
 }
 
+// Smaller emails are delivered without counting their bytes.
+const LARGE_BYTES = 64 * 1024;
+
+/** The size of a message in bytes, roughly: a character counts as one. */
+export function measureMessage({ html, text }: { html?: string | null; text?: string | null }, files: readonly { size: number }[]): number {
+  return files.reduce((sum, { size }) => sum + size, (html?.length ?? 0) + (text?.length ?? 0));
+}
+
 /**
  * The job that delivers an email, at once or at `scheduledAt`. An email that is rescheduled and scheduled back must not be
  * delivered by two jobs of the same instant, so the instant is the job's key. An unscheduled email cannot be rescheduled.
  */
-export function buildDeliveryJob(workspaceId: string, emailId: string, scheduledAt: number | null, now: number): NewJob {
+export function buildDeliveryJob(
+  { workspaceId, emailId, bytes }: { workspaceId: string; emailId: string; bytes: number },
+  scheduledAt: number | null,
+  now: number,
+): NewJob {
   return {
     kind: DELIVER_JOB,
-    payload: { workspaceId, emailId },
+    // The size is part of the job, so that it is known before a large message is read into memory.
+    payload: { workspaceId, emailId, ...(bytes > LARGE_BYTES && { bytes }) },
     runAt: scheduledAt ?? now,
     // More than the attempts of an email, which the email counts itself: these are failures of ours.
     maxAttempts: 25,

@@ -6,7 +6,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { detectMediaType } from "../mail/mime.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { buildDeliveryJob, parseScheduledAt } from "./schedule.ts";
+import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
 import { type AttachmentRow, insertAttachments, insertContents, insertEmail, type NewContents } from "./store.ts";
 
@@ -107,7 +107,7 @@ export async function send(
     });
     if (inserted instanceof Promise) await inserted;
     if (scheduledAt !== null) await recordQueued(tx, { workspaceId, id, createdAt: now });
-    await deps.queue.enqueue(tx, buildDeliveryJob(workspaceId, id, scheduledAt, now));
+    await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(message, files) }, scheduledAt, now));
   }
   if (!batch) return { id: ids[0] as string, status: "queued" };
   return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };

@@ -99,6 +99,18 @@ export async function findAttachments(q: Tx | Reader, { id, filesOf }: Pick<Cont
     .orderBy(attachments.position);
 }
 
+/** The sizes of the attachments, without reading them. */
+export async function measureAttachments(
+  q: Tx | Reader,
+  { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">,
+): Promise<{ size: number }[]> {
+  const { attachments } = q.t;
+  return q
+    .select({ size: attachments.size })
+    .from(attachments)
+    .where(eq(attachments.contentsId, filesOf ?? id));
+}
+
 /** The columns of an email that change. */
 type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;

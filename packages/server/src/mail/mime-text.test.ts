@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
-import { chooseEncoding, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
+import { chooseEncoding, encodeLongText, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
 
 /** The entity as a message of its own, as a receiver would parse it. */
 const parse = async ({ contentType, transferEncoding, body }: MimeEntity) => {
@@ -100,4 +100,26 @@ describe("A text as a MIME entity", () => {
     ];
     for (const content of hostile) expect(encodeText("text/html", content).body.length).toBeLessThan(content.length * 4);
   });
+});
+
+test("a long text is encoded as in one go, and other work has its turn meanwhile", async () => {
+  for (const text of [
+    `${"wörd ".repeat(60_000)}\n`.repeat(4),
+    "é".repeat(400_000),
+    `${"From here =\r\n".repeat(50_000)}end `,
+    "plain\n".repeat(100_000),
+  ]) {
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns += 1;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    const long = await encodeLongText("text/html", text);
+    counting = false;
+    const short = encodeText("text/html", text);
+    expect({ ...long, body: long.body.equals(short.body) }).toEqual({ ...short, body: true });
+    expect(turns).toBeGreaterThan(1);
+  }
 });

@@ -4,7 +4,7 @@ import type MimeNode from "nodemailer/lib/mime-node/index.js";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
-import { chooseEncoding, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
+import { chooseEncoding, encodeLongText, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
 
@@ -16,7 +16,7 @@ const CRLF = Buffer.from("\r\n");
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  const content = mail.attachments.length === 0 ? composeText(mail) : await composeWithAttachments(mail);
+  const content = mail.attachments.length === 0 ? await composeText(mail) : await composeWithAttachments(mail);
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -50,8 +50,9 @@ interface Content {
 }
 
 /** The content of a mail without attachments. */
-function composeText(mail: OutgoingMail): Content {
-  const parts = listTexts(mail).map(([mediaType, text]) => encodeText(mediaType, text));
+async function composeText(mail: OutgoingMail): Promise<Content> {
+  const parts: MimeEntity[] = [];
+  for (const [mediaType, text] of listTexts(mail)) parts.push(await encodeLongText(mediaType, text));
   const [only, ...others] = parts.length === 0 ? [encodeText("text/plain", "")] : parts;
   const { contentType, transferEncoding, body } =
     others.length === 0 ? (only as MimeEntity) : joinAlternatives(parts, createBoundary(mail));
