@@ -17,7 +17,7 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** One call of the API, outside what is measured. Throws when it does not succeed. */
+/** Calls the API once, outside the measurement. Throws if it does not succeed. */
 export async function call(
   { url, apiKey }: Pick<Contender, "url" | "apiKey">,
   method: string,
@@ -42,7 +42,7 @@ export interface MailsvcOptions {
 /** The built server in dev mode with capture, at the durability it is shipped with, and with a sender that is looked up for each send. */
 export async function mailsvc({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> {
   const folder = freshFolder();
-  // The limits per key are there for strangers; here they would be what is measured.
+  // Without a high rate limit, the benchmark would measure the limit.
   const args = [
     "--dev",
     "--rate-limit",

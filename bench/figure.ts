@@ -3,7 +3,7 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What it was measured against in the same run; null when it stands alone. */
+  /** The peer or ceiling measured in the same run; null if there is none. */
   against: string | null;
   /** The figure divided by that of `against`. */
   ratio: number | null;
@@ -16,7 +16,7 @@ export interface Figure {
 /** A benchmark: some figures that are taken together. */
 export interface Bench {
   name: string;
-  /** What its figures mean, in a sentence or two; it stands below the table. */
+  /** An explanation of its figures in a sentence or two, printed below the table. */
   meaning: string;
   run(): Promise<Figure[]>;
 }

@@ -22,7 +22,7 @@ const main = async () => {
     console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${benches.map(({ name }) => name).join(", ")}.`);
     return 2;
   }
-  // What is measured is what is shipped; the build does nothing when it is up to date.
+  // Benchmarks measure the built packages; the build does nothing if they are up to date.
   execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
   const { asLine, asRow, asResults, busy, machine } = await import("./report.ts");
   const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

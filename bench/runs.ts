@@ -17,7 +17,7 @@ export function bareNode(): Promise<number> {
   return timeOf(["-e", "0"]);
 }
 
-/** What a program prints. Throws when it fails. */
+/** Returns the output of a program. Throws if it fails. */
 export async function outputOf([command = "", ...args]: readonly string[]): Promise<string> {
   return (await promisify(execFile)(command, args)).stdout;
 }

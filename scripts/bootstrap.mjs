@@ -47,7 +47,7 @@ const run = (command, args, options) =>
     const onTerminate = () => child.kill("SIGTERM");
     const onHangUp = () => child.kill("SIGHUP");
     process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate).on("SIGHUP", onHangUp);
-    // npm puts a shell in between that dies of SIGTERM and tells nobody: without a parent, end as well.
+    // npm runs this through a shell that exits on SIGTERM without forwarding it: exit when the parent is gone.
     const parent = process.ppid;
     const watch = setInterval(() => process.ppid === parent || child.kill("SIGTERM"), 500);
     const end = () => {
@@ -67,7 +67,7 @@ const run = (command, args, options) =>
 const install = () => {
   const flags = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   console.error("Installing what package-lock.json lists (npm ci) …");
-  // What npm prints goes to stderr: stdout belongs to the target.
+  // npm's output goes to stderr: stdout belongs to the target.
   const stdio = ["inherit", 2, "inherit"];
   const npm = process.env.npm_execpath;
   return npm && /\.[cm]?js$/.test(npm) ? run(process.execPath, [npm, ...flags], { stdio }) : run("npm", flags, { stdio, shell: windows });

@@ -18,7 +18,7 @@ const dist = (name) => join(root, "packages", name, "dist");
 // Bundled CommonJS asks for Node's own modules through require, which an ES module has to be given.
 const requireShim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** What is built: each entry is one tsup run. */
+/** The builds: each entry is one tsup run. */
 const runs = [
   ...["esm", "cjs"].flatMap((format) => [
     { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
@@ -37,10 +37,10 @@ const runs = [
   { name: "cli", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["@mailsvc/server"] },
 ];
 
-// Optional parts of dependencies, which they look for and do without.
+// Optional dependencies of dependencies, which are not installed.
 const ABSENT = ["pg-native", "react-devtools-core"];
 
-// zod speaks 40 languages and loads them all; only English is ever asked for. A third of what a start would compile.
+// zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
 const englishOnly = {
   name: "english-only",
   setup: (pass) => {
@@ -110,7 +110,7 @@ const declare = async (name) => {
   cpSync(join(cache, "src"), dist(name), { recursive: true });
 };
 
-/** Sources import each other as `.ts`; what is shipped beside their declarations is `.js`. */
+/** Renames `.ts` imports in declarations to `.js`, the files that are published. */
 const nameJavaScript = (name) => {
   for (const file of globSync("**/*.d.ts", { cwd: dist(name) })) {
     const path = join(dist(name), file);

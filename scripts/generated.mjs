@@ -1,4 +1,4 @@
-// What is generated from the contract and committed: each file's path and the text it should have.
+// The committed files that are generated from the contract: each file's path and its expected content.
 import { served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { reference } from "./reference.mjs";

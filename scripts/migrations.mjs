@@ -1,4 +1,4 @@
-// Brings the migrations of both databases up to the tables in packages/server/src, through drizzle-kit.
+// Generates migrations for both databases from the tables in packages/server/src, with drizzle-kit.
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";

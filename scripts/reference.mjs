@@ -31,7 +31,7 @@ const typeOf = (schema) => {
   return schema.type ?? "any";
 };
 
-/** What a value must obey beyond its type, as far as its description does not say so already. */
+/** The constraints of a value beyond its type, unless its description already states them. */
 const limitsOf = (schema) => {
   const said = (n) => schema.description?.includes(String(n)) || schema.description?.includes(Number(n).toLocaleString("en"));
   const limit = (n, text) => n !== undefined && !said(n) && text;

@@ -8,7 +8,7 @@ import "./build.mjs";
 // What did not build has said why.
 if (process.exitCode) process.exit();
 
-// Loaded only now: these are what was just built.
+// Imported only now, because these files have just been built.
 const { ConfigError, jsonLog, readConfig, serve, SERVE_FLAGS, version } = await import("@mailsvc/server");
 const { createClient } = await import("@mailsvc/sdk");
 
@@ -88,7 +88,7 @@ const main = async () => {
   const [{ config, server, taken }, starting] = await timed(start);
   let stoppingSince = null;
   const stop = async () => {
-    // One Ctrl-C may arrive twice: from the terminal and through npm. Whoever asks again does not want to wait.
+    // One Ctrl-C may arrive twice, from the terminal and through npm. A second one ends at once.
     if (stoppingSince !== null) {
       if (performance.now() - stoppingSince > ECHO_MS) process.exit(130);
       return;

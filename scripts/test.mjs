@@ -14,7 +14,7 @@ const resultsFile = join(cache, "results.json");
 const vitestFile = join(cache, "vitest.json");
 const bin = (path) => join(root, "node_modules", path);
 
-/** Runs a program on this Node; answers its exit code, 128 + n when signal n ended it. `heard` takes what it says, else the terminal does. */
+/** Runs a program on this Node and returns its exit code, 128 + n if signal n ended it. Its output goes to `heard`, or to the terminal. */
 const node = (args, heard) =>
   new Promise((done) => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: heard ? ["ignore", "pipe", "pipe"] : "inherit" });

@@ -18,7 +18,7 @@ const ROUNDS = 3;
 const PAGE = 20;
 const INSERT = fileURLToPath(new URL("../peers/insert.ts", import.meta.url));
 
-/** What is asked of a list of `size` contacts, and how much longer it may take among a hundred times as many. */
+/** The queries on `size` contacts, and how much longer each may take with a hundred times as many. */
 const QUESTIONS: readonly { name: string; than: number; query(k: number, size: number): Record<string, string | number> }[] = [
   { name: "list", than: 2, query: () => ({}) },
   { name: "deep", than: 2, query: (k, size) => ({ page: size / PAGE - k }) },

@@ -6,7 +6,7 @@ import { mailsvc, peer } from "../contenders.ts";
 import type { Bench, Figure } from "../figure.ts";
 import { load, sends } from "../load/load.ts";
 
-/** How often the disk is asked to keep what it has, for each send. */
+/** The number of fsync and fdatasync calls per send. */
 export const fsync: Bench = {
   name: "fsync",
   meaning:
@@ -30,7 +30,7 @@ function hasStrace(): boolean {
   }
 }
 
-/** The instants at which a traced process asked the disk to keep what it had, in seconds. */
+/** The times in seconds at which a traced process called fsync or fdatasync. */
 function syncs(file: string): number[] {
   return readFileSync(file, "utf8")
     .split("\n")

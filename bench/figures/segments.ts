@@ -25,7 +25,7 @@ interface Place {
   segment: string;
 }
 
-/** What is asked, and how much longer it may take among a hundred times as many contacts; null where it must look at all of them. */
+/** The queries, and how much longer each may take with a hundred times as many contacts; null if it must read all of them. */
 const QUESTIONS: readonly { name: string; than: number | null; ask(send: Send, place: Place): Promise<{ ms: number }> }[] = [
   { name: "members", than: 2, ask: (send, { segment }) => send("GET", `/api/v1/segments/${segment}/contacts`) },
   { name: "list", than: 2, ask: (send, { list }) => send("GET", `/api/v1/lists/${list}/contacts`) },

@@ -66,7 +66,7 @@ function page(): string {
   return `<html><body><table>${rows}</table><ul>${list}</ul><p>${text}</p></body></html>`;
 }
 
-/** How often a second `work` is done, for a while; what it gives is kept alive. */
+/** Runs `work` repeatedly and returns how often per second. Its results are kept, so that the engine cannot drop the work. */
 function rate(work: () => number): number {
   const from = performance.now();
   let done = 0;

@@ -1,5 +1,5 @@
 // A load generator in a process of its own: HTTP/1.1 with keep-alive over plain sockets, requests built beforehand, and
-// of the answers only the status and the length read. One order comes in by argument, one report goes out on stdout.
+// only status and length of the responses are parsed. Takes one order as an argument and prints one report to stdout.
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Load, Order } from "./load.ts";

@@ -14,11 +14,11 @@ export interface Order {
   durationMs: number;
   /** After this long a request is given up and its connection made anew. */
   timeoutMs: number;
-  /** The process whose CPU time is of interest. */
+  /** The process whose CPU time is measured. */
   pid?: number;
 }
 
-/** What came of it. Latencies in ms; the first request of a connection is counted from the attempt to connect. */
+/** The result of a load. Latencies in ms; the first request of a connection includes connecting. */
 export interface Load {
   /** Answers with a 2xx status. */
   answers: number;
@@ -50,7 +50,7 @@ export async function load(order: Order): Promise<Load> {
   return report;
 }
 
-/** What a mail of the benchmarks says: about 1 KB as a request. */
+/** The mail of the benchmarks: about 1 KB as a request. */
 export const BODY = {
   from: "Acme <hello@bench.acme.dev>",
   subject: "Your receipt",

@@ -196,7 +196,7 @@ async function rate(others: number): Promise<number> {
   for (let i = 0; i < others; i += 10_000) await fill(app, await listing(URL), 10_000, now + 3_600_000);
   const listingId = await listing(URL);
   await fill(app, listingId, EVENTS, now);
-  // What was written to make the events is none of what is measured.
+  // Flush the events' rows first, so that their writes are not part of the measurement.
   await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
   const from = performance.now();
   deps.webhooks.wake([listingId]);

@@ -81,7 +81,7 @@ function rowsOf(from: number, n: number): Record<Table, Value[][]> {
 }
 
 async function perSecond(write: (rows: Record<Table, Value[][]>) => Promise<void> | void): Promise<number> {
-  // Making them is not what is measured.
+  // Built beforehand, so that building them is not measured.
   const groups = Array.from({ length: Math.ceil(COUNT / GROUP) }, (_, i) => rowsOf(i * GROUP, Math.min(GROUP, COUNT - i * GROUP)));
   const from = performance.now();
   for (const rows of groups) await write(rows);

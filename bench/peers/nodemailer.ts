@@ -1,4 +1,4 @@
-// nodemailer's own pool, sending as many mails as it is told as fast as it can; prints how many a second.
+// nodemailer's own pool, sending a given number of mails as fast as it can; prints mails per second.
 import { createTransport } from "nodemailer";
 
 const [, , port = "0", count = "0", connections = "5", from = "", html = "", text = ""] = process.argv;

@@ -2,7 +2,7 @@ import { verifySignature } from "@mailsvc/agent-kit";
 import { AgentClient, type AgentClientOptions } from "@mailsvc/sdk";
 import type { AgentEvent } from "@mailsvc/sdk/contract";
 
-/** What came of one request to the webhook: the status to answer with, and the work that goes on behind it. */
+/** The result of a webhook request: the response status, and the work that continues in the background. */
 export interface Heard {
   status: 204 | 401;
   work: Promise<void>;

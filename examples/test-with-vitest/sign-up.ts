@@ -19,7 +19,7 @@ export const signUp = async (client: Mailsvc, user: { name: string; email: strin
     });
     return { outcome: "welcome", reminderId: reminder.id };
   } catch (error) {
-    // The address bounced before, or its owner complained: there is nobody to write to.
+    // The address bounced or complained before, so mail to it is refused.
     if (isApiError(error, "recipient_suppressed")) return { outcome: "unreachable" };
     throw error;
   }
