@@ -13,7 +13,10 @@ import type { Failure, Host, Session } from "./types.ts";
  * Runs one command line and returns its exit code. Never ends the process and never throws: failures are explained on
  * stderr. When the reader of stdout has closed the pipe, the program stops without an error.
  */
-export async function run(host: Host): Promise<Exit> {
+export async function run(given: Host): Promise<Exit> {
+  // `mailsvc help send` is `mailsvc send --help`.
+  const [first, ...words] = given.argv;
+  const host = first === "help" ? { ...given, argv: [...words, "--help"] } : given;
   const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;

@@ -14,7 +14,7 @@ test("a list is made, filled, asked to confirm, shown and emptied from the comma
   expect(added.code).toBe(11);
   expect(added.stdout).toMatch(/to confirm\s+1/);
   expect(added.stderr).toContain("nobody@example.com");
-  expect(added.stderr).toContain("There is no such contact");
+  expect(added.stderr).toContain("Contact not found");
 
   const pending = await mailsvc(["lists", "contacts", id, "--status", "PENDING"], tty);
   expect(pending.stdout).toMatch(/ada@example\.com\s+A B\s+PENDING/);

@@ -165,7 +165,7 @@ describe("commands", () => {
     expect(find(tree, ["keys", "revoke"])).toMatchObject({ writes: true, destructive: true, arguments: [{ name: "id", required: true }] });
     expect(find(tree, ["send"])?.options.find((o) => o.flag === "--to")).toMatchObject({ required: true, repeatable: true });
     expect(find(tree, ["serve"])?.options.map((o) => o.flag)).toContain("--smtp-url");
-    expect(tree.exitCodes["11"]).toContain("partly");
+    expect(tree.exitCodes["11"]).toContain("partial failure");
     expect(JSON.stringify(tree)).not.toContain("__complete");
   });
 

@@ -1,5 +1,7 @@
 import { ERROR_CODES, ERRORS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
+import { toFailure } from "../src/runtime/errors.ts";
+import { EXIT } from "../src/runtime/exit.ts";
 import { cli, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -37,7 +39,7 @@ describe("exit codes", () => {
     const failed = await cli(["jobs", "retry", "42", "--timeout", "300ms"], { env: REMOTE, fetch: answering(status, { code }) });
     expect(failed.code).toBe(EXITS[status]);
     expect(failed.stdout).toBe("");
-    expect(failed.stderr).toMatch(/^error No\./);
+    expect(failed.stderr).toMatch(/^error No\./m);
     expect(failed.stderr).toContain(`code ${code}, request req_1`);
   });
 
@@ -192,5 +194,43 @@ describe("wrong usage is exit 2", () => {
       hint: "Did you mean list?",
       next: "mailsvc emails --help",
     });
+  });
+});
+
+describe("what the program itself does", () => {
+  test("help send is send --help", async () => {
+    expect((await cli(["help", "send"])).stdout).toBe((await cli(["send", "--help"])).stdout);
+    expect((await cli(["help"])).stdout).toBe((await cli(["--help"])).stdout);
+  });
+
+  test("a crash is told from a failure of the server by its exit code", () => {
+    expect(toFailure(new TypeError("x is not a function"))).toMatchObject({ code: "internal_error", exit: 70 });
+  });
+
+  test("a fault that a retry hides is said, unless --quiet", async () => {
+    const { mailsvc } = await besideServer();
+    const fault = ["faults", "add", "--path", "/api/v1/me", "--code", "queue_failed", "--count", "1"];
+    expect((await mailsvc(fault)).code).toBe(0);
+    const { code, stderr } = await mailsvc(["whoami"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("retrying in")]);
+    await mailsvc(fault);
+    expect((await mailsvc(["whoami", "--quiet"])).stderr).toBe("");
+  });
+
+  test("an email that bounces is exit 12, one of several exit 11", async () => {
+    const { mailsvc } = await besideServer();
+    const send = (...to: string[]) =>
+      mailsvc(["send", "--from", "a@acme.test", "--subject", "s", "--text", "t", "--wait", ...to.flatMap((address) => ["--to", address])]);
+    expect((await send("bounced@simulator.mailsvc.test")).code).toBe(EXIT.undelivered);
+    expect((await send("bounced+2@simulator.mailsvc.test", "ada@example.com")).code).toBe(EXIT.partial);
+  });
+
+  test("commands shows a part of the tree, indented, with the global options once", async () => {
+    const { json, stdout } = await cli(["commands", "emails", "--json"]);
+    expect(json.commands.map((c: { name: string }) => c.name)).toEqual(["list", "get", "cancel", "reschedule"]);
+    expect(stdout).toContain('\n  "command": "mailsvc emails"');
+    expect(json.globalOptions.map((o: { flag: string }) => o.flag)).toContain("--json");
+    expect(stdout.match(/"--api-key"/g)).toHaveLength(1);
+    expect((await cli(["commands", "nope"])).code).toBe(2);
   });
 });

@@ -91,13 +91,13 @@ describe("sending", () => {
     expect(world.clock.now()).toBe(Date.parse("2030-01-01T00:00:00.000Z"));
   });
 
-  test("--wait reports how each email ended; a bounce is exit 11", async () => {
+  test("--wait reports how each email ended; a bounce is exit 12", async () => {
     const { mailsvc } = await besideServer();
     const fine = await mailsvc([...send("ada@example.com"), "--wait"]);
     expect(fine.code).toBe(0);
     expect(fine.json.emails).toMatchObject([{ status: "delivered", to: "ada@example.com" }]);
     const lost = await mailsvc([...send("bounced@simulator.mailsvc.test"), "--wait", "20s"]);
-    expect(lost.code).toBe(11);
+    expect(lost.code).toBe(12);
     expect(lost.json.emails).toMatchObject([{ status: "bounced" }]);
   });
 

@@ -185,7 +185,7 @@ describe("templates in a folder", () => {
           error: {
             code: "validation_error",
             message: expect.any(String),
-            details: [{ path: "order/template.html:2:3", message: "{{#if}} is not closed: {{/if}} is missing.", line: 2, column: 3 }],
+            details: [{ path: "order/template.html:2:3", message: "{{#if}} is not closed. Add {{/if}}.", line: 2, column: 3 }],
           },
         },
       ]),

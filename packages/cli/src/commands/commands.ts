@@ -1,31 +1,42 @@
 import { Command } from "commander";
 import { buildTree, type CommandNode } from "../contract/command-tree.ts";
 import { type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
 import { EXIT, EXIT_MEANING } from "../runtime/exit.ts";
+import { safeJson } from "../runtime/safe-text.ts";
 import { renderTable } from "../views/table.ts";
 
-/** `mailsvc commands`: lists every command; with --json, the tree with flags, types and endpoints. */
+/** `mailsvc commands [words...]`: lists all commands or those of a noun; with --json, the tree with flags, types and endpoints. */
 export function commandsCommand(run: Run, root: Command): Command {
   return runAction(
-    new Command("commands").description("List every command; with --json their flags, types and endpoints too"),
+    new Command("commands")
+      .description("List all commands; with --json, as a tree with flags, types and endpoints")
+      .argument("[words...]", "Only the commands below these words")
+      .addHelpText("after", "\nExamples:\n  mailsvc commands\n  mailsvc commands agent runs --json"),
     run,
     "local",
-    async (session) => {
-      const tree = buildTree(root);
-      await session.out.data({ ...tree, version: session.host.version, exitCodes: EXIT_MEANING }, () =>
-        renderTable(
-          listLeaves(tree),
-          [
-            {
-              title: "command",
-              value: (c) => [c.command, ...c.arguments.map((a) => (a.required ? `<${a.name}>` : `[${a.name}]`))].join(" "),
-            },
-            { title: "what it does", value: (c) => c.summary, flexible: true },
-          ],
-          session.term.out,
-          session.term.columns,
-        ),
-      );
+    async (session, [words = []]) => {
+      const whole = buildTree(root);
+      const tree = findNode(whole, words as readonly string[]);
+      const globalOptions = whole.options.filter((option) => option.global);
+      const document = { ...omitGlobals(tree), globalOptions, version: session.host.version, exitCodes: EXIT_MEANING };
+      // Indented in a pipe too: this is documentation.
+      if (session.out.json) await session.out.text(`${safeJson(document, 2)}\n`);
+      else
+        await session.out.text(
+          renderTable(
+            listLeaves(tree),
+            [
+              {
+                title: "command",
+                value: (c) => [c.command, ...c.arguments.map((a) => (a.required ? `<${a.name}>` : `[${a.name}]`))].join(" "),
+              },
+              { title: "what it does", value: (c) => c.summary, flexible: true },
+            ],
+            session.term.out,
+            session.term.columns,
+          ),
+        );
       return EXIT.ok;
     },
   );
@@ -33,4 +44,18 @@ export function commandsCommand(run: Run, root: Command): Command {
 
 function listLeaves(node: CommandNode): CommandNode[] {
   return node.commands.length === 0 ? [node] : node.commands.flatMap(listLeaves);
+}
+
+/** Throws CliError, exit 2, when there is no such command. */
+function findNode(root: CommandNode, words: readonly string[]): CommandNode {
+  return words.reduce((node, word) => {
+    const next = node.commands.find((command) => command.name === word);
+    if (!next) throw usageError(`Unknown command "${word}" below ${node.command}.`, { next: "mailsvc commands" });
+    return next;
+  }, root);
+}
+
+/** The tree without the global options, which would be repeated at every command. */
+function omitGlobals(node: CommandNode): CommandNode {
+  return { ...node, options: node.options.filter((option) => !option.global), commands: node.commands.map(omitGlobals) };
 }

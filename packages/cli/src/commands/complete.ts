@@ -13,8 +13,11 @@ export type Completion = { files: true } | { files: false; suggestions: Suggesti
 export interface Lookups {
   profiles(): string[];
   configKeys: readonly string[];
+  /** Names of objects on the server that may be given as the `<id>` of a path. */
+  names(path: string, prefix: string): Promise<Suggestion[]>;
 }
 
+const TEMPLATE_PATH = "/api/v1/templates/:id";
 const FILE_FLAGS = new Set(["--html-file", "--text-file", "--attach", "--data", "--ready-file"]);
 
 interface CursorPosition {
@@ -29,13 +32,14 @@ interface CursorPosition {
 }
 
 /** Suggests completions for the last of `words`, which are the words after `mailsvc`. */
-export function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Completion {
+export async function complete(root: CommandNode, words: readonly string[], lookups: Lookups): Promise<Completion> {
   const current = words.at(-1) ?? "";
   const place = locateCursor(root, words.slice(0, -1));
   const fitting = (suggestions: Suggestion[]): Completion => ({
     files: false,
     suggestions: suggestions.filter((s) => s.value.startsWith(current)),
   });
+  if (place.open?.flag === "--template") return fitting(await lookups.names(TEMPLATE_PATH, current));
   if (place.open) {
     const values = listFlagValues(place.open, lookups);
     return values.files ? values : fitting(values.suggestions);
@@ -49,8 +53,10 @@ export function complete(root: CommandNode, words: readonly string[], lookups: L
   const flags = place.options.filter((o) => o.repeatable || !place.used.has(o.flag)).map((o) => ({ value: o.flag, about: o.description }));
   if (current.startsWith("-")) return fitting([...flags, { value: "--help", about: "help for this command" }]);
   const commands = place.given === 0 ? place.node.commands.map((c) => ({ value: c.name, about: c.summary })) : [];
-  const words_ = [...commands, ...listArgumentValues(place, lookups)];
-  return words_.length > 0 ? fitting(words_) : fitting(place.node.commands.length === 0 ? flags : []);
+  const path = place.given === 0 && !current.startsWith("-") ? place.node.endpoint?.path : undefined;
+  const names = path === undefined ? [] : await lookups.names(path, current);
+  const values = [...commands, ...names, ...listArgumentValues(place, lookups)];
+  return values.length > 0 ? fitting(values) : fitting(place.node.commands.length === 0 ? flags : []);
 }
 
 function findFlag(options: readonly OptionNode[], word: string): OptionNode | undefined {

@@ -1,6 +1,7 @@
 import { Argument, Command } from "commander";
 import { buildTree } from "../contract/command-tree.ts";
 import { setArgumentChoices } from "../contract/metadata.ts";
+import { suggestNames } from "../contract/names.ts";
 import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, readConfigFile } from "../runtime/config-file.ts";
 import { usageError } from "../runtime/errors.ts";
@@ -103,7 +104,11 @@ export function completeCommand(run: Run, root: Command): Command {
   const command = new Command("__complete").argument("[words...]").allowUnknownOption();
   return runAction(command, run, "local", async (session) => {
     const words = session.host.argv.slice(session.host.argv.indexOf("--") + 1);
-    const result = complete(buildTree(root), words, { profiles: () => listProfiles(session.host), configKeys: CONFIG_KEYS });
+    const result = await complete(buildTree(root), words, {
+      profiles: () => listProfiles(session.host),
+      configKeys: CONFIG_KEYS,
+      names: (path, prefix) => suggestNames(session, path, prefix),
+    });
     const lines = result.files
       ? [":files"]
       : result.suggestions.map((s) => (s.about === "" ? s.value : `${s.value}\t${s.about.replace(/\s+/g, " ")}`));

@@ -18,7 +18,7 @@ interface TrackedEmail {
   lastError: { message: string } | null;
 }
 
-/** Waits until the emails of a send response are delivered or have failed, and prints their status. Exit 11 when at least one failed, 10 on timeout. */
+/** Waits until the emails of a send response are delivered or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 on timeout. */
 export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
   const emails = await pollUntilFinal(session, listIds(data), limitMs);
   await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
@@ -72,5 +72,6 @@ function formatReport(session: Session, emails: readonly TrackedEmail[]): string
 }
 
 function getExit(emails: readonly TrackedEmail[]): Exit {
-  return emails.some((e) => FAILED.has(e.status as EmailStatus)) ? EXIT.partial : EXIT.ok;
+  const failed = emails.filter((e) => FAILED.has(e.status as EmailStatus)).length;
+  return failed === 0 ? EXIT.ok : failed === emails.length ? EXIT.undelivered : EXIT.partial;
 }

@@ -14,6 +14,7 @@ import { addContentFile, extractFile, readContentFiles, requireFileOrContent } f
 import { addField, describeArgument } from "./flags.ts";
 import { mergeArguments, promptForMissing, readInput } from "./input.ts";
 import { setArgumentChoices, setCommandMetadata } from "./metadata.ts";
+import { describeName, resolveNames } from "./names.ts";
 import { checkInput, mapPathsToFlags } from "./validate.ts";
 
 const ABOUT: Readonly<Record<string, string>> = { activationId: "Id of the activation: mailsvc activations list" };
@@ -34,7 +35,10 @@ export function buildEndpointCommand(
     .description([endpoint.summary, endpoint.description].filter(Boolean).join(".\n\n"));
   const params = listPathArguments(endpoint);
   const titles = params.map((name) => getArgumentTitle(spec, name));
-  for (const title of titles) command.argument(`<${title}>`, ABOUT[title]);
+  const label = describeName(endpoint.path);
+  titles.forEach((title, i) => {
+    command.argument(`<${title}>`, ABOUT[title] ?? (i === 0 && label !== undefined ? `Id or ${label}` : ""));
+  });
   if (isForAgents(endpoint.access)) command.option("--activation <id>", "The activation to act for (MAILSVC_ACTIVATION_ID)");
   const given = spec.positional.flatMap(({ field: name, fallback }) => {
     const field = fields.find((f) => f.name === name);
@@ -67,9 +71,9 @@ export function buildEndpointCommand(
     const file = endpoint.file && extractFile(gathered, endpoint.file);
     checkInput(endpoint, gathered.query, gathered.body, session.flagOf);
     const named = args.slice(0, params.length) as string[];
-    const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : named;
+    const ids = isForAgents(endpoint.access) ? [getActivation(session, flags), ...named] : await resolveNames(session, endpoint, named);
     const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
-    if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(ids.join(" ")));
+    if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
     const keyed = withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);

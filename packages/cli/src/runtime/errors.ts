@@ -84,7 +84,7 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
   return {
     code: "internal_error",
     message: `Unexpected: ${message}`,
-    exit: EXIT.server,
+    exit: EXIT.internal,
     hint: "This is a bug in mailsvc. Run it again with --verbose for the stack trace.",
   };
 }
@@ -92,6 +92,11 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
 // Compares names, because importing the SDK's error classes would load the SDK for every command.
 function isApiError(error: unknown): error is ApiErrorLike {
   return error instanceof Error && error.name === "ApiError" && "status" in error;
+}
+
+/** True for an error response with this HTTP status. */
+export function hasStatus(error: unknown, status: number): boolean {
+  return isApiError(error) && error.status === status;
 }
 
 function hasName(error: unknown, name: string): error is Error {

@@ -14,6 +14,8 @@ export const EXIT = {
   server: 9,
   network: 10,
   partial: 11,
+  undelivered: 12,
+  internal: 70,
   cancelled: 130,
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
@@ -31,7 +33,9 @@ export const EXIT_MEANING: Record<Exit, string> = {
   8: "rate limit",
   9: "the server failed",
   10: "the server was not reached, or did not answer in time",
-  11: "partly done: some of it failed",
+  11: "partial failure: some of it failed",
+  12: "the email was not delivered (send --wait)",
+  70: "a bug in this program",
   130: "cancelled",
 };
 

@@ -15,6 +15,7 @@ export async function createTransport(session: Session): Promise<Transport> {
   const tell = (text: string): void => {
     if (globals.verbose) out.say(term.err.dim(safeText(text)));
   };
+  let silentRetries = false;
   const client = new Mailsvc({
     baseUrl: settings.url,
     apiKey: settings.apiKey,
@@ -22,9 +23,15 @@ export async function createTransport(session: Session): Promise<Transport> {
     attemptTimeoutMs: Math.max(MIN_ATTEMPT_MS, settings.timeoutMs / 2),
     userAgent: `mailsvc-cli/${host.version}`,
     fetch: host.fetch,
-    onRetry: ({ error, delayMs }) => tell(`~ ${error.message} Again in ${Math.round(delayMs)} ms.`),
+    // Said without --verbose too: a failure that a retry hides is worth knowing. An import reports its own progress.
+    onRetry: ({ error, delayMs }) => {
+      const text = `retrying in ${Math.round(delayMs)} ms: ${safeText(error.message)}`;
+      if (globals.verbose) tell(`~ ${text}`);
+      else if (!silentRetries && !globals.json) out.note(term.err.dim(text));
+    },
   });
   return async (call) => {
+    silentRetries = call.retries !== undefined;
     const from = host.now();
     const done = (status: number, id: string | null | undefined): void =>
       tell(`< ${status} ${id ?? "(no request id)"} ${host.now() - from} ms`);
