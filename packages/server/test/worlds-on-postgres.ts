@@ -9,12 +9,14 @@ vi.mock("../src/testing/world.ts", async (importOriginal) => {
     if (options.databaseUrl !== undefined) return original.createWorld(options);
     const database = await createDatabase();
     const world = await original.createWorld({ ...options, databaseUrl: database.url });
+    const close = world.dispose;
     let dropped: Promise<void> | undefined;
     const dispose = (): Promise<void> => {
-      dropped ??= world.dispose().then(database.drop);
+      dropped ??= close().then(database.drop);
       return dropped;
     };
-    return { ...world, dispose, [Symbol.asyncDispose]: dispose };
+    // Not a copy: `builder` throws when it is read outside dev mode.
+    return Object.assign(world, { dispose, [Symbol.asyncDispose]: dispose });
   };
   return { ...original, createWorld };
 });

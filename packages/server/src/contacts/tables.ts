@@ -6,22 +6,22 @@ export function contactTables(c: ColumnTypes) {
     contacts: c.table(
       "contacts",
       {
-        /** Names the contact inside the database: in indexes, memberships, the search index. Newer contacts have larger ones. */
+        /** The key inside the database: in indexes, memberships and the search index. Newer contacts have larger ones. */
         seq: c.counter("seq"),
         id: c.text("id").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
-        /** As it was given, the domain in ASCII. */
+        /** In its canonical spelling, with upper case as it was given. */
         email: c.text("email").notNull(),
-        /** The address in the form addresses are compared in. */
+        /** The address as `addressKey` returns it. */
         emailKey: c.text("email_key").notNull(),
         firstName: c.text("first_name"),
         lastName: c.text("last_name"),
         phone: c.text("phone"),
         status: c.text("status").$type<ContactStatus>().notNull(),
-        /** As they were written; `contact_tags` is the index of them. */
+        /** As they were given; `contact_tags` indexes them. */
         tags: c.json<string[]>("tags").notNull(),
         customFields: c.json<Record<string, CustomValue>>("custom_fields").notNull(),
-        /** Address and names in the form they are searched in, a line each. */
+        /** What search looks in; see `toSearchText`. */
         searchText: c.text("search_text").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
@@ -33,12 +33,12 @@ export function contactTables(c: ColumnTypes) {
         c.index("contacts_status").on(t.workspaceId, t.status, t.seq),
       ],
     ),
-    /** Which contacts have a tag, newest last. Repeats the status, so that a list by both reads one range. */
+    /** Index of contacts by tag. Repeats the status, so that a list by tag and status reads one range. */
     contactTags: c.table(
       "contact_tags",
       {
         workspaceId: c.text("workspace_id").notNull(),
-        /** The tag in the form tags are compared in. */
+        /** The tag as `tagKey` returns it. */
         tagKey: c.text("tag_key").notNull(),
         contactSeq: c.reference("contact_seq").notNull(),
         status: c.text("status").$type<ContactStatus>().notNull(),
@@ -49,8 +49,8 @@ export function contactTables(c: ColumnTypes) {
       ],
     ),
     /**
-     * How many contacts there are: of a tag (`""` counts all contacts), in a status, within a block of `seq`. A change is a row
-     * of its own, so that writers never wait for each other; a job folds the rows of one count into one.
+     * Counters of contacts by tag (`""` counts all contacts), status and block of `seq`. Every change inserts a row, so that writers
+     * never wait for each other; a job merges the rows of a counter.
      */
     contactCounts: c.table(
       "contact_counts",

@@ -158,6 +158,18 @@ describe("erasing a person", () => {
     expect((await world.sdk.suppressions.list()).pagination.total).toBe(1);
   });
 
+  test("twice says the second time, too, that the address stays suppressed, and then that nothing is left", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    await sdk.contacts.upsert({ email: "ada@example.com", status: "UNSUBSCRIBED" });
+    expect(await sdk.people.erase("ada@example.com")).toMatchObject({ contacts: 1, staysSuppressed: true });
+    await sdk.contacts.upsert({ email: "ada@example.com" });
+    expect(await sdk.people.erase('"ada"@example.com')).toMatchObject({ contacts: 1, staysSuppressed: true });
+    await expect(sdk.people.erase("ada@example.com")).rejects.toMatchObject({ code: "not_found" });
+    await expect(sdk.contacts.create({ email: "ada@example.com" })).rejects.toMatchObject({ code: "email_suppressed" });
+    expect((await sdk.suppressions.list()).data).toMatchObject([{ scope: "marketing", reason: "unsubscribe" }]);
+  });
+
   test("touches one workspace only, and needs a permission of its own", async () => {
     await using world = await createWorld();
     const other = await secondWorkspace(world);

@@ -6,19 +6,19 @@ export function listTables(c: ColumnTypes) {
     lists: c.table(
       "lists",
       {
-        /** Names the list inside the database. */
+        /** The key inside the database. */
         seq: c.counter("seq"),
         id: c.text("id").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
         name: c.text("name").notNull(),
         description: c.text("description"),
         doubleOptIn: c.flag("double_opt_in").notNull(),
-        /** Who the confirmation mail comes from, and what it is called. */
+        /** Sender and subject of the confirmation email. */
         confirmationFrom: c.text("confirmation_from"),
         confirmationSubject: c.text("confirmation_subject"),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
-        /** Set once it is deleted; a job takes its members away. */
+        /** Set when the list is deleted; a job deletes its members. */
         deletedAt: c.instant("deleted_at"),
       },
       (t) => [c.uniqueIndex("lists_id").on(t.id), c.index("lists_workspace").on(t.workspaceId, t.id)],
@@ -31,9 +31,9 @@ export function listTables(c: ColumnTypes) {
         status: c.text("status").$type<ListMemberStatus>().notNull(),
         addedAt: c.instant("added_at").notNull(),
         joinedAt: c.instant("joined_at"),
-        /** SHA-256 of what stands at the end of the link in the confirmation mail. */
+        /** SHA-256 of the token in the link of the confirmation email. */
         tokenHash: c.text("token_hash"),
-        /** When the link ends to work. */
+        /** When the link expires. */
         expiresAt: c.instant("expires_at"),
       },
       (t) => [

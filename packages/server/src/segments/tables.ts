@@ -6,26 +6,26 @@ export function segmentTables(c: ColumnTypes) {
     segments: c.table(
       "segments",
       {
-        /** Names the segment inside the database. */
+        /** The key inside the database. */
         seq: c.counter("seq"),
         id: c.text("id").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
         name: c.text("name").notNull(),
         description: c.text("description"),
         rules: c.json<SegmentRule>("rules").notNull(),
-        /** True when the passing of time alone makes contacts enter and leave. */
+        /** True if contacts enter and leave with time alone. */
         timed: c.flag("timed").notNull(),
         state: c.text("state").$type<SegmentState>().notNull(),
-        /** Counts up with the rules: a walk of older rules ends when it notices. */
+        /** Incremented when the rules change, which ends the rebuild for the rules before. */
         version: c.int("version").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
-        /** Set once it is deleted; a job takes its members away. */
+        /** Set when the segment is deleted; a job deletes its members. */
         deletedAt: c.instant("deleted_at"),
       },
       (t) => [c.uniqueIndex("segments_id").on(t.id), c.index("segments_workspace").on(t.workspaceId, t.id)],
     ),
-    /** Who is known to be in a segment: what the next evaluation is compared with. */
+    /** The members of segments as last evaluated, with which the next evaluation is compared. */
     segmentMembers: c.table(
       "segment_members",
       {
@@ -35,7 +35,7 @@ export function segmentTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.segmentSeq, t.contactSeq] }), c.index("segment_members_contact").on(t.contactSeq)],
     ),
-    /** When mail was last sent to a contact, delivered, opened and clicked. */
+    /** When an email to a contact was last sent, delivered, opened and clicked. */
     engagement: c.table("engagement", {
       contactSeq: c.reference("contact_seq").primaryKey(),
       lastSentAt: c.instant("last_sent_at"),
