@@ -1,4 +1,4 @@
-import type { Contact } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXT_FIELDS, type Contact } from "@mailsvc/sdk/contract";
 import { escapeFormula, joinTags } from "../import/cells.ts";
 import { formatCustomColumn } from "../import/columns.ts";
 import { formatLine } from "../import/csv.ts";
@@ -12,7 +12,7 @@ export interface CsvFlags {
   keys: readonly string[] | null;
 }
 
-const FIELDS = ["email", "firstName", "lastName", "phone", "status"] as const;
+const FIELDS = ["email", ...CONTACT_TEXT_FIELDS, "status"] as const;
 // The last columns; an import ignores them.
 const READ_ONLY_FIELDS = ["id", "createdAt", "updatedAt"] as const;
 

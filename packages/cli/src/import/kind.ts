@@ -1,5 +1,6 @@
 import {
   CONTACT_LIMITS,
+  CONTACT_TEXT_FIELDS,
   type ContactImport,
   ContactUpsert,
   contract,
@@ -93,7 +94,7 @@ const STATUS: Readonly<Record<string, string>> = {
 
 export const CONTACTS: ImportKind = {
   noun: "contacts",
-  fields: ["email", "firstName", "lastName", "phone", "tags", "status"],
+  fields: ["email", ...CONTACT_TEXT_FIELDS, "tags", "status"],
   aliases: {
     ...EMAIL,
     firstname: "firstName",

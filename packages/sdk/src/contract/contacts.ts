@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
+import { CONTACT_TEXTS, mapContactTexts } from "./contact-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 /** Limits of a contact (SPEC 2, 8, and our own where SPEC is silent). */
 export const CONTACT_LIMITS = {
-  name: 100,
-  phone: 30,
+  name: CONTACT_TEXTS.firstName.maxLength,
+  phone: CONTACT_TEXTS.phone.maxLength,
   tags: 50,
   tag: 100,
   /** Bytes of `customFields` as JSON. */
@@ -81,9 +82,7 @@ const tags = z
   .meta({ description: `Tags, up to ${CONTACT_LIMITS.tags}` });
 
 const person = {
-  firstName: optionalLine(CONTACT_LIMITS.name, "First name, up to 100 characters"),
-  lastName: optionalLine(CONTACT_LIMITS.name, "Last name, up to 100 characters"),
-  phone: optionalLine(CONTACT_LIMITS.phone, "Phone number, up to 30 characters"),
+  ...mapContactTexts((field) => optionalLine(CONTACT_TEXTS[field].maxLength, CONTACT_TEXTS[field].description)),
   tags: tags.optional(),
   customFields: CustomFields.optional(),
 };
@@ -124,9 +123,7 @@ export const Contact = z
   .object({
     id: z.string(),
     email: z.string(),
-    firstName: z.string().nullable(),
-    lastName: z.string().nullable(),
-    phone: z.string().nullable(),
+    ...mapContactTexts(() => z.string().nullable()),
     tags: z.array(z.string()),
     customFields: z.record(z.string(), z.unknown()),
     status: z.enum(CONTACT_STATUSES),

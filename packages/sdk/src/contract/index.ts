@@ -44,6 +44,7 @@ export type MailsvcContract = typeof contract;
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks };
 
 export * from "./address.ts";
+export * from "./contact-fields.ts";
 export * from "./contacts.ts";
 export * from "./dev.ts";
 export * from "./emails.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mapContactTexts } from "./contact-fields.ts";
 import { durationMs } from "./dev.ts";
 
 /** Limits of a rule tree. */
@@ -21,9 +22,7 @@ export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
 /** The fields of conditions, besides `customFields.<name>`. */
 export const RULE_FIELDS = {
   email: "text",
-  firstName: "text",
-  lastName: "text",
-  phone: "text",
+  ...mapContactTexts(() => "text" as const),
   status: "status",
   createdAt: "instant",
   updatedAt: "instant",

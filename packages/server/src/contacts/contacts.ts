@@ -7,7 +7,7 @@ import type {
   NewContact,
   Suppression,
 } from "@mailsvc/sdk/contract";
-import { addressKey } from "@mailsvc/sdk/contract";
+import { addressKey, mapContactTexts } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -36,9 +36,7 @@ export function showContact(row: ContactRow): Contact {
   return {
     id: row.id,
     email: row.email,
-    firstName: row.firstName,
-    lastName: row.lastName,
-    phone: row.phone,
+    ...mapContactTexts((field) => row[field]),
     tags: row.tags,
     customFields: row.customFields,
     status: row.status,

@@ -1,5 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { setAllBut } from "../db/statements.ts";
 import type { Tables } from "../schema.ts";
 import { tagKeys } from "./normalize.ts";
 
@@ -55,17 +56,7 @@ export async function updateContactRow(tx: Tx, before: ContactRow, after: Contac
     .prepared("update_contact", (q, { contacts: t }) =>
       q
         .update(t)
-        .set({
-          email: sql`${ph("email")}`,
-          firstName: sql`${ph("firstName")}`,
-          lastName: sql`${ph("lastName")}`,
-          phone: sql`${ph("phone")}`,
-          status: sql`${ph("status")}`,
-          tags: sql`${sql.param(ph("tags"), t.tags)}`,
-          customFields: sql`${sql.param(ph("customFields"), t.customFields)}`,
-          searchText: sql`${ph("searchText")}`,
-          updatedAt: sql`${ph("updatedAt")}`,
-        })
+        .set(setAllBut(t, ["seq", "id", "workspaceId", "emailKey", "createdAt"]))
         .where(eq(t.seq, ph("seq")))
         .prepare("update_contact"),
     )

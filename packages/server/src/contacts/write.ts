@@ -1,5 +1,5 @@
 import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
-import { parseAddress } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
@@ -24,7 +24,7 @@ export interface ContactChange {
   after: ContactRow;
 }
 
-const PATCHABLE = ["firstName", "lastName", "phone", "tags", "customFields"] as const;
+const PATCHABLE = [...CONTACT_TEXT_FIELDS, "tags", "customFields"] as const;
 
 const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
   SUBSCRIBED: "contact.subscribed",
@@ -39,19 +39,17 @@ export function buildContact(deps: Deps, workspaceId: string, input: NewContact,
   const { address, key, domain } = parseAddress(input.email);
   if (!isReachableDomain(deps.config, domain))
     throw invalid("email", "reserved_domain", `${domain} cannot receive email: its top-level domain is reserved. Use another address.`);
-  const [firstName, lastName, phone] = [emptyToNull(input.firstName), emptyToNull(input.lastName), emptyToNull(input.phone)];
+  const texts = mapContactTexts((field) => emptyToNull(input[field]));
   return {
     id: deps.ids("con"),
     workspaceId,
     email: address,
     emailKey: key,
-    firstName,
-    lastName,
-    phone,
+    ...texts,
     status,
     tags: uniqueTags(input.tags ?? []),
     customFields: mergeCustomFields({}, input.customFields ?? {}),
-    searchText: toSearchText({ email: address, firstName, lastName }),
+    searchText: toSearchText({ email: address, ...texts }),
     createdAt: now,
     updatedAt: now,
   };
@@ -61,9 +59,7 @@ export function buildContact(deps: Deps, workspaceId: string, input: NewContact,
 export function patchContact(deps: Deps, before: ContactRow, patch: Omit<ContactPatch, "status">, status: ContactStatus): ContactRow {
   const after: ContactRow = {
     ...before,
-    ...(patch.firstName !== undefined && { firstName: emptyToNull(patch.firstName) }),
-    ...(patch.lastName !== undefined && { lastName: emptyToNull(patch.lastName) }),
-    ...(patch.phone !== undefined && { phone: emptyToNull(patch.phone) }),
+    ...mapContactTexts((field) => (patch[field] === undefined ? before[field] : emptyToNull(patch[field]))),
     ...(patch.tags !== undefined && { tags: uniqueTags(patch.tags) }),
     ...(patch.customFields !== undefined && { customFields: mergeCustomFields(before.customFields, patch.customFields) }),
     status,

@@ -1,5 +1,7 @@
 import {
+  CONTACT_TEXT_FIELDS,
   type ContactStatus,
+  type ContactTextField,
   customName,
   durationMs,
   instantMs,
@@ -192,13 +194,10 @@ function compileCondition(context: RuleContext, { field, operator, value }: Segm
   if (operator === "exists" && value === false) return q.sqlDialect.notTrue(compileCondition(context, { field, operator }));
   const custom = customName(field);
   if (custom !== null) return compileCustomField(context, custom, operator, value);
+  if (isTextField(field)) return compileText(context, contacts[field], operator, value);
   switch (field) {
     case "email":
       return compileEmail(context, operator, value);
-    case "firstName":
-    case "lastName":
-    case "phone":
-      return compileText(context, contacts[field], operator, value);
     case "status":
       return inArray(contacts.status, toArray(value) as ContactStatus[]);
     case "createdAt":
@@ -211,4 +210,8 @@ function compileCondition(context: RuleContext, { field, operator, value }: Segm
     default:
       return compileEngagement(context, field as EngagementField, operator, value);
   }
+}
+
+function isTextField(field: string): field is ContactTextField {
+  return (CONTACT_TEXT_FIELDS as readonly string[]).includes(field);
 }

@@ -1,3 +1,4 @@
+import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -32,9 +33,7 @@ export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs
         contact,
         view: {
           email: contact.emailKey,
-          firstName: contact.firstName,
-          lastName: contact.lastName,
-          phone: contact.phone,
+          ...mapContactTexts((field) => contact[field]),
           status: contact.status,
           createdAt: contact.createdAt,
           updatedAt: contact.updatedAt,

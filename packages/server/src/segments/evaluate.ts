@@ -1,4 +1,5 @@
 import {
+  type ContactTextField,
   customName,
   DATE_PATTERN,
   durationMs,
@@ -14,12 +15,9 @@ import { listAddressForms } from "../lib/address-forms.ts";
 import { fold } from "../lib/fold.ts";
 
 /** What rules can ask about a contact. Instants in ms. */
-export interface ContactView {
+export interface ContactView extends Readonly<Record<ContactTextField, string | null>> {
   /** As `addressKey` returns it. */
   email: string;
-  firstName: string | null;
-  lastName: string | null;
-  phone: string | null;
   status: string;
   createdAt: number;
   updatedAt: number;
