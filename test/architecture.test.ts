@@ -57,7 +57,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
-  [/^@mailsvc\/agent-kit$/, ["cli"]],
+  [/^@mailsvc\/agent-kit$/, []],
   [/^@mailsvc\/server/, []],
 ];
 const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js)$/ };
