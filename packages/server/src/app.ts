@@ -3,7 +3,7 @@ import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
-import { makeWorld } from "./dev/world.ts";
+import { createDevWorld } from "./dev/world.ts";
 import { lastEventAt } from "./events/events.ts";
 import {
   activationHooks,
@@ -23,7 +23,7 @@ import { InFlightRequests } from "./http/in-flight.ts";
 import { mountDevPages } from "./http/public/dev-pages.ts";
 import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router } from "./http/router.ts";
-import { type Arrivals, makeArrivals } from "./inbox/arrivals.ts";
+import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation, type Installation } from "./installation/installation.ts";
@@ -46,7 +46,7 @@ import { lastAliveAt, makeRunClock } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
-import { VerifiedSenders } from "./senders/verified.ts";
+import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
@@ -92,7 +92,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock, random, log } = parts;
   const { db } = backend;
   const ids = makeIds(clock, random);
-  const arrivals: Arrivals = makeArrivals(clock.real);
+  const arrivals: ArrivalSignal = createArrivalSignal(clock.real);
   const mailer = simulator(parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }));
   const inFlight = new InFlightRequests(clock.real);
   const isLoopBusy = measureLoopPressure(clock.real);
@@ -154,7 +154,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
   const world =
     config.dev && isControllable(clock)
-      ? makeWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, forget })
+      ? createDevWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, forget })
       : null;
   const http = createRouter({
     contract: served,

@@ -17,7 +17,7 @@ import type { RunClock } from "./marketplace/runs/clock.ts";
 import type { NewJob, Queue } from "./queue/queue.ts";
 import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
-import type { VerifiedSenders } from "./senders/verified.ts";
+import type { VerifiedSenders } from "./senders/verified-senders.ts";
 import type { SuppressionFilter } from "./suppressions/filter.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
 

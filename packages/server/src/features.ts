@@ -5,7 +5,7 @@ import { contactHandlers } from "./contacts/handlers.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
-import type { World } from "./dev/world.ts";
+import type { DevWorld } from "./dev/world.ts";
 import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/schedule.ts";
@@ -14,7 +14,7 @@ import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
-import type { Arrivals } from "./inbox/arrivals.ts";
+import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { keyHandlers } from "./keys/handlers.ts";
@@ -52,7 +52,7 @@ import {
   syncMembership,
 } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
-import { checkSender, confirmSender } from "./senders/jobs.ts";
+import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
@@ -148,7 +148,7 @@ export const servedHandlers = {
 };
 
 /** The handlers of dev mode. */
-export function devHandlers(world: World, arrivals: Arrivals): HandlersOf<DevNoun> {
+export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersOf<DevNoun> {
   return {
     inbox: inboxHandlers(arrivals),
     clock: clockHandlers(world),
@@ -168,7 +168,7 @@ export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
     [DELIVER_JOB]: deliverEmail(deps),
     [REACT_JOB]: reactToEmail(deps),
     [CHECK_JOB]: checkSender(deps),
-    [CONFIRM_JOB]: confirmSender(deps),
+    [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),
     [CONFIRMATION_JOB]: sendConfirmations(deps),
     [CLEAR_JOB]: clearList(deps),

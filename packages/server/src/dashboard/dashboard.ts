@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
 import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
-import { findMail } from "../inbox/inbox.ts";
+import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
@@ -16,7 +16,7 @@ const SHOWN = 200;
 export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly DevPage[] {
   const parsed = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
-    return PostalMime.parse((await findMail(deps.db.read, id)).raw);
+    return PostalMime.parse((await getMail(deps.db.read, id)).raw);
   };
   const preview = apiKey === null ? "" : `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
   const html = inboxPage({ mailer: deps.mailer.name, version: deps.version, keyPreview: preview });

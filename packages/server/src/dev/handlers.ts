@@ -3,36 +3,36 @@ import type { Handlers } from "../http/handler.ts";
 import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
-import type { World } from "./world.ts";
+import type { DevWorld } from "./world.ts";
 
 // A year's worth of anything is enough, and dates stay dates.
 const MAX_ADVANCE = 10 * 366 * 86_400_000;
 
-export function clockHandlers(world: World): Handlers<typeof contract.clock> {
+export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock> {
   return {
-    show: async () => state(world),
+    show: async () => toClockState(world),
     freeze: async ({ at }, { deps }) => {
-      if (at !== undefined) await forward(world, Date.parse(at), "at", deps.queue.idle);
+      if (at !== undefined) await advanceTo(world, Date.parse(at), "at", deps.queue.idle);
       world.clock.freeze();
-      return state(world);
+      return toClockState(world);
     },
     advance: async ({ by, to }, { deps }) => {
       const target = by === undefined ? Date.parse(to as string) : world.clock.now() + durationMs(by);
-      return state(world, await forward(world, target, by === undefined ? "to" : "by", deps.queue.idle));
+      return toClockState(world, await advanceTo(world, target, by === undefined ? "to" : "by", deps.queue.idle));
     },
     next: async (_input, { deps }) => {
       await deps.queue.idle();
       const next = world.clock.next();
-      return state(world, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
+      return toClockState(world, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
     },
     thaw: async () => {
       world.clock.thaw();
-      return state(world);
+      return toClockState(world);
     },
   };
 }
 
-export function worldHandlers(world: World): Handlers<typeof contract.world> {
+export function worldHandlers(world: DevWorld): Handlers<typeof contract.world> {
   return {
     reset: async () => {
       await world.reset();
@@ -44,7 +44,7 @@ export function worldHandlers(world: World): Handlers<typeof contract.world> {
   };
 }
 
-export function faultHandlers(world: World): Handlers<typeof contract.faults> {
+export function faultHandlers(world: DevWorld): Handlers<typeof contract.faults> {
   return {
     list: async () => ({ data: world.faults.list() }),
     add: async (rule) => world.faults.add(rule),
@@ -52,16 +52,16 @@ export function faultHandlers(world: World): Handlers<typeof contract.faults> {
   };
 }
 
-function shown({ at, name }: FiredTimer) {
+function toTimer({ at, name }: FiredTimer) {
   return { at: iso(at), name };
 }
 
-function state({ clock }: World, fired: FiredTimer[] = []): ClockState {
+function toClockState({ clock }: DevWorld, fired: FiredTimer[] = []): ClockState {
   const next = clock.next();
-  return { now: iso(clock.now()), mode: clock.mode, next: next && shown(next), timers: clock.timers, fired: fired.map(shown) };
+  return { now: iso(clock.now()), mode: clock.mode, next: next && toTimer(next), timers: clock.timers, fired: fired.map(toTimer) };
 }
 
-function forward(world: World, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> {
+function advanceTo(world: DevWorld, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> {
   const now = world.clock.now();
   if (target < now)
     throw invalid(

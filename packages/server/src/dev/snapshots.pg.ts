@@ -2,7 +2,7 @@ import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
-import { CLOCK, type ClockMark, type Snapshots } from "./snapshots.ts";
+import { CLOCK_FACT, type Snapshots, type StoredClock } from "./snapshots.ts";
 
 interface Table {
   schema: string;
@@ -53,14 +53,16 @@ export function postgresSnapshots(db: PostgresDb): Snapshots {
         const mark = JSON.stringify(clock);
         await tx
           .insert(tx.t.meta)
-          .values({ name: CLOCK, value: mark })
+          .values({ name: CLOCK_FACT, value: mark })
           .onConflictDoUpdate({ target: tx.t.meta.name, set: { value: mark } });
-        await tx.raw(`drop schema if exists ${quote(schema)} cascade`);
-        await tx.raw(`create schema ${quote(schema)}`);
+        await tx.raw(`drop schema if exists ${quoteIdentifier(schema)} cascade`);
+        await tx.raw(`create schema ${quoteIdentifier(schema)}`);
         const [now] = await tx.raw<{ ms: number }>("select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as ms");
-        await tx.raw(`comment on schema ${quote(schema)} is '${iso(now?.ms ?? 0)}'`);
+        await tx.raw(`comment on schema ${quoteIdentifier(schema)} is '${iso(now?.ms ?? 0)}'`);
         for (const table of await tx.raw<Table>(TABLES))
-          await tx.raw(`create table ${full({ schema, name: table.name })} as select ${await columnsOf(tx, table)} from ${full(table)}`);
+          await tx.raw(
+            `create table ${qualifiedName({ schema, name: table.name })} as select ${await listColumns(tx, table)} from ${qualifiedName(table)}`,
+          );
       });
       return find(name);
     },
@@ -69,40 +71,42 @@ export function postgresSnapshots(db: PostgresDb): Snapshots {
       const snapshot = await find(name);
       const mark = await db.tx(async (tx) => {
         const tables = await tx.raw<Table>(TABLES);
-        await tx.raw(`truncate ${tables.map(full).join(", ")}`);
+        await tx.raw(`truncate ${tables.map(qualifiedName).join(", ")}`);
         for (const table of tables) {
-          const columns = await columnsOf(tx, table);
-          const from = full({ schema: PREFIX + name, name: table.name });
-          await tx.raw(`insert into ${full(table)} (${columns}) overriding system value select ${columns} from ${from}`);
+          const columns = await listColumns(tx, table);
+          const from = qualifiedName({ schema: PREFIX + name, name: table.name });
+          await tx.raw(`insert into ${qualifiedName(table)} (${columns}) overriding system value select ${columns} from ${from}`);
         }
         await setCounters(tx);
-        return (await tx.raw<{ value: string }>("select value from meta where name = $1", [CLOCK]))[0]?.value;
+        return (await tx.raw<{ value: string }>("select value from meta where name = $1", [CLOCK_FACT]))[0]?.value;
       });
-      return { snapshot, clock: mark === undefined ? null : (JSON.parse(mark) as ClockMark) };
+      return { snapshot, clock: mark === undefined ? null : (JSON.parse(mark) as StoredClock) };
     },
 
     empty: () =>
       db.tx(async (tx) => {
         const tables = await tx.raw<Table>(TABLES);
-        await tx.raw(`truncate ${tables.map(full).join(", ")}`);
+        await tx.raw(`truncate ${tables.map(qualifiedName).join(", ")}`);
         await setCounters(tx);
       }),
   };
 }
 
-function quote(name: string): string {
+function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function full({ schema, name }: Table): string {
-  return `${quote(schema)}.${quote(name)}`;
+function qualifiedName({ schema, name }: Table): string {
+  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
 }
 
-async function columnsOf(tx: PgTx, { schema, name }: Table): Promise<string> {
+async function listColumns(tx: PgTx, { schema, name }: Table): Promise<string> {
   return (await tx.raw<{ columns: string }>(COLUMNS, [schema, name]))[0]?.columns ?? "";
 }
 
 async function setCounters(tx: PgTx): Promise<void> {
   for (const { sequence, column, ...table } of await tx.raw<Table & { column: string; sequence: string }>(COUNTERS))
-    await tx.raw(`select setval($1, coalesce((select max(${quote(column)}) from ${full(table)}), 0) + 1, false)`, [sequence]);
+    await tx.raw(`select setval($1, coalesce((select max(${quoteIdentifier(column)}) from ${qualifiedName(table)}), 0) + 1, false)`, [
+      sequence,
+    ]);
 }

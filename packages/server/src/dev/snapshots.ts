@@ -6,21 +6,21 @@ import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 
 /** Where the clock stood, kept beside the data it belongs to. */
-export interface ClockMark {
+export interface StoredClock {
   now: number;
   mode: "running" | "frozen";
 }
 
 /** The name under which a snapshot keeps the clock, among the facts about the installation. */
-export const CLOCK = "clock";
+export const CLOCK_FACT = "clock";
 
 /** Saved states of the whole database, by name. Nothing else may run meanwhile. */
 export interface Snapshots {
   list(): Promise<Snapshot[]>;
   /** Saves all rows, and the clock, under a name; an older snapshot of that name is replaced. */
-  take(name: string, clock: ClockMark): Promise<Snapshot>;
+  take(name: string, clock: StoredClock): Promise<Snapshot>;
   /** Puts all rows back, and tells where the clock stood. Throws ApiError not_found. */
-  restore(name: string): Promise<{ snapshot: Snapshot; clock: ClockMark | null }>;
+  restore(name: string): Promise<{ snapshot: Snapshot; clock: StoredClock | null }>;
   /** Deletes all rows of all tables. */
   empty(): Promise<void>;
 }
@@ -29,31 +29,31 @@ export interface Snapshots {
 export function sqliteSnapshots(db: SqliteDb): Snapshots {
   return {
     list: async () => {
-      const folder = dirname(fileOf(db, "x"));
+      const folder = dirname(buildPath(db, "x"));
       if (!existsSync(folder)) return [];
       return readdirSync(folder)
         .filter((f) => f.endsWith(".db"))
-        .map((f) => show(f.slice(0, -3), join(folder, f)));
+        .map((f) => toSnapshot(f.slice(0, -3), join(folder, f)));
     },
 
     take: (name, clock) =>
       db.exclusive((c) => {
-        const file = fileOf(db, name);
+        const file = buildPath(db, name);
         mkdirSync(dirname(file), { recursive: true });
-        c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK, JSON.stringify(clock));
+        c.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)").run(CLOCK_FACT, JSON.stringify(clock));
         rmSync(file, { force: true });
         c.prepare("VACUUM INTO ?").run(file);
-        return show(name, file);
+        return toSnapshot(name, file);
       }),
 
     restore: (name) =>
       db.exclusive((c) => {
-        const file = fileOf(db, name);
+        const file = buildPath(db, name);
         if (!existsSync(file)) throw notFound("snapshot", name);
         c.prepare("ATTACH ? AS snapshot").run(file);
         try {
           c.transaction(() => {
-            for (const table of tables(c)) {
+            for (const table of listTables(c)) {
               c.exec(`DELETE FROM main."${table}"`);
               c.exec(`INSERT INTO main."${table}" SELECT * FROM snapshot."${table}"`);
             }
@@ -61,29 +61,29 @@ export function sqliteSnapshots(db: SqliteDb): Snapshots {
         } finally {
           c.exec("DETACH snapshot");
         }
-        const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK) as string | undefined;
-        return { snapshot: show(name, file), clock: mark ? (JSON.parse(mark) as ClockMark) : null };
+        const mark = c.prepare("SELECT value FROM meta WHERE name = ?").pluck().get(CLOCK_FACT) as string | undefined;
+        return { snapshot: toSnapshot(name, file), clock: mark ? (JSON.parse(mark) as StoredClock) : null };
       }),
 
     empty: () =>
       db.exclusive((c) => {
         c.transaction(() => {
-          for (const table of tables(c)) c.exec(`DELETE FROM "${table}"`);
+          for (const table of listTables(c)) c.exec(`DELETE FROM "${table}"`);
         }).immediate();
       }),
   };
 }
 
-function fileOf(db: SqliteDb, name: string): string {
+function buildPath(db: SqliteDb, name: string): string {
   return join(dirname(db.file), "snapshots", `${name}.db`);
 }
 
-function show(name: string, file: string): Snapshot {
+function toSnapshot(name: string, file: string): Snapshot {
   const { size, mtimeMs } = statSync(file);
   return { name, size, takenAt: iso(Math.floor(mtimeMs)) };
 }
 
-function tables(c: RawConnection): string[] {
+function listTables(c: RawConnection): string[] {
   return (
     c
       // Only tables with rows of their own: the search index follows them by its triggers.

@@ -3,10 +3,10 @@ import type { Deps } from "../deps.ts";
 import type { FaultInjector } from "../http/fault-injection.ts";
 import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
-import type { ClockMark, Snapshots } from "./snapshots.ts";
+import type { Snapshots, StoredClock } from "./snapshots.ts";
 
 /** What a developer may do to the whole world (DESIGN 7). */
-export interface World {
+export interface DevWorld {
   readonly clock: ControllableClock;
   readonly faults: FaultInjector;
   snapshots(): Promise<Snapshot[]>;
@@ -26,11 +26,11 @@ export interface WorldOptions {
   forget: () => void;
 }
 
-export function makeWorld({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): World {
+export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): DevWorld {
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
   /** Where the clock would stand if nobody had bent it. */
   const unbent = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
-  const mark = (): ClockMark => ({ now: clock.now(), mode: clock.mode });
+  const mark = (): StoredClock => ({ now: clock.now(), mode: clock.mode });
 
   /** Changes the data while nothing else runs. */
   const between = async <T>(change: () => Promise<T>): Promise<T> => {

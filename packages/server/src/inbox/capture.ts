@@ -3,13 +3,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { ArrivalSignal } from "./arrival-signal.ts";
 import { insertMail } from "./inbox.ts";
 
 export interface CaptureOptions {
   ids: Ids;
   clock: Clock;
-  arrivals: Arrivals;
+  arrivals: ArrivalSignal;
 }
 
 /**
@@ -39,7 +39,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
             raw,
             receivedAt: clock.now(),
           });
-          tx.afterCommit(arrivals.announce);
+          tx.afterCommit(arrivals.notify);
         },
       };
     },

@@ -1,35 +1,35 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers, PublicContext } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { Arrivals } from "./arrivals.ts";
-import { clearMail, findMail, firstMail, listMail, type Match, parseMail } from "./inbox.ts";
+import type { ArrivalSignal } from "./arrival-signal.ts";
+import { clearMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
 
 // Mail captured by another server process announces itself to nobody here: so the wait looks again now and then.
-const LOOK_EVERY = 1000;
+const POLL_MS = 1000;
 
-export function inboxHandlers(arrivals: Arrivals): Handlers<typeof contract.inbox> {
+export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox> {
   return {
     list: (input, { deps }) => listMail(deps.db.read, input),
-    wait: async (input, ctx) => parseMail(await wait(input, arrivals, ctx)),
-    get: async ({ id }, { deps }) => parseMail(await findMail(deps.db.read, id)),
+    wait: async (input, ctx) => parseMail(await waitForMail(input, arrivals, ctx)),
+    get: async ({ id }, { deps }) => parseMail(await getMail(deps.db.read, id)),
     html: async ({ id }, { deps }) => {
-      const { html } = await parseMail(await findMail(deps.db.read, id));
+      const { html } = await parseMail(await getMail(deps.db.read, id));
       if (html === null) throw new ApiError("not_found", "This mail has no HTML part.");
       return html;
     },
     text: async ({ id }, { deps }) => {
-      const { text } = await parseMail(await findMail(deps.db.read, id));
+      const { text } = await parseMail(await getMail(deps.db.read, id));
       if (text === null) throw new ApiError("not_found", "This mail has no text part.");
       return text;
     },
-    raw: async ({ id }, { deps }) => Buffer.from((await findMail(deps.db.read, id)).raw).toString("latin1"),
+    raw: async ({ id }, { deps }) => Buffer.from((await getMail(deps.db.read, id)).raw).toString("latin1"),
     clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
   };
 }
 
-async function wait(
-  match: Match & { after?: string | undefined; timeout: number },
-  arrivals: Arrivals,
+async function waitForMail(
+  match: MailFilter & { after?: string | undefined; timeout: number },
+  arrivals: ArrivalSignal,
   { deps, signal: signalOf }: PublicContext,
 ) {
   const { real } = deps.clock;
@@ -38,8 +38,8 @@ async function wait(
   while (!signal.aborted) {
     const left = until - real.now();
     // Listening begins before looking, so that nothing arrives unseen in between.
-    const arrival = arrivals.next(Math.max(0, Math.min(left, LOOK_EVERY)), signal);
-    const found = await firstMail(deps.db.read, match, match.after);
+    const arrival = arrivals.wait(Math.max(0, Math.min(left, POLL_MS)), signal);
+    const found = await findFirstMail(deps.db.read, match, match.after);
     if (found) return found;
     if (left <= 0) break;
     await arrival;

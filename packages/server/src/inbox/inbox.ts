@@ -13,33 +13,33 @@ type Row = Tables["inbox"]["$inferSelect"];
 type Summary = Omit<Row, "raw">;
 
 /** Which mail is meant. */
-export interface Match {
+export interface MailFilter {
   to?: string | undefined;
   from?: string | undefined;
   subject?: string | undefined;
   workspace?: string | undefined;
 }
 
-export function listMail(read: Reader, input: PageInput & Match): Promise<Page<CapturedMail>> {
+export function listMail(read: Reader, input: PageInput & MailFilter): Promise<Page<CapturedMail>> {
   const { inbox } = read.t;
-  const where = matching(read, input);
-  return listPage(read, input, { table: inbox, columns: summary(read), where, toItem: show });
+  const where = buildFilter(read, input);
+  return listPage(read, input, { table: inbox, columns: summaryColumns(read), where, toItem: toCapturedMail });
 }
 
 /** The oldest mail that matches and was captured after `after`. */
-export async function firstMail(read: Reader, match: Match, after: string | undefined): Promise<Row | null> {
+export async function findFirstMail(read: Reader, match: MailFilter, after: string | undefined): Promise<Row | null> {
   const { inbox } = read.t;
   const [row] = await read
     .select()
     .from(inbox)
-    .where(and(matching(read, match), after === undefined ? undefined : gt(inbox.id, after)))
+    .where(and(buildFilter(read, match), after === undefined ? undefined : gt(inbox.id, after)))
     .orderBy(asc(inbox.id))
     .limit(1);
   return row ?? null;
 }
 
 /** One captured mail. Throws ApiError not_found. */
-export async function findMail(read: Reader, id: string): Promise<Row> {
+export async function getMail(read: Reader, id: string): Promise<Row> {
   const [row] = await read.select().from(read.t.inbox).where(eq(read.t.inbox.id, id));
   if (!row) throw notFound("captured mail", id);
   return row;
@@ -50,7 +50,7 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
   const { default: PostalMime } = await import("postal-mime");
   const parsed = await PostalMime.parse(row.raw);
   return {
-    ...show(row),
+    ...toCapturedMail(row),
     headers: parsed.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
     html: parsed.html ?? null,
     text: parsed.text ?? null,
@@ -90,7 +90,7 @@ export function clearMail(db: Db): Promise<number> {
   return db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);
 }
 
-function show(row: Summary): CapturedMail {
+function toCapturedMail(row: Summary): CapturedMail {
   return {
     id: row.id,
     emailId: row.emailId,
@@ -103,7 +103,7 @@ function show(row: Summary): CapturedMail {
   };
 }
 
-function matching({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace }: Match) {
+function buildFilter({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace }: MailFilter) {
   return and(
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
     from === undefined ? undefined : contains(words, inbox.from, from),
@@ -113,7 +113,7 @@ function matching({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subje
 }
 
 /** Every column but the message itself, which may be 20 MB. */
-function summary({ t: { inbox } }: Reader) {
+function summaryColumns({ t: { inbox } }: Reader) {
   return {
     id: inbox.id,
     emailId: inbox.emailId,

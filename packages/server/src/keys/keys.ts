@@ -36,7 +36,7 @@ export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted:
   await tx.insert(tx.t.keys).values(row);
   // The cache may hold this hash as unknown.
   tx.afterCommit(() => deps.keyCache.clear());
-  return { ...show(row), key };
+  return { ...toKey(row), key };
 }
 
 /** Throws ApiError forbidden when a key would pass on more than it has. */
@@ -54,7 +54,7 @@ export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: str
   const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));
   const [row] = await tx.select().from(keys).where(mine);
   if (!row) throw notFound("key", id);
-  if (row.revokedAt !== null) return show(row);
+  if (row.revokedAt !== null) return toKey(row);
   if (row.owner) {
     // Whoever revokes an owner key writes the workspace's row: two at once, each seeing the other's key, cannot both succeed.
     await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
@@ -67,7 +67,7 @@ export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: str
   const revokedAt = deps.clock.now();
   await tx.update(keys).set({ revokedAt }).where(mine);
   tx.afterCommit(() => deps.keyCache.clear());
-  return show({ ...row, revokedAt });
+  return toKey({ ...row, revokedAt });
 }
 
 export function listKeys(read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> {
@@ -76,16 +76,16 @@ export function listKeys(read: Reader, workspaceId: string, input: PageInput & {
     eq(keys.workspaceId, workspaceId),
     input.revoked === undefined ? undefined : input.revoked ? isNotNull(keys.revokedAt) : isNull(keys.revokedAt),
   );
-  return listPage(read, input, { table: keys, where, toItem: show });
+  return listPage(read, input, { table: keys, where, toItem: toKey });
 }
 
 export async function getKey(read: Reader, id: string): Promise<Key> {
   const [row] = await read.select().from(read.t.keys).where(eq(read.t.keys.id, id));
   if (!row) throw notFound("key", id);
-  return show(row);
+  return toKey(row);
 }
 
-function show(row: Row): Key {
+function toKey(row: Row): Key {
   return {
     id: row.id,
     name: row.name,

@@ -30,7 +30,7 @@ interface LoadedKey {
  * an RSA and an Ed25519 key may stand side by side. Throws TypeError naming the key that cannot be used.
  */
 export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
-  const loaded = keys.map(load);
+  const loaded = keys.map(loadKey);
   const keysFor = (domain: string): readonly LoadedKey[] => {
     const labels = domain.split(".");
     for (let i = 0; i < labels.length - 1; i += 1) {
@@ -46,11 +46,11 @@ export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
     const headers = message.toString("latin1", 0, end).split(/\r\n(?![ \t])/);
     const body = relaxedBody(message.toString("latin1", end + 4));
     const bodyHash = createHash("sha256").update(body, "latin1").digest("base64");
-    return Buffer.from(chosen.map((key) => signature(key, headers, bodyHash)).join(""), "latin1");
+    return Buffer.from(chosen.map((key) => buildSignature(key, headers, bodyHash)).join(""), "latin1");
   };
 }
 
-function load({ domain, selector, privateKey }: DkimKey): LoadedKey {
+function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {
   const where = `DKIM key ${selector}._domainkey.${domain}`;
   if (!/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(selector)) throw new TypeError(`${where}: the selector is not a DNS label.`);
   let key: KeyObject;
@@ -87,7 +87,7 @@ function relaxedHeader(line: string): string {
   return `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
 }
 
-function signature({ domain, selector, algorithm, key }: LoadedKey, headers: readonly string[], bodyHash: string): string {
+function buildSignature({ domain, selector, algorithm, key }: LoadedKey, headers: readonly string[], bodyHash: string): string {
   // Repeated headers are signed from the last one up (RFC 6376 5.4.2).
   const signed = headers
     .map(relaxedHeader)

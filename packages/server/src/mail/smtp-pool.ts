@@ -23,7 +23,7 @@ const CLOSED = deferred("The mailer is closed.");
  * A pool of our own on nodemailer's SMTP client: its pool neither says how far a message had come when the connection was
  * lost nor which extensions a connection has.
  */
-export function smtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
+export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
   const { maxConnections = 5, maxMessages = 100 } = target;
   const idle = new Map<SmtpSession, Timer>();
   const busy = new Set<SmtpSession>();

@@ -71,10 +71,10 @@ export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<Sm
     connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
     connection.connect((error) => {
       if (error) return fail(error);
-      if (target.auth === null) return resolve(sessionOf(connection, time));
+      if (target.auth === null) return resolve(createSession(connection, time));
       if (!connection.allowsAuth)
         return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
-      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(sessionOf(connection, time))));
+      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(createSession(connection, time))));
     });
   });
 }
@@ -88,11 +88,11 @@ function hasUtf8Headers(message: Buffer): boolean {
   return message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
 }
 
-function* chunks(message: Buffer): Generator<Buffer> {
+function* splitMessage(message: Buffer): Generator<Buffer> {
   for (let at = 0; at < message.length; at += CHUNK) yield message.subarray(at, at + CHUNK);
 }
 
-function sessionOf(connection: Connection, time: Clock["real"]): SmtpSession {
+function createSession(connection: Connection, time: Clock["real"]): SmtpSession {
   let messages = 0;
   let cut = (_why: string): void => {};
 
@@ -106,7 +106,7 @@ function sessionOf(connection: Connection, time: Clock["real"]): SmtpSession {
       messages += 1;
       // nodemailer does not tell whether the final dot is out. It writes it when this stream ends, and reads from it only
       // after the server has said 354: `end` is the moment after which the message may have arrived.
-      const source = Readable.from(chunks(message), { objectMode: false });
+      const source = Readable.from(splitMessage(message), { objectMode: false });
       let phase: Phase = "message";
       source.once("end", () => {
         phase = "answer";

@@ -25,12 +25,13 @@ export class SmtpUrlError extends Error {
 
 const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
   tls: (target, text) => {
-    if (text !== "required" && text !== "opportunistic" && text !== "off") return fail(`tls=${text}: use required, opportunistic or off.`);
-    if (target.implicitTls && text !== "required") fail(`tls=${text} contradicts smtps, which is TLS from the first byte. Use smtp.`);
+    if (text !== "required" && text !== "opportunistic" && text !== "off")
+      return throwError(`tls=${text}: use required, opportunistic or off.`);
+    if (target.implicitTls && text !== "required") throwError(`tls=${text} contradicts smtps, which is TLS from the first byte. Use smtp.`);
     target.tls = text;
   },
   verify: (target, text) => {
-    if (text !== "true" && text !== "false") fail(`verify=${text}: use true or false.`);
+    if (text !== "true" && text !== "false") throwError(`verify=${text}: use true or false.`);
     target.verify = text === "true";
   },
   pool: (target, text) => {
@@ -62,18 +63,18 @@ const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
  * loopback. Throws SmtpUrlError.
  */
 export function parseSmtpUrl(text: string): SmtpTarget {
-  if (!/^smtps?:\/\//i.test(text)) return fail("An SMTP URL starts with smtp:// or smtps://.");
+  if (!/^smtps?:\/\//i.test(text)) return throwError("An SMTP URL starts with smtp:// or smtps://.");
   if (!URL.canParse(text))
-    return fail("The SMTP URL cannot be read; write special characters of user and password as %XX (@ is %40, / is %2F, # is %23).");
+    return throwError("The SMTP URL cannot be read; write special characters of user and password as %XX (@ is %40, / is %2F, # is %23).");
   const url = new URL(text);
-  if (url.hostname === "") return fail("The SMTP URL has no host.");
-  if (url.pathname !== "" && url.pathname !== "/") return fail("The SMTP URL has a path; write / in a password as %2F.");
-  if (url.hash !== "") return fail("The SMTP URL has a #; write it as %23 in a password.");
-  const host = decoded("host", url.hostname.replace(/^\[(.*)\]$/, "$1"));
-  if (!/^[A-Za-z0-9._:-]+$/.test(host)) return fail("The host in the SMTP URL is not a host name.");
-  if (url.port === "0") return fail("The port in the SMTP URL is 0.");
+  if (url.hostname === "") return throwError("The SMTP URL has no host.");
+  if (url.pathname !== "" && url.pathname !== "/") return throwError("The SMTP URL has a path; write / in a password as %2F.");
+  if (url.hash !== "") return throwError("The SMTP URL has a #; write it as %23 in a password.");
+  const host = decode("host", url.hostname.replace(/^\[(.*)\]$/, "$1"));
+  if (!/^[A-Za-z0-9._:-]+$/.test(host)) return throwError("The host in the SMTP URL is not a host name.");
+  if (url.port === "0") return throwError("The port in the SMTP URL is 0.");
   const implicitTls = url.protocol === "smtps:";
-  const auth = credentials(url);
+  const auth = parseCredentials(url);
   const local = isLoopback(host);
   const target: SmtpTarget = {
     host,
@@ -86,22 +87,23 @@ export function parseSmtpUrl(text: string): SmtpTarget {
   const seen = new Set<string>();
   for (const [option, value] of url.searchParams) {
     const apply = Object.hasOwn(OPTIONS, option) ? OPTIONS[option] : undefined;
-    if (apply === undefined) return fail(`The SMTP URL has an unknown option ${option}; known are ${Object.keys(OPTIONS).join(", ")}.`);
-    if (seen.has(option)) return fail(`The SMTP URL has the option ${option} twice.`);
+    if (apply === undefined)
+      return throwError(`The SMTP URL has an unknown option ${option}; known are ${Object.keys(OPTIONS).join(", ")}.`);
+    if (seen.has(option)) return throwError(`The SMTP URL has the option ${option} twice.`);
     seen.add(option);
     apply(target, value);
   }
   return target;
 }
 
-function fail(why: string): never {
+function throwError(why: string): never {
   throw new SmtpUrlError(why.replace(/\p{Cc}+/gu, " "));
 }
 
 function wholeNumber(max: number) {
   return (option: string, text: string): number => {
     const n = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-    return n >= 1 && n <= max ? n : fail(`${option}=${text}: a whole number from 1 to ${max} is needed.`);
+    return n >= 1 && n <= max ? n : throwError(`${option}=${text}: a whole number from 1 to ${max} is needed.`);
   };
 }
 
@@ -112,27 +114,27 @@ function seconds(option: string, text: string): number {
 function ehloName(option: string, text: string): string {
   return /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:IPv6:)?[0-9A-Fa-f:.]+\])$/.test(text)
     ? text
-    : fail(`${option}=${text}: a host name such as mail.example.com is needed.`);
+    : throwError(`${option}=${text}: a host name such as mail.example.com is needed.`);
 }
 
 function isLoopback(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
 }
 
-function decoded(what: string, text: string): string {
+function decode(what: string, text: string): string {
   let out = "";
   try {
     out = decodeURIComponent(text);
   } catch {
-    fail(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
+    throwError(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  return /[\x00-\x1f\x7f]/.test(out) ? fail(`The ${what} in the SMTP URL holds a control character.`) : out;
+  return /[\x00-\x1f\x7f]/.test(out) ? throwError(`The ${what} in the SMTP URL holds a control character.`) : out;
 }
 
-function credentials(url: URL): SmtpTarget["auth"] {
+function parseCredentials(url: URL): SmtpTarget["auth"] {
   if (url.username === "" && url.password === "") return null;
-  if (url.username === "") return fail("The SMTP URL has a password but no user.");
-  if (url.password === "") return fail("The SMTP URL has a user but no password.");
-  return { user: decoded("user", url.username), pass: decoded("password", url.password) };
+  if (url.username === "") return throwError("The SMTP URL has a password but no user.");
+  if (url.password === "") return throwError("The SMTP URL has a user but no password.");
+  return { user: decode("user", url.username), pass: decode("password", url.password) };
 }

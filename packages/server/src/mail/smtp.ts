@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type DkimKey, dkimSigner } from "./dkim.ts";
 import type { Mailer } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
-import { smtpPool } from "./smtp-pool.ts";
+import { createSmtpPool } from "./smtp-pool.ts";
 import { parseSmtpUrl } from "./smtp-url.ts";
 
 export interface SmtpMailerOptions {
@@ -16,7 +16,7 @@ export interface SmtpMailerOptions {
 
 /** Hands mail to the next hop over SMTP. Throws SmtpUrlError or TypeError when the options cannot work. */
 export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
-  const pool = smtpPool(parseSmtpUrl(url), time);
+  const pool = createSmtpPool(parseSmtpUrl(url), time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
   return {
     name: "smtp",

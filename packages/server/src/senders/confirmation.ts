@@ -6,16 +6,16 @@ import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
 /** The page behind the link: opening it changes nothing, because mail scanners open links too; its button confirms. */
-export function confirmPage(row: SenderRow): string {
+export function renderConfirmPage(row: SenderRow): string {
   return row.status === "VERIFIED"
-    ? confirmedPage(row)
+    ? renderConfirmedPage(row)
     : renderMessage(
         "Confirm sender address",
         `<p>Allow email to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
       ).html;
 }
 
-export function confirmedPage(row: SenderRow): string {
+export function renderConfirmedPage(row: SenderRow): string {
   return renderMessage(
     "Sender address confirmed",
     `<p>You can now send email from <b>${escapeHtml(row.value)}</b>. You can close this page.</p>`,
@@ -23,7 +23,7 @@ export function confirmedPage(row: SenderRow): string {
 }
 
 /** The mail that asks the owner of an address to confirm it. */
-export function confirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
+export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
   const link = `${deps.baseUrl()}/senders/confirm/${row.token}`;
   return {

@@ -1,22 +1,22 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { confirmedPage, confirmPage } from "./confirmation.ts";
+import { renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
 import {
   addSender,
   CONFIRM_JOB,
   checkDomain,
   findSender,
+  findSenderByToken,
   listSenders,
-  noteCheck,
+  recordVerification,
   removeSender,
-  senderByToken,
-  showSender,
+  toSender,
 } from "./senders.ts";
 
 export const senderHandlers: Handlers<typeof contract.senders> = {
   list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
-  get: async ({ id }, { read, workspaceId }) => showSender(await findSender(read, workspaceId, id)),
+  get: async ({ id }, { read, workspaceId }) => toSender(await findSender(read, workspaceId, id)),
   verify: {
     prepare: async ({ id }, { read, deps, workspaceId }) => {
       const row = await findSender(read, workspaceId, id);
@@ -24,14 +24,14 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
     },
     run: async ({ id }, { tx, deps, workspaceId }, fault: string | null) => {
       const row = await findSender(tx, workspaceId, id);
-      if (row.kind === "domain") return showSender(await noteCheck(tx, deps, row, fault));
+      if (row.kind === "domain") return toSender(await recordVerification(tx, deps, row, fault));
       if (row.status === "PENDING")
         await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
-      return showSender(row);
+      return toSender(row);
     },
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeSender(tx, deps, workspaceId, id),
-  confirmPage: async ({ token }, { deps }) => confirmPage(await senderByToken(deps.db.read, token)),
+  confirmPage: async ({ token }, { deps }) => renderConfirmPage(await findSenderByToken(deps.db.read, token)),
   confirm: ({ token }, { deps }) =>
-    deps.db.tx(async (tx) => confirmedPage(await noteCheck(tx, deps, await senderByToken(tx, token), null))),
+    deps.db.tx(async (tx) => renderConfirmedPage(await recordVerification(tx, deps, await findSenderByToken(tx, token), null))),
 };

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { confirmationMail } from "./confirmation.ts";
-import { checkDomain, noteCheck, type SenderRow } from "./senders.ts";
+import { buildConfirmationMail } from "./confirmation.ts";
+import { checkDomain, recordVerification, type SenderRow } from "./senders.ts";
 
 // A record published late is still found: every five minutes, for three days.
 const CHECK_EVERY = 5 * 60_000;
@@ -11,33 +11,33 @@ const CHECK_FOR = 72 * 3_600_000;
 /** Looks for a domain's record until it is there. */
 export function checkSender(deps: Deps): JobHandler {
   return async ({ payload }) => {
-    const row = await pending(deps, payload.senderId);
+    const row = await findPending(deps, payload.senderId);
     if (!row) return {};
     const fault = await checkDomain(deps, row);
     const next = deps.clock.now() + CHECK_EVERY;
     return {
-      commit: async (tx) => void (await noteCheck(tx, deps, row, fault)),
+      commit: async (tx) => void (await recordVerification(tx, deps, row, fault)),
       ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };
 }
 
 /** Sends the mail that proves an address. */
-export function confirmSender(deps: Deps): JobHandler {
+export function sendConfirmation(deps: Deps): JobHandler {
   return async ({ payload, attempt }) => {
-    const row = await pending(deps, payload.senderId);
+    const row = await findPending(deps, payload.senderId);
     if (!row) return {};
-    const receipt = await deps.mailer.send(confirmationMail(deps, row, attempt));
+    const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, attempt));
     if (receipt.outcome === "sent") return {};
     if (receipt.outcome === "delivered") return { ...(receipt.record && { commit: receipt.record }) };
     // A hard bounce will not heal by trying again; a later `verify` sends a new mail.
     const fault = `The confirmation mail was not delivered: ${receipt.error.message}`;
-    if (receipt.outcome === "bounced") return { commit: async (tx) => void (await noteCheck(tx, deps, row, fault)) };
+    if (receipt.outcome === "bounced") return { commit: async (tx) => void (await recordVerification(tx, deps, row, fault)) };
     throw new Error(fault);
   };
 }
 
-async function pending({ db }: Deps, senderId: unknown): Promise<SenderRow | null> {
+async function findPending({ db }: Deps, senderId: unknown): Promise<SenderRow | null> {
   const { senders } = db.read.t;
   const [row] = await db.read
     .select()

@@ -15,7 +15,7 @@ export const CONFIRM_JOB = "senders.confirm";
 export type SenderRow = Tables["senders"]["$inferSelect"];
 
 /** The TXT record that proves a domain: a name of its own, so that it gets in nobody's way. */
-export function dnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
+export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
   return {
     type: "TXT",
     name: `_mailsvc.${value}`,
@@ -23,13 +23,13 @@ export function dnsRecord({ value, token }: Pick<SenderRow, "value" | "token">):
   };
 }
 
-export function showSender(row: SenderRow): Sender {
+export function toSender(row: SenderRow): Sender {
   return {
     id: row.id,
     kind: row.kind,
     value: row.value,
     status: row.status,
-    dnsRecord: row.kind === "domain" && row.status === "PENDING" ? dnsRecord(row) : null,
+    dnsRecord: row.kind === "domain" && row.status === "PENDING" ? buildDnsRecord(row) : null,
     lastError: row.lastError,
     createdAt: iso(row.createdAt),
     verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
@@ -65,7 +65,7 @@ export async function addSender(
   }
   if (row.status === "PENDING")
     await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { workspaceId, senderId: row.id } });
-  return showSender(row);
+  return toSender(row);
 }
 
 export async function findSender(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
@@ -82,11 +82,11 @@ export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: 
   const row = await findSender(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
   tx.afterCommit(() => deps.verified.clear());
-  return showSender(row);
+  return toSender(row);
 }
 
 /** Notes what a check found: null for proven. A sender that is verified stays so. */
-export async function noteCheck(tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> {
+export async function recordVerification(tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
   const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
   await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
@@ -95,7 +95,7 @@ export async function noteCheck(tx: Tx, deps: Deps, row: SenderRow, fault: strin
 
 /** Asks the domain name system whether a domain's record is there: null when it is, else what was found. */
 export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | null> {
-  const wanted = dnsRecord(row);
+  const wanted = buildDnsRecord(row);
   try {
     const found = await deps.dns.txt(wanted.name);
     if (found.some((text) => text.trim() === wanted.value)) return null;
@@ -108,7 +108,7 @@ export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | 
 }
 
 /** The sender behind the token of a confirmation link. Throws ApiError not_found. */
-export async function senderByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
+export async function findSenderByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
   const [row] = await q
     .select()
     .from(q.t.senders)
@@ -130,7 +130,7 @@ const ph = sql.placeholder;
 export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
   const address = from.key;
-  if (!deps.verified.has(workspaceId, address)) return lookUp(tx, deps, workspaceId, from, address, path);
+  if (!deps.verified.has(workspaceId, address)) return assertStored(tx, deps, workspaceId, from, address, path);
 }
 
 export function listSenders(
@@ -140,10 +140,10 @@ export function listSenders(
 ): Promise<Page<Sender>> {
   const { senders: t } = read.t;
   const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
-  return listPage(read, input, { table: t, where, toItem: showSender });
+  return listPage(read, input, { table: t, where, toItem: toSender });
 }
 
-async function lookUp(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
+async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
   const found = await tx
     .prepared("is_verified", (q, { senders: t }) =>
       q

@@ -24,19 +24,19 @@ export async function createWorkspace(
     owner: true,
     ...(apiKey !== undefined && { key: apiKey }),
   });
-  return { ...show(row), apiKey: key };
+  return { ...toWorkspace(row), apiKey: key };
 }
 
 /** One workspace. Throws ApiError not_found. */
 export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspace> {
   const [row] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, id));
   if (!row) throw notFound("workspace", id);
-  return show(row);
+  return toWorkspace(row);
 }
 
 /** All workspaces of this server, newest first. */
 export function listWorkspaces(read: Reader, input: PageInput): Promise<Page<Workspace>> {
-  return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: show });
+  return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: toWorkspace });
 }
 
 /** Gives a workspace another name. Throws ApiError not_found. */
@@ -46,6 +46,6 @@ export async function renameWorkspace(tx: Tx, id: string, name: string): Promise
   return { ...workspace, name };
 }
 
-function show({ id, name, createdAt }: Row): Workspace {
+function toWorkspace({ id, name, createdAt }: Row): Workspace {
   return { id, name, createdAt: iso(createdAt) };
 }

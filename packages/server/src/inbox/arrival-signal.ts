@@ -1,19 +1,19 @@
 import type { Clock } from "../lib/clock.ts";
 
 /** Wakes those who wait for captured mail. */
-export interface Arrivals {
-  announce(): void;
+export interface ArrivalSignal {
+  notify(): void;
   /** Settles at the next arrival, after `ms` of real time, or when `signal` aborts. */
-  next(ms: number, signal: AbortSignal): Promise<void>;
+  wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function makeArrivals(real: Clock["real"]): Arrivals {
+export function createArrivalSignal(real: Clock["real"]): ArrivalSignal {
   const waiting = new Set<() => void>();
   return {
-    announce: () => {
+    notify: () => {
       for (const wake of [...waiting]) wake();
     },
-    next: (ms, signal) =>
+    wait: (ms, signal) =>
       new Promise((resolve) => {
         const wake = (): void => {
           waiting.delete(wake);
