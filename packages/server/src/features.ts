@@ -2,6 +2,7 @@ import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
+import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
@@ -159,7 +160,7 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
 
 /** The one list of what is served to everybody, beside the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
-  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), ...publicFiles(deps), ...returnPages];
+  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), favicon, ...publicFiles(deps), ...returnPages];
 }
 
 /** The one list of all jobs. */

@@ -1,7 +1,11 @@
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { ask } from "../../test/scenario.ts";
+import { secondWorkspace } from "../../test/tenant.ts";
+import { contrast } from "../html/colors.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { style } from "./style.ts";
 
 const mail = { from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Hello" };
 const get = (world: TestWorld, path: string): Promise<Response> => world.fetch(`${world.url}${path}`);
@@ -56,10 +60,36 @@ describe("the inbox page", () => {
     expect(html).not.toContain(world.apiKey);
   });
 
+  test("has one main part, a heading and named navigation, and an icon everywhere", async () => {
+    await using world = await createWorld({ dev: false });
+    await using dev = await createWorld();
+    const html = await (await get(dev, "/")).text();
+    expect([...html.matchAll(/<(main|h1)[ >]/g)].map(([, tag]) => tag)).toEqual(["h1", "main"]);
+    expect([...html.matchAll(/<nav [^>]*aria-label="(\w+)"/g)].map(([, name]) => name)).toEqual(["Lists", "Actions"]);
+    for (const one of [world, dev]) {
+      const icon = await get(one, "/favicon.ico");
+      expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+    }
+  });
+
+  test("can be read: every text color has a contrast of at least 4.5 on every background", () => {
+    const palettes = [...style.matchAll(/:root \{([^}]*)\}/g)].map(
+      ([, rules = ""]) => new Map([...rules.matchAll(/--(\w+): (#[0-9a-f]{3,6});/g)].map(([, name, color]) => [name, color as string])),
+    );
+    expect(palettes).toHaveLength(2);
+    const full = (color = ""): string => (color.length === 4 ? color.replace(/[0-9a-f]/g, "$&$&") : color);
+    for (const palette of palettes)
+      for (const text of ["ink", "soft", "accent", "bad", "good", "ice"])
+        for (const ground of ["bg", "card", "tint"])
+          expect(contrast(full(palette.get(text)), full(palette.get(ground))), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+  });
+
   test.each([
     "/",
     "/dashboard",
     "/dashboard/events",
+    "/dashboard/emails",
+    "/dashboard/emails/ws_1/em_1",
     "/dashboard/events/writer/evt_1",
     "/dashboard/mail/mail_1",
     "/dashboard/mail/mail_1/attachments/0",
@@ -68,6 +98,31 @@ describe("the inbox page", () => {
     const response = await get(world, path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
+  });
+});
+
+describe("the activity", () => {
+  test("lists emails in every state over all workspaces, newest first, and shows what happened to one", async () => {
+    await using world = await createWorld();
+    await captured(world, { to: "ada@example.com" });
+    await captured(world, { to: "bounced@simulator.mailsvc.test" });
+    await captured(world, { to: "complained@simulator.mailsvc.test" });
+    const { apiKey } = await secondWorkspace(world);
+    await ask(world, {
+      path: "/api/v1/send",
+      key: apiKey,
+      body: { ...mail, from: "a@b.example", text: "x", scheduledAt: "2026-01-05T00:00:00Z" },
+    });
+    await world.clock.advance("1h");
+    const list = await get(world, "/dashboard/emails");
+    const { data } = (await list.json()) as { data: { id: string; workspaceId: string; status: string }[] };
+    expect(data.map(({ status }) => status)).toEqual(["queued", "complained", "bounced", "delivered"]);
+    expect(new Set(data.map(({ workspaceId }) => workspaceId)).size).toBe(2);
+    const { workspaceId = "", id = "" } = data[2] ?? {};
+    const detail = (await (await get(world, `/dashboard/emails/${workspaceId}/${id}`)).json()) as { events: { type: string }[] };
+    expect(detail).toEqual(await world.sdk.emails.get(id));
+    expect(detail.events.map(({ type }) => type)).toEqual(["email.queued", "email.bounced"]);
+    expect((await get(world, `/dashboard/emails/ws_x/${id}`)).status).toBe(404);
   });
 });
 

@@ -1,17 +1,34 @@
 import type { Deps } from "../deps.ts";
+import { getEmail, listRecentEmails } from "../emails/emails.ts";
 import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
+import type { PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
-import { inboxPage, pagePolicy } from "./page.ts";
+import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 
-// As many events as somebody scrolls through; older ones are in `mailsvc deliveries list`.
+// Events and emails listed; older ones are in `mailsvc deliveries list` and `mailsvc emails list`.
 const SHOWN = 200;
 
+/** The icon that browsers ask for on every page. */
+export const favicon: PublicPage = {
+  path: "/favicon.ico",
+  methods: ["GET"],
+  serve: async () => ({
+    status: 200,
+    headers: [
+      ["content-type", "image/svg+xml"],
+      ["content-security-policy", "sandbox; default-src 'none'"],
+      ["cache-control", "public, max-age=86400"],
+    ],
+    body: ICON,
+  }),
+};
+
 /**
- * The pages of dev mode: the inbox and the webhooks of all workspaces at `/` and `/dashboard`, what is shown of a mail, and
- * the events that are read for it. They need no key, as `/__dev` needs none.
+ * The pages of dev mode: the inbox, activity and webhooks of all workspaces at `/` and `/dashboard`, and what they load. Like
+ * `/__dev`, they need no key.
  */
 export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly DevPage[] {
   const parsed = async (id = "") => {
@@ -19,15 +36,20 @@ export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly D
     return PostalMime.parse((await getMail(deps.db.read, id)).raw);
   };
   const preview = apiKey === null ? "" : `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
-  const html = inboxPage({ mailer: deps.mailer.name, version: deps.version, keyPreview: preview });
+  const html = renderDevPage({ mailer: deps.mailer.name, version: deps.version, keyPreview: preview });
   const inbox: DevPage["serve"] = async () => ({
     type: "text/html; charset=utf-8",
     body: html,
-    headers: [["content-security-policy", pagePolicy()]],
+    headers: [["content-security-policy", buildPolicy()]],
   });
   return [
     { path: "/", serve: inbox },
     { path: "/dashboard", serve: inbox },
+    { path: "/dashboard/emails", serve: async () => json({ data: await listRecentEmails(deps.db.read, SHOWN) }) },
+    {
+      path: "/dashboard/emails/:workspaceId/:id",
+      serve: async ({ workspaceId = "", id = "" }) => json(await getEmail(deps.db.read, workspaceId, id)),
+    },
     { path: "/dashboard/events", serve: async () => json({ data: await listSentEvents(deps.db.read, SHOWN) }) },
     {
       path: "/dashboard/events/:slug/:id",

@@ -1,6 +1,6 @@
-/** The style sheet of the page. */
+/** The style sheet of the page. Every text color has a contrast of at least 4.5 on every background. */
 export const style = `
-:root { color-scheme: light dark; --bg: #f6f7f9; --card: #fff; --ink: #1a1d23; --soft: #68707d; --line: #e2e5ea; --accent: #3457d5; --tint: #eef2ff; --bad: #b3261e; --good: #1f7a4d; --ice: #1b6fa8; }
+:root { color-scheme: light dark; --bg: #f6f7f9; --card: #fff; --ink: #1a1d23; --soft: #5a626f; --line: #e2e5ea; --accent: #3457d5; --tint: #eef2ff; --bad: #b3261e; --good: #1f7a4d; --ice: #1b6fa8; }
 @media (prefers-color-scheme: dark) { :root { --bg: #14161a; --card: #1b1e24; --ink: #e7e9ee; --soft: #98a0ae; --line: #2c313a; --accent: #8ea6ff; --tint: #232a42; --bad: #ff8a80; --good: #6fd3a0; --ice: #7cc7f5; } }
 * { box-sizing: border-box; scrollbar-width: thin; }
 [hidden] { display: none !important; }
@@ -16,10 +16,13 @@ a { color: var(--accent); }
 .quiet { color: var(--soft); }
 kbd { border: 1px solid var(--line); border-radius: 4px; padding: 0 5px; color: var(--soft); background: var(--bg); }
 header { display: flex; align-items: center; gap: 16px; padding: 10px 16px; background: var(--card); border-bottom: 1px solid var(--line); }
-.brand { display: flex; align-items: center; gap: 8px; font-size: 16px; }
-.sides { gap: 2px; }
-.sides button { border-color: transparent; background: none; color: var(--soft); }
-.sides button[aria-current="true"] { background: var(--tint); color: var(--accent); font-weight: 600; }
+.brand { display: flex; align-items: center; gap: 8px; margin: 0; font-size: 16px; }
+h3 { font-size: 14px; margin: 0 0 6px; }
+#timeline { border-top: 1px solid var(--line); border-radius: 8px; }
+#timeline td:last-child { white-space: normal; }
+.lists { gap: 2px; }
+.lists button { border-color: transparent; background: none; color: var(--soft); }
+.lists button[aria-current="true"] { background: var(--tint); color: var(--accent); font-weight: 600; }
 .badge { font-size: 11px; line-height: 1.6; padding: 0 7px; border-radius: 9px; background: var(--tint); color: var(--accent); }
 .about { margin: 0; flex: 1; min-width: 0; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 nav { display: flex; align-items: center; gap: 8px; }
@@ -32,7 +35,8 @@ nav a { text-decoration: none; margin-right: 4px; }
 .mode.frozen::before { border-radius: 2px; background: var(--ice); }
 .offline .mode::before { background: var(--bad); }
 .buttons { display: flex; gap: 6px; }
-main { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(280px, 360px) 1fr; }
+main { flex: 1; min-height: 0; display: flex; flex-direction: column; }
+.view { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(280px, 360px) 1fr; }
 .list { display: flex; flex-direction: column; min-height: 0; border-right: 1px solid var(--line); background: var(--card); }
 .search { position: relative; padding: 10px 12px; border-bottom: 1px solid var(--line); }
 .search input { width: 100%; font: inherit; color: inherit; background: var(--bg); border: 1px solid var(--line); border-radius: 6px; padding: 6px 34px 6px 10px; }
@@ -55,7 +59,7 @@ footer { display: flex; justify-content: space-between; padding: 8px 12px; borde
 .empty pre { text-align: left; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; overflow-x: auto; color: var(--ink); }
 .open { flex: 1; min-width: 0; display: flex; flex-direction: column; padding: 16px 20px 20px; }
 .back { display: none; align-self: flex-start; margin-bottom: 10px; }
-h1 { font-size: 19px; line-height: 1.35; margin: 0 0 8px; overflow-wrap: anywhere; max-height: 5.4em; overflow-y: auto; }
+h2 { font-size: 19px; line-height: 1.35; margin: 0 0 8px; overflow-wrap: anywhere; max-height: 5.4em; overflow-y: auto; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 0 0 14px; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere; max-height: 4.5em; overflow-y: auto; }
@@ -68,9 +72,9 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; max-height: 4.5em; overfl
 .attempts td { white-space: nowrap; }
 thead th { font-size: 12px; color: var(--soft); }
 .state { font-size: 11.5px; line-height: 1.6; padding: 0 7px; border: 1px solid var(--line); border-radius: 9px; background: var(--card); color: var(--soft); white-space: nowrap; }
-.state.delivered { color: var(--good); }
-.state.pending, .state.queued { color: var(--ice); }
-.state.dead { color: var(--bad); }
+.state.delivered, .state.sent, .state.opened, .state.clicked { color: var(--good); }
+.state.pending, .state.queued, .state.sending, .state.deferred { color: var(--ice); }
+.state.dead, .state.bounced, .state.complained, .state.failed, .state.suppressed { color: var(--bad); }
 .advice { display: flex; flex-direction: column; gap: 4px; margin: 0 0 14px; padding: 8px 12px; border-left: 3px solid var(--bad); background: var(--card); overflow-wrap: anywhere; }
 .bar { display: flex; align-items: center; justify-content: space-between; gap: 8px; margin: 0; padding: 7px 14px; background: var(--tint); border-bottom: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; }
@@ -89,11 +93,11 @@ dialog .buttons { justify-content: flex-end; }
 @media (max-width: 760px) {
   header { flex-wrap: wrap; gap: 6px 12px; padding: 10px 12px; }
   .brand { flex: 1; }
-  .sides { order: 2; flex: 1 0 100%; margin-left: -10px; }
-  .reading .sides { display: none; }
+  .lists { order: 2; flex: 1 0 100%; margin-left: -10px; }
+  .reading .lists { display: none; }
   .about { order: 3; flex: 1 0 100%; white-space: normal; font-size: 12.5px; }
   .clock { padding: 8px 12px; }
-  main { grid-template-columns: minmax(0, 1fr); }
+  .view { grid-template-columns: minmax(0, 1fr); }
   .list { border-right: 0; }
   .one { display: none; }
   .reading .list { display: none; }

@@ -16,6 +16,7 @@ import {
   findEmail,
   measureAttachments,
   selectEmails,
+  selectNewestEmails,
   updateEmail,
 } from "./store.ts";
 
@@ -62,6 +63,12 @@ export function listEmails(read: Reader, workspaceId: string, { to, status, inDo
     () => countEmails(read, workspaceId, filter),
     toEmail,
   );
+}
+
+/** The newest emails of all workspaces, at most `limit`; for the page of dev mode. */
+export async function listRecentEmails(read: Reader, limit: number): Promise<(Email & { workspaceId: string })[]> {
+  const rows = await selectNewestEmails(read, limit);
+  return rows.map((row) => ({ ...toEmail(row), workspaceId: row.email.workspaceId }));
 }
 
 /** Cancels an email that waits. Cancelling twice is harmless. Throws ApiError not_found or invalid_state. */

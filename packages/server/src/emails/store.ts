@@ -176,6 +176,16 @@ export async function selectEmails(
     .offset(offset);
 }
 
+export async function selectNewestEmails(q: Reader, limit: number): Promise<FullEmail[]> {
+  const { emails, contents } = q.t;
+  return q
+    .select({ email: emails, contents })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .orderBy(desc(emails.id))
+    .limit(limit);
+}
+
 export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<Total> {
   return countRows(q, q.t.emails, buildFilter(q, workspaceId, filter));
 }

@@ -1,35 +1,35 @@
 import type { ClockState } from "@mailsvc/sdk/contract";
-import type { Times } from "./times.ts";
-import type { Tools } from "./tools.ts";
+import type { Dom } from "./dom.ts";
+import type { Format } from "./format.ts";
 
-/** What the clock tells the rest of the page. */
+/** Reactions of the rest of the page to changes of the clock. */
 export interface ClockChanges {
-  /** Time passed by hand: what is shown may be old by now. */
+  /** Time was moved forward: shown ages may be outdated. */
   moved(): void;
-  /** Time went back: the whole world was put somewhere else. */
+  /** Time went back: a snapshot was restored or everything was reset. */
   jumped(): void;
 }
 
 /** The server's clock: shown every second, frozen, moved. */
-export function clock({ at, call, doing, notice, sleep }: Tools, times: Times, changes: ClockChanges) {
+export function clock({ byId, call, handle, notice, sleep }: Dom, format: Format, changes: ClockChanges) {
   const TICK_MS = 1000;
   let frozen = false;
 
   const draw = ({ now, mode, next }: ClockState): void => {
-    const before = times.now();
+    const before = format.now();
     const after = Date.parse(now);
-    times.set(after);
+    format.set(after);
     frozen = mode === "frozen";
-    at("mode").textContent = frozen ? "Frozen" : "Running";
-    at("mode").className = `mode ${mode}`;
-    at("now").textContent = times.clockTime(after);
-    at("freeze").textContent = frozen ? "Thaw" : "Freeze";
-    at<HTMLButtonElement>("next").disabled = next === null;
-    at("upcoming").textContent = next ? `Next: ${next.name} in ${times.span(Date.parse(next.at) - after)}` : "No timer waits";
+    byId("mode").textContent = frozen ? "Frozen" : "Running";
+    byId("mode").className = `mode ${mode}`;
+    byId("now").textContent = format.clockTime(after);
+    byId("freeze").textContent = frozen ? "Thaw" : "Freeze";
+    byId<HTMLButtonElement>("next").disabled = next === null;
+    byId("upcoming").textContent = next ? `Next: ${next.name} in ${format.span(Date.parse(next.at) - after)}` : "No timer waits";
     if (after < before) changes.jumped();
   };
   const turn = async (path: string, body?: object): Promise<void> => {
-    const before = times.now();
+    const before = format.now();
     const state = await call<ClockState>("POST", `/__dev/clock/${path}`, body ?? {});
     draw(state);
     changes.moved();
@@ -37,7 +37,7 @@ export function clock({ at, call, doing, notice, sleep }: Tools, times: Times, c
     const names = new Map<string, number>();
     for (const { name } of state.fired) names.set(name, (names.get(name) ?? 0) + 1);
     const fired = [...names].map(([name, n]) => (n > 1 ? `${name} × ${n}` : name)).join(", ");
-    notice(`${times.span(Date.parse(state.now) - before)} passed${fired ? `: ${fired}` : ", nothing was due"}`);
+    notice(`${format.span(Date.parse(state.now) - before)} passed${fired ? `: ${fired}` : ", nothing was due"}`);
   };
   const tick = async (): Promise<void> => {
     for (;;) {
@@ -47,9 +47,9 @@ export function clock({ at, call, doing, notice, sleep }: Tools, times: Times, c
   };
   return {
     start: (): void => {
-      at("freeze").onclick = doing(() => turn(frozen ? "thaw" : "freeze"));
-      at("advance").onclick = doing(() => turn("advance", { by: "15m" }));
-      at("next").onclick = doing(() => turn("next"));
+      byId("freeze").onclick = handle(() => turn(frozen ? "thaw" : "freeze"));
+      byId("advance").onclick = handle(() => turn("advance", { by: "15m" }));
+      byId("next").onclick = handle(() => turn("next"));
       void tick();
     },
   };

@@ -6,6 +6,7 @@ import { script } from "./script.ts";
 
 const folder = import.meta.dirname;
 const parts = readdirSync(folder).filter((file) => !/^script\b|\.test\.ts$/.test(file));
+const toName = (file: string): string => file.replace(".ts", "").replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 test("the program of the page is one text that a browser can read", () => {
   expect(() => new Script(script())).not.toThrow();
@@ -17,6 +18,6 @@ test.each(parts)("%s holds one part, and takes nothing but types from elsewhere"
   const source = readFileSync(join(folder, file), "utf8");
   const top = source.split("\n").filter((line) => /^[a-z]/.test(line));
   const values = top.filter((line) => !/^(?:import type|export type|export interface|interface|type) /.test(line));
-  expect(values).toEqual([expect.stringMatching(new RegExp(`^export const ${file.replace(".ts", "")} = \\(`))]);
-  expect(script()).toContain(`const ${file.replace(".ts", "")} = `);
+  expect(values).toEqual([expect.stringMatching(new RegExp(`^export function ${toName(file)}\\(`))]);
+  expect(script()).toContain(`${toName(file)}: `);
 });

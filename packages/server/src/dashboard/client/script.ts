@@ -1,31 +1,37 @@
 import { clock } from "./clock.ts";
-import { event } from "./event.ts";
-import { events } from "./events.ts";
-import { mail } from "./mail.ts";
-import { mails } from "./mails.ts";
-import { start } from "./start.ts";
-import { times } from "./times.ts";
-import { tools } from "./tools.ts";
+import { dom } from "./dom.ts";
+import { emailList } from "./email-list.ts";
+import { emailView } from "./email-view.ts";
+import { eventList } from "./event-list.ts";
+import { eventView } from "./event-view.ts";
+import { format } from "./format.ts";
+import { mailList } from "./mail-list.ts";
+import { mailView } from "./mail-view.ts";
+import { navigation } from "./navigation.ts";
 
-// The parts as they are used below. Each is sent to the browser as its own text, so it uses nothing but what it is given.
-const PARTS = { tools, times, clock, mail, mails, event, events, start };
+// Each part is sent to the browser as the text of its function, so it can use only its arguments.
+const PARTS = { dom, format, clock, mailView, mailList, emailView, emailList, eventView, eventList, navigation };
 
-/** The program of the page, as text: its parts, and how they are put together. */
+/** The program of the page, as text: its parts, and how they are connected. */
 export function script(): string {
   return `(() => {
+const parts = {
 ${Object.entries(PARTS)
-  .map(([name, part]) => `const ${name} = ${part.toString()};`)
-  .join("\n")}
-const tool = tools();
-const time = times();
-const oneMail = mail(tool, time, () => allMail.draw());
-const allMail = mails(tool, time, oneMail);
-const oneEvent = event(tool, time, () => allEvents.draw());
-const allEvents = events(tool, time, oneEvent);
-clock(tool, time, {
-  moved: () => { allMail.draw(); allEvents.draw(); },
-  jumped: () => allMail.again(),
+  .map(([name, part]) => `${name}: ${part.toString()}`)
+  .join(",\n")}
+};
+const dom = parts.dom();
+const format = parts.format();
+const mailView = parts.mailView(dom, format, () => mailList.draw());
+const mailList = parts.mailList(dom, format, mailView);
+const emailView = parts.emailView(dom, format, () => emailList.draw());
+const emailList = parts.emailList(dom, format, emailView);
+const eventView = parts.eventView(dom, format, () => eventList.draw());
+const eventList = parts.eventList(dom, format, eventView);
+parts.clock(dom, format, {
+  moved: () => { mailList.draw(); emailList.draw(); eventList.draw(); },
+  jumped: () => mailList.again(),
 }).start();
-start(tool, { mail: oneMail, mails: allMail, event: oneEvent, events: allEvents });
+parts.navigation(dom, { mailView, mailList, emailView, emailList, eventView, eventList });
 })();`;
 }

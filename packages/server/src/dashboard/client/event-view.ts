@@ -1,9 +1,9 @@
 import type { DeliveryAttempt, DeliveryDetail } from "@mailsvc/sdk/contract";
-import type { Times } from "./times.ts";
-import type { Tools } from "./tools.ts";
+import type { Dom } from "./dom.ts";
+import type { Format } from "./format.ts";
 
-/** One event that was sent to a webhook, opened: its facts, its bytes, its attempts and what the webhook answered last. */
-export function event({ at, make, fact, lines, table, call }: Tools, times: Times, changed: () => void) {
+/** One event sent to a webhook, opened: its facts, body, attempts and the webhook's last response. */
+export function eventView({ byId, element, fact, lines, table, call }: Dom, format: Format, changed: () => void) {
   let open: { slug: string; detail: DeliveryDetail } | null = null;
   let tab = "body";
 
@@ -16,16 +16,16 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
       return body;
     }
   };
-  const time = (iso: string | null): string => (iso === null ? "" : times.clockTime(Date.parse(iso)));
+  const time = (iso: string | null): string => (iso === null ? "" : format.clockTime(Date.parse(iso)));
 
   const panels: Record<string, (detail: DeliveryDetail) => HTMLElement[]> = {
     body: ({ body }) => lines(indented(body)),
     attempts: ({ log }) => [
       table(
-        ["No", "Outcome", "At", "Took", "What"],
+        ["No", "Outcome", "At", "Took", "Details"],
         log.map((a) => [
           String(a.attempt),
-          make("span", a.class === "ok" ? "state delivered" : "state dead", outcome(a)),
+          element("span", a.class === "ok" ? "state delivered" : "state dead", outcome(a)),
           time(a.at),
           `${a.ms} ms`,
           a.message ?? "",
@@ -47,7 +47,7 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
       button.disabled = there[name] === false;
       if (name === "attempts") button.textContent = detail.log.length > 0 ? `Attempts ${detail.log.length}` : "Attempts";
     }
-    const panel = at("event-panel");
+    const panel = byId("event-panel");
     panel.className = `panel ${tab}`;
     panel.setAttribute("aria-labelledby", `tab-${tab}`);
     panel.replaceChildren(...(panels[tab]?.(detail) ?? []));
@@ -57,12 +57,12 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
     if (!open) return;
     const { slug, detail } = open;
     const last = detail.log.at(-1);
-    // What was overtaken need not be sent again.
+    // Superseded and cancelled events need not be sent again.
     const failed = last !== undefined && last.class !== "ok" && !["superseded", "cancelled"].includes(detail.state);
-    at("event-type").textContent = detail.type;
-    at("event-facts").replaceChildren(
-      make("dt", "", "State"),
-      make("dd", "", make("span", `state ${detail.state}`, detail.state)),
+    byId("event-type").textContent = detail.type;
+    byId("event-facts").replaceChildren(
+      element("dt", "", "State"),
+      element("dd", "", element("span", `state ${detail.state}`, detail.state)),
       ...fact("Agent", slug),
       ...fact("Activation", detail.activationId),
       ...fact("Run", detail.runId ?? ""),
@@ -71,9 +71,11 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
       ...fact("Settled", time(detail.settledAt)),
       ...fact("Next attempt", time(detail.nextAttemptAt)),
     );
-    const again = make("code", "", `mailsvc deliveries redeliver ${slug} ${detail.id}`);
-    at("event-advice").hidden = !failed;
-    at("event-advice").replaceChildren(...(failed ? [make("span", "", last.hint), make("span", "", "Send it again: ", again)] : []));
+    const again = element("code", "", `mailsvc deliveries redeliver ${slug} ${detail.id}`);
+    byId("event-advice").hidden = !failed;
+    byId("event-advice").replaceChildren(
+      ...(failed ? [element("span", "", last.hint), element("span", "", "Send it again: ", again)] : []),
+    );
     drawTab();
   };
 
@@ -86,31 +88,31 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
     await load(slug, id);
     history.replaceState(null, "", `#webhooks/${slug}/${id}`);
     document.body.classList.add("reading");
-    at("event").hidden = false;
-    at("no-event").hidden = true;
+    byId("event").hidden = false;
+    byId("no-event").hidden = true;
     changed();
   };
   const close = (): void => {
     open = null;
-    if (!at("webhooks").hidden) {
+    if (!byId("webhooks").hidden) {
       history.replaceState(null, "", "#webhooks");
       document.body.classList.remove("reading");
     }
-    at("event").hidden = true;
-    at("no-event").hidden = false;
+    byId("event").hidden = true;
+    byId("no-event").hidden = false;
     changed();
   };
   return {
-    /** The id of the event that is open; empty when none is. */
+    /** The id of the open event; empty when none is open. */
     current: () => open?.detail.id ?? "",
     show,
     close,
-    /** Asks for the open event anew. */
-    again: async (): Promise<void> => {
+    /** Loads the open event again. */
+    reload: async (): Promise<void> => {
       if (open) await load(open.slug, open.detail.id);
     },
     start: (): void => {
-      at("event-back").onclick = close;
+      byId("event-back").onclick = close;
       for (const button of document.querySelectorAll<HTMLElement>("#event [data-tab]"))
         button.onclick = () => {
           tab = button.dataset["tab"] ?? "body";
@@ -119,4 +121,4 @@ export function event({ at, make, fact, lines, table, call }: Tools, times: Time
     },
   };
 }
-export type EventView = ReturnType<typeof event>;
+export type EventView = ReturnType<typeof eventView>;

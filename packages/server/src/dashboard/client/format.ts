@@ -1,5 +1,5 @@
-/** Times and sizes in words. They are told from the server's clock, which need not be the browser's. */
-export function times() {
+/** Times and sizes as text. Times are relative to the server's clock, which can differ from the browser's. */
+export function format() {
   const MINUTE = 60_000;
   let now = 0;
 
@@ -45,4 +45,4 @@ export function times() {
     },
   };
 }
-export type Times = ReturnType<typeof times>;
+export type Format = ReturnType<typeof format>;

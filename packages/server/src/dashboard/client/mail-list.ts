@@ -1,10 +1,10 @@
 import type { CapturedMail, Page } from "@mailsvc/sdk/contract";
-import type { MailView } from "./mail.ts";
-import type { Times } from "./times.ts";
-import type { Tools } from "./tools.ts";
+import type { Dom } from "./dom.ts";
+import type { Format } from "./format.ts";
+import type { MailView } from "./mail-view.ts";
 
-/** The list of captured mail: there the moment it is delivered, searched, walked through. */
-export function mails({ at, make, button, call, doing, notice, sleep, ask }: Tools, times: Times, view: MailView) {
+/** The list of captured mail, updated the moment a mail is delivered. */
+export function mailList({ byId, element, button, call, handle, notice, sleep, confirmFirst }: Dom, format: Format, view: MailView) {
   const PAGE = 100;
   const WAIT_SECONDS = 20;
   const RETRY_MS = 2000;
@@ -34,35 +34,35 @@ export function mails({ at, make, button, call, doing, notice, sleep, ask }: Too
   const drawEmpty = (): void => {
     const lines =
       total > 0
-        ? [make("p", "", query && shown.length === 0 ? "Nothing matches." : "Choose a mail to read it.")]
+        ? [element("p", "", query && shown.length === 0 ? "Nothing matches." : "Choose a mail to read it.")]
         : [
-            make("p", "", "No mail yet. It appears here the moment it is delivered."),
-            make(
+            element("p", "", "No mail yet. It appears here the moment it is delivered."),
+            element(
               "pre",
               "",
               `curl ${location.origin}/api/v1/send \\\n  -H "Authorization: Bearer $MAILSVC_API_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"from":"hello@acme.example","to":"ada@example.com","subject":"Hello","text":"It works."}'`,
             ),
           ];
-    at("empty").replaceChildren(...lines);
+    byId("empty").replaceChildren(...lines);
   };
   const draw = (): void => {
-    at("mails").replaceChildren(
+    byId("mails").replaceChildren(
       ...shown.map((mail) => {
         const row = button(
           "",
-          doing(() => view.show(mail.id)),
-          make("span", "who", mail.to),
-          make("time", "quiet", times.when(mail.receivedAt)),
-          make("span", "subject", mail.subject || "(no subject)"),
-          make("span", "from quiet", sender(mail.from)),
+          handle(() => view.show(mail.id)),
+          element("span", "who", mail.to),
+          element("time", "quiet", format.when(mail.receivedAt)),
+          element("span", "subject", mail.subject || "(no subject)"),
+          element("span", "from quiet", sender(mail.from)),
         );
         if (mail.id === view.current()) row.setAttribute("aria-current", "true");
-        return make("li", "", row);
+        return element("li", "", row);
       }),
     );
-    at("more").hidden = query !== "" || shown.length >= total;
-    at("count").textContent = query ? `${shown.length} found in ${total}` : total === 1 ? "1 mail" : `${total} mails`;
-    if (!at("inbox").hidden) document.title = `${total ? `(${total}) ` : ""}Inbox · mailsvc`;
+    byId("more").hidden = query !== "" || shown.length >= total;
+    byId("count").textContent = query ? `${shown.length} found in ${total}` : total === 1 ? "1 mail" : `${total} mails`;
+    if (!byId("inbox").hidden) document.title = `${total ? `(${total}) ` : ""}Inbox · mailsvc`;
     drawEmpty();
   };
 
@@ -70,7 +70,7 @@ export function mails({ at, make, button, call, doing, notice, sleep, ask }: Too
     const asked = query;
     const text = encodeURIComponent(asked);
     const lists = [fetchList("", wanted)];
-    // What is not loaded is found by the server: subjects by a part of them, recipients by the whole address.
+    // The server searches mails that are not loaded: part of a subject, or a whole address.
     if (asked) lists.push(fetchList(`&subject=${text}`, PAGE));
     if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(asked)) lists.push(fetchList(`&to=${text}`, PAGE).catch(() => ({ items: [], total: 0 })));
     const [all, ...found] = await Promise.all(lists);
@@ -92,7 +92,7 @@ export function mails({ at, make, button, call, doing, notice, sleep, ask }: Too
         waiting = new AbortController();
         const after = newest ? `&after=${newest}` : "";
         const response = await fetch(`/__dev/inbox/wait?timeout=${WAIT_SECONDS}${after}`, { signal: waiting.signal });
-        // 404 says that nothing came, 200 that something did; what it is comes with the list.
+        // 200 means that a mail arrived, 404 that none did; the list is loaded again either way.
         if (!response.ok && response.status !== 404) throw new Error(`The server answered ${response.status}.`);
         await response.body?.cancel();
       } catch {
@@ -103,31 +103,31 @@ export function mails({ at, make, button, call, doing, notice, sleep, ask }: Too
       }
     }
   };
-  /** Looks again now, without waiting for mail. */
+  /** Loads the list again now, without waiting for a mail. */
   const again = (): void => waiting.abort();
 
   return {
     draw,
     again,
-    /** Opens the mail so many places further down. */
+    /** Opens the mail `by` rows further down. */
     move: (by: number): void => {
       const from = shown.findIndex((m) => m.id === view.current());
       const to = shown[from < 0 ? 0 : Math.min(Math.max(from + by, 0), shown.length - 1)];
-      if (to && to.id !== view.current()) doing(() => view.show(to.id))();
+      if (to && to.id !== view.current()) handle(() => view.show(to.id))();
     },
     start: (): void => {
-      at("more").onclick = doing(() => {
+      byId("more").onclick = handle(() => {
         wanted += PAGE;
         return refresh();
       });
-      at("clear").onclick = ask("Delete all captured mail?", "Delete", async () => {
+      byId("clear").onclick = confirmFirst("Delete all captured mail?", "Delete", async () => {
         const { deleted } = await call<{ deleted: number }>("DELETE", "/__dev/inbox");
         view.close();
         notice(`${deleted} deleted`);
         again();
       });
-      const search = at<HTMLInputElement>("search");
-      search.oninput = doing(() => {
+      const search = byId<HTMLInputElement>("search");
+      search.oninput = handle(() => {
         query = search.value.trim();
         return refresh();
       });
@@ -135,4 +135,4 @@ export function mails({ at, make, button, call, doing, notice, sleep, ask }: Too
     },
   };
 }
-export type MailList = ReturnType<typeof mails>;
+export type MailList = ReturnType<typeof mailList>;

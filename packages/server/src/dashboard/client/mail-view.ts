@@ -1,11 +1,11 @@
 import type { contract, Output } from "@mailsvc/sdk/contract";
-import type { Times } from "./times.ts";
-import type { Tools } from "./tools.ts";
+import type { Dom } from "./dom.ts";
+import type { Format } from "./format.ts";
 
 type Detail = Output<typeof contract.inbox.get>;
 
-/** One mail, opened: its facts, and its parts under tabs. `changed` is called when another one is open, or none. */
-export function mail({ at, make, button, link, fact, lines, table, call, doing }: Tools, times: Times, changed: () => void) {
+/** One mail, opened: its facts, and its parts in tabs. `changed` is called when another one is opened, or none. */
+export function mailView({ byId, element, button, link, fact, lines, table, call, handle }: Dom, format: Format, changed: () => void) {
   const REMOTE =
     /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
   let open: Detail | null = null;
@@ -25,13 +25,13 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
         remote = true;
         drawTab();
       };
-      return [make("p", "bar", "Content from other servers is blocked. ", button("", load, "Load it")), frame];
+      return [element("p", "bar", "Content from other servers is blocked. ", button("", load, "Load it")), frame];
     },
     text: async (mail) => lines(mail.text ?? ""),
     source: async (mail) => {
       const path = `/__dev/inbox/${mail.id}/raw`;
       const response = await fetch(path);
-      return [make("p", "bar", link("Save as .eml", path, `${mail.id}.eml`)), ...lines(await response.text())];
+      return [element("p", "bar", link("Save as .eml", path, `${mail.id}.eml`)), ...lines(await response.text())];
     },
     headers: async (mail) => [
       table(
@@ -40,15 +40,15 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
       ),
     ],
     attachments: async (mail) => [
-      make(
+      element(
         "ul",
         "files",
         ...mail.attachments.map((file, i) =>
-          make(
+          element(
             "li",
             "",
             link(file.filename || "attachment", `/dashboard/mail/${mail.id}/attachments/${i}`, file.filename),
-            make("span", "quiet", ` ${file.contentType} · ${times.bytes(file.size)}${file.contentId ? " · inline" : ""}`),
+            element("span", "quiet", ` ${file.contentType} · ${format.bytes(file.size)}${file.contentId ? " · inline" : ""}`),
           ),
         ),
       ),
@@ -66,11 +66,11 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
       if (name === "attachments")
         button.textContent = mail.attachments.length > 0 ? `Attachments ${mail.attachments.length}` : "Attachments";
     }
-    const panel = at("panel");
+    const panel = byId("panel");
     panel.className = `panel ${tab}`;
     panel.setAttribute("aria-labelledby", `tab-${tab}`);
     const asked = tab;
-    doing(async () => {
+    handle(async () => {
       const content = (await panels[asked]?.(mail)) ?? [];
       if (open?.id === mail.id && asked === tab) panel.replaceChildren(...content);
     })();
@@ -84,13 +84,13 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
     if (tab === "attachments" && mail.attachments.length === 0) tab = mail.html === null ? "text" : "html";
     history.replaceState(null, "", `#${id}`);
     document.body.classList.add("reading");
-    at("open").hidden = false;
-    at("empty").hidden = true;
-    at("subject").textContent = mail.subject || "(no subject)";
-    at("facts").replaceChildren(
+    byId("open").hidden = false;
+    byId("empty").hidden = true;
+    byId("subject").textContent = mail.subject || "(no subject)";
+    byId("facts").replaceChildren(
       ...fact("From", mail.from),
       ...fact("To", mail.to),
-      ...fact("At", `${times.clockTime(Date.parse(mail.receivedAt))} · ${times.bytes(mail.size)}`),
+      ...fact("At", `${format.clockTime(Date.parse(mail.receivedAt))} · ${format.bytes(mail.size)}`),
       ...fact("Email", mail.emailId ?? ""),
     );
     changed();
@@ -99,22 +99,22 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
   };
   const close = (): void => {
     open = null;
-    // It may go while the other side of the page is looked at.
-    if (!at("inbox").hidden) {
+    // It may be deleted while another list is shown.
+    if (!byId("inbox").hidden) {
       history.replaceState(null, "", location.pathname);
       document.body.classList.remove("reading");
     }
-    at("open").hidden = true;
-    at("empty").hidden = false;
+    byId("open").hidden = true;
+    byId("empty").hidden = false;
     changed();
   };
   return {
-    /** The id of the mail that is open; empty when none is. */
+    /** The id of the open mail; empty when none is open. */
     current: () => open?.id ?? "",
     show,
     close,
     start: (): void => {
-      at("back").onclick = close;
+      byId("back").onclick = close;
       for (const button of document.querySelectorAll<HTMLElement>("#open [data-tab]"))
         button.onclick = () => {
           tab = button.dataset["tab"] ?? "html";
@@ -123,4 +123,4 @@ export function mail({ at, make, button, link, fact, lines, table, call, doing }
     },
   };
 }
-export type MailView = ReturnType<typeof mail>;
+export type MailView = ReturnType<typeof mailView>;

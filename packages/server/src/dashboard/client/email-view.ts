@@ -1,0 +1,100 @@
+import type { EmailDetail } from "@mailsvc/sdk/contract";
+import type { Dom } from "./dom.ts";
+import type { Format } from "./format.ts";
+
+/** One email, opened: its state, its facts and what has happened to it. `changed` is called when another one is opened, or none. */
+export function emailView({ byId, element, fact, table, call }: Dom, format: Format, changed: () => void) {
+  let opened: { workspaceId: string; detail: EmailDetail } | null = null;
+
+  const time = (iso: string | null): string => (iso === null ? "" : format.clockTime(Date.parse(iso)));
+  const ADVICE: Record<string, string> = {
+    bounced: "The mailbox does not take this email. The address was added to the suppression list.",
+    complained: "The recipient reported this email as spam. The address was added to the suppression list.",
+    suppressed: "The address was on the suppression list when the email was due.",
+    failed: "Delivery was given up after all attempts.",
+    deferred: "The receiving server asked to try again later.",
+  };
+
+  /** The data of an event in words: what the receiving server said first. */
+  const describe = (data: Record<string, unknown>): string =>
+    Object.entries(data)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .sort(([a], [b]) => Number(b === "message") - Number(a === "message"))
+      .map(([name, value]) => {
+        const text = typeof value === "string" ? value : JSON.stringify(value);
+        return name === "message" ? text : `${name}: ${/^\d{4}-\d\d-\d\dT/.test(text) ? time(text) : text}`;
+      })
+      .join(" · ");
+
+  const draw = (): void => {
+    if (!opened) return;
+    const { detail } = opened;
+    byId("email-subject").textContent = detail.subject || "(no subject)";
+    byId("email-facts").replaceChildren(
+      element("dt", "", "State"),
+      element("dd", "", element("span", `state ${detail.status}`, detail.status)),
+      ...fact("From", detail.from),
+      ...fact("To", detail.to),
+      ...fact("Created", time(detail.createdAt)),
+      ...fact("Scheduled", time(detail.scheduledAt)),
+      ...fact("Attempts", String(detail.attempts)),
+      ...fact("Next attempt", time(detail.nextAttemptAt)),
+      ...fact("Template", detail.template === null ? "" : `${detail.template.slug}, version ${detail.template.version}`),
+      ...fact("Email", detail.id),
+      ...fact("Message-ID", detail.messageId),
+    );
+    const advice = ADVICE[detail.status];
+    byId("email-advice").hidden = advice === undefined;
+    byId("email-advice").replaceChildren(
+      ...(advice === undefined ? [] : [element("span", "", advice)]),
+      ...(detail.lastError === null ? [] : [element("code", "", detail.lastError.message)]),
+    );
+    byId("timeline").replaceChildren(
+      table(
+        ["Event", "At", "Details"],
+        detail.events.map(({ type, at, data }) => {
+          const name = type.replace("email.", "");
+          return [element("span", `state ${name}`, name), time(at), describe(data)];
+        }),
+      ),
+    );
+  };
+
+  const load = async (workspaceId: string, id: string): Promise<void> => {
+    const detail = await call<EmailDetail>("GET", `/dashboard/emails/${encodeURIComponent(workspaceId)}/${encodeURIComponent(id)}`);
+    opened = { workspaceId, detail };
+    draw();
+  };
+  const open = async (workspaceId: string, id: string): Promise<void> => {
+    await load(workspaceId, id);
+    history.replaceState(null, "", `#activity/${workspaceId}/${id}`);
+    document.body.classList.add("reading");
+    byId("email").hidden = false;
+    byId("no-email").hidden = true;
+    changed();
+  };
+  const close = (): void => {
+    opened = null;
+    if (!byId("activity").hidden) {
+      history.replaceState(null, "", "#activity");
+      document.body.classList.remove("reading");
+    }
+    byId("email").hidden = true;
+    byId("no-email").hidden = false;
+    changed();
+  };
+  return {
+    /** The id of the open email; empty when none is open. */
+    current: () => opened?.detail.id ?? "",
+    open,
+    close,
+    /** Loads the open email again. */
+    reload: async (): Promise<void> => {
+      if (opened) await load(opened.workspaceId, opened.detail.id);
+    },
+    start: (): void => {
+      byId("email-back").onclick = close;
+    },
+  };
+}
+export type EmailView = ReturnType<typeof emailView>;
