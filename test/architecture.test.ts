@@ -54,6 +54,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/(main|app)\.ts$/],
   [/^nodemailer(\/|$)/, ["mail"], /\/emails\/send\.ts$/],
   [/^graphile-worker$/, ["queue"]],
+  [/^prom-client$/, [], /\/health\/metrics\.ts$/],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],

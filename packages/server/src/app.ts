@@ -22,7 +22,8 @@ import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
 import { mountDevPages } from "./http/public/dev-pages.ts";
 import { mountPublicPages } from "./http/public/public-pages.ts";
-import { createRouter, type Router } from "./http/router.ts";
+import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
+import { StorageHealth } from "./http/storage-health.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
@@ -54,23 +55,25 @@ import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
 import type { WebhookWorker } from "./webhooks/endpoint.ts";
 import { getLatestEventAt } from "./webhooks/outbox.ts";
 
-/** What an app is made of; `program.ts` brings the real things, tests bring their own. */
+/** The parts of an app: `serve.ts` passes the real ones, tests pass their own. */
 export interface AppParts {
   config: Config;
   version: string;
   backend: Backend;
-  /** A bendable clock gives the app its dev endpoints; only dev mode has one. */
+  /** A controllable clock gives the app its dev endpoints; only dev mode has one. */
   clock: Clock | ControllableClock;
   random: Random;
   log: Log;
   dns: DomainRecords;
-  /** How mail leaves; without one it is captured. */
+  /** Sends mail; without one, mail is captured. */
   mailer?: Mailer;
-  /** Who takes the money for listings; without one a person confirms. */
+  /** Takes payments for listings; without one, they are confirmed by hand. */
   payments?: PaymentProvider;
-  /** The addresses of host names, for webhooks; the name servers' when absent. */
+  /** Resolves the host names of webhooks; by default through DNS. */
   lookup?: Lookup;
   baseUrl: () => string;
+  /** Called after each request, e.g. for metrics. */
+  observe?: (request: ServedRequest) => void;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -87,7 +90,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Puts the product together and starts its workers. It does not listen. */
+/** Composes the product and starts its workers. It does not listen. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock, random, log } = parts;
   const { db } = backend;
@@ -96,10 +99,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const mailer = simulator(parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }));
   const inFlight = new InFlightRequests(clock.real);
   const isLoopBusy = measureLoopPressure(clock.real);
-  // Many callers alone do not hold deliveries up, if they leave the process time for them.
-  const pressed = (): boolean => inFlight.crowded && isLoopBusy();
+  // Many callers alone do not delay deliveries, as long as they leave the process time for them.
+  const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
   const webhooks = new WebhookDispatcher({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), loadEndpoint });
-  const queue = withWebhooks(backend.makeQueue({ clock, random, log, overloaded: pressed }), webhooks);
+  const queue = withWebhooks(backend.makeQueue({ clock, random, log, overloaded }), webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
@@ -108,9 +111,11 @@ export async function createApp(parts: AppParts): Promise<App> {
   const runClock = makeRunClock({ db, clock, log, controllable: isControllable(clock) });
   const limiter = backend.makeLimiter(clock, isControllable(clock));
   const staging = createStaging(() => deps);
+  const storage = new StorageHealth(clock.real, log);
   const deps: Deps = {
     ...parts,
     ...{
+      storage,
       db,
       queue,
       mailer,
@@ -130,7 +135,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     },
   };
 
-  // A clock that was moved forward stays so over a restart: what is stored must not lie in the future.
+  // A clock that was moved forward stays so over a restart: stored times must not lie in the future.
   if (isControllable(clock)) {
     const signs = await Promise.all([lastEventAt(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
@@ -164,8 +169,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     inFlight,
     limiter,
     faults: world?.faults ?? null,
+    observe: createObserver(parts),
   });
-  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, inFlight });
+  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, inFlight, storage });
   if (world) mountDevPages(http.h3, dashboardPages(deps, installation), deps);
   await runClock.start();
   await startWorkers();
@@ -185,11 +191,20 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
+/** Writes the access log and hands requests to metrics; null when neither is wanted. */
+function createObserver({ config, log, observe }: AppParts): ((request: ServedRequest) => void) | null {
+  if (!config.accessLog) return observe ?? null;
+  return (request) => {
+    log.info("request", { ...request, ms: Math.round(request.ms * 10) / 10 });
+    observe?.(request);
+  };
+}
+
 function isControllable(clock: Clock | ControllableClock): clock is ControllableClock {
   return "advanceTo" in clock;
 }
 
-/** The queue, and beside it what brings events to webhooks: whoever starts, stops or waits for the one does so for both. */
+/** The queue together with the webhook dispatcher: both start, stop and become idle as one. */
 function withWebhooks(queue: Queue, webhooks: WebhookWorker): Queue {
   return {
     ...queue,
@@ -198,12 +213,12 @@ function withWebhooks(queue: Queue, webhooks: WebhookWorker): Queue {
       await webhooks.start();
     },
     stop: async () => {
-      // A process without a queue counts as gone: others would take what it is about to give back.
+      // A process without a queue counts as dead: others would take the events it is about to release.
       await webhooks.stop();
       await queue.stop();
     },
     idle: async () => {
-      // Each may give the other one work.
+      // Each may create work for the other.
       do await queue.idle();
       while (await webhooks.idle());
     },

@@ -25,7 +25,8 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     masterKey: (random) => ensureMasterKey(db, random),
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => createQueue(postgresJobStore({ db, ...parts }), parts),
-    makeLimiter: (clock, bent) => new SharedBuckets(db, clock.now, bent),
+    makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),
+    readStats: async () => ({ walBytes: null, pool: db.poolStats() }),
     connectionAccepted: () => {},
   };
 }

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
@@ -20,6 +21,11 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => new TokenBuckets(clock.now),
+    readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null }),
     connectionAccepted: () => db.writer.connectionAccepted(),
   };
+}
+
+async function readSize(file: string): Promise<number> {
+  return (await stat(file)).size;
 }

@@ -1,5 +1,6 @@
 import type { Db } from "./db/db.ts";
 import type { Snapshots } from "./dev/snapshots.ts";
+import type { BackendStats } from "./health/metrics.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
@@ -25,8 +26,10 @@ export interface Backend {
   /** What only dev mode has. */
   readonly snapshots: Snapshots;
   makeQueue(parts: QueueParts): Queue;
-  /** `bent` when the clock is not the machine's. */
-  makeLimiter(clock: Clock, bent: boolean): Limiter;
+  /** `controllable` when the clock is not the machine's. */
+  makeLimiter(clock: Clock, controllable: boolean): Limiter;
+  /** What the database tells about itself, for metrics. */
+  readStats(): Promise<BackendStats>;
   /** Called for each connection accepted. */
   connectionAccepted(): void;
 }

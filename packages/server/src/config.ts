@@ -87,6 +87,19 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_MAX_CONNECTIONS",
     summary: "open connections at most; further ones are closed at once (default 10000)",
   },
+  {
+    name: "min-free-disk",
+    value: "MB",
+    env: "MAILSVC_MIN_FREE_DISK",
+    summary: "refuse writes with 503 while the disk of --data has less free space than this (default 100; 0 never)",
+  },
+  { name: "access-log", value: null, env: "MAILSVC_ACCESS_LOG", summary: "log a JSON line for each request, without addresses or keys" },
+  {
+    name: "metrics",
+    value: "HOST:PORT",
+    env: "MAILSVC_METRICS",
+    summary: "serve Prometheus metrics at http://HOST:PORT/metrics, such as 127.0.0.1:9464; not meant for the Internet",
+  },
   { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
   {
     name: "ready-file",
@@ -118,6 +131,11 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** Open connections at most. */
   readonly maxConnections: number;
+  /** Writes are refused below this many free bytes on the disk; 0 never. */
+  readonly minFreeBytes: number;
+  readonly accessLog: boolean;
+  /** Where metrics are served; null for nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   /** What seals secrets; null for the key that is kept with the data. */
   readonly secretKey: Uint8Array | null;
   /** Payments through Stripe; null where a person confirms them. */
@@ -175,6 +193,9 @@ export function readConfig({
     keepDays: readKeep(value("keep")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
+    minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
+    accessLog: flags["access-log"] === true || value("access-log") === "1",
+    metrics: readMetrics(value("metrics")),
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
     https: flags.https === true || value("https") === "1",
@@ -200,6 +221,13 @@ function url(flag: string, text: string, protocols: readonly string[]): string {
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
     throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
   return text;
+}
+
+function readMetrics(text: string | undefined): Config["metrics"] {
+  if (text === undefined) return null;
+  const [, host, port] = /^(?:\[?([^\]]+?)\]?:)?(\d+)$/.exec(text) ?? [];
+  if (port === undefined) throw new ConfigError(`--metrics must be HOST:PORT, such as 127.0.0.1:9464, not "${text}".`);
+  return { host: host ?? "127.0.0.1", port: integer("metrics", port, 0, 65_535) };
 }
 
 function readRates(text: string | undefined): Config["rates"] {

@@ -1,6 +1,7 @@
 import type { Config } from "./config.ts";
 import type { Audience } from "./contacts/contacts.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
+import type { StorageHealth } from "./http/storage-health.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
@@ -43,6 +44,8 @@ export interface Deps {
   readonly staging: Staging;
   /** How often whoever may do what: what it counts, all servers on one database count together. */
   readonly limiter: Limiter;
+  /** Whether the database can take writes. */
+  readonly storage: StorageHealth;
   readonly audience: Audience;
   readonly listingHooks: ListingHooks;
   readonly activationHooks: ActivationHooks;

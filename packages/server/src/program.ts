@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
-import { serve, toAnnouncement } from "./serve.ts";
+import { toAnnouncement } from "./ready-file.ts";
+import { serve } from "./serve.ts";
 
 run().catch((error: Error & { code?: string }) => {
   const usage = error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS");

@@ -1,10 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "./config.ts";
-import { silentLog } from "./lib/log.ts";
-import { type RunningServer, serve, toAnnouncement } from "./serve.ts";
+import { jsonLog, silentLog } from "./lib/log.ts";
+import { toAnnouncement } from "./ready-file.ts";
+import { type RunningServer, serve } from "./serve.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "mailsvc-serve-"));
@@ -95,4 +99,80 @@ test("a data folder that cannot be created is refused, even where mkdir never re
   writeFileSync(file, "");
   await expect(start(join(file, "data"))).rejects.toThrow(/cannot be created \(ENOTDIR\)/);
   if (process.platform === "linux") await expect(start("/proc/nope/data")).rejects.toThrow(/cannot be created \(ENOENT\)/);
+});
+
+test("only dev mode has a page to point at", async () => {
+  expect((await start(folder())).dashboardUrl).toBeNull();
+  const dev = await start(folder(), { dev: true });
+  expect(dev.dashboardUrl).toBe(`${dev.url}/`);
+  expect((await fetch(dev.dashboardUrl ?? "")).status).toBe(200);
+});
+
+test("files of a data folder that exists already are readable by their owner only", async () => {
+  const data = folder();
+  chmodSync(data, 0o755);
+  const program = fileURLToPath(new URL("program.ts", import.meta.url));
+  const sources = fileURLToPath(new URL("../../../scripts/sources.mjs", import.meta.url));
+  const child = spawn(process.execPath, ["--import", sources, program, "--port", "0", "--data", data], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  const modes = readdirSync(data).map((name) => [name, statSync(join(data, name)).mode & 0o077]);
+  child.kill("SIGTERM");
+  await once(child, "close");
+  expect(Object.fromEntries(modes)).toMatchObject({ "mailsvc.db": 0, "mailsvc.db-wal": 0, "secret.key": 0 });
+  expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
+});
+
+test("metrics are served on a port of their own", async () => {
+  const server = await start(folder(), { metrics: "127.0.0.1:0", dev: true });
+  const authorization = { authorization: `Bearer ${server.apiKey}` };
+  await fetch(`${server.url}/api/v1/emails/em_unknown`, { headers: authorization });
+  await fetch(`${server.url}/api/v1/send`, {
+    method: "POST",
+    headers: { ...authorization, "content-type": "application/json" },
+    body: JSON.stringify({ from: "a@acme.test", to: "ada@example.com", subject: "x", text: "x" }),
+  });
+  expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+  const response = await fetch(server.metricsUrl ?? "");
+  expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
+  for (const line of [
+    /^mailsvc_http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/emails\/:id",status="404"\} 1$/m,
+    /^mailsvc_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/send",status="200"\} 1$/m,
+    /^mailsvc_jobs\{state="ready"\} \d+$/m,
+    /^mailsvc_jobs\{state="dead"\} 0$/m,
+    /^mailsvc_emails_deferred 0$/m,
+    /^mailsvc_emails_in_doubt 0$/m,
+    /^mailsvc_storage_writable 1$/m,
+    /^mailsvc_sqlite_wal_bytes \d+$/m,
+    /^nodejs_eventloop_lag_p99_seconds /m,
+    /^process_resident_memory_bytes /m,
+  ])
+    expect(text).toMatch(line);
+  expect(text).not.toMatch(/ada@|em_unknown|ms_dev_/);
+});
+
+test("the access log names each request, without addresses, ids of paths or keys", async () => {
+  const lines: string[] = [];
+  const config = readConfig({ flags: { port: "0", data: folder(), "access-log": true }, env: {}, dev: true });
+  const server = await serve(
+    config,
+    jsonLog(
+      (line) => lines.push(line),
+      () => 0,
+    ),
+  );
+  onTestFinished(() => server.close());
+  const headers = { authorization: `Bearer ${server.apiKey}` };
+  await fetch(`${server.url}/api/v1/suppressions/ada%40example.com`, { headers });
+  await fetch(`${server.url}/api/v1/me`);
+  await fetch(`${server.url}/secret/ada@example.com`);
+  const requests = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ message }) => message === "request");
+  expect(requests).toMatchObject([
+    { method: "GET", route: "/api/v1/suppressions/:id", status: 404, keyId: expect.stringMatching(/^key_/) },
+    { method: "GET", route: "/api/v1/me", status: 401, keyId: null, ms: expect.any(Number), requestId: expect.stringMatching(/^req_/) },
+    { method: "GET", route: null, status: 404 },
+  ]);
+  expect(lines.join("")).not.toMatch(/ada|ms_dev_/);
 });

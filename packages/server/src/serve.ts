@@ -1,28 +1,33 @@
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
 import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
-import { listen } from "./http/server.ts";
+import { watchDisk } from "./health/disk-watch.ts";
+import type { Metrics } from "./health/metrics.ts";
+import { listen, toListenError } from "./http/server.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import type { Installation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
-import { createFolder } from "./lib/folder.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
+import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { systemDns } from "./senders/dns.ts";
 import { GRACE_MS } from "./shutdown.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer extends Installation {
   readonly url: string;
-  readonly dashboardUrl: string;
+  /** The page of dev mode; null in production, which has none. */
+  readonly dashboardUrl: string | null;
+  /** Where metrics are served; null without --metrics. */
+  readonly metricsUrl: string | null;
   readonly app: App;
   /** The file that holds the keys of a new installation until `keysShown`; null when no key is waiting there. */
   readonly keysFile: string | null;
@@ -37,21 +42,24 @@ const FATAL_MS = 1000;
 // EX_IOERR of sysexits.h.
 const FATAL_EXIT = 74;
 
-/** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
-const DEV_FILE = "dev.json";
-
-/** Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. */
+/**
+ * Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. Files it creates
+ * are readable by their owner only.
+ */
 export async function serve(config: Config, log: Log): Promise<RunningServer> {
+  // The data holds people's addresses. Only the main thread of a process may set its umask.
+  if (isMainThread) process.umask(0o077);
   // A file of an earlier run would name a server that no longer exists.
   if (config.readyFile !== null) rmSync(config.readyFile, { force: true });
-  const mailer = await smtp(config);
+  const mailer = await createMailer(config);
   // Dev mode shows its keys on every start.
   const firstKeys = config.dev ? null : firstKeyFile(config.data);
   let url = "";
-  const payments = await stripe(config, () => config.publicUrl ?? url);
+  const payments = await createPayments(config, () => config.publicUrl ?? url);
+  const metrics = config.metrics && (await import("./health/metrics.ts")).createMetrics();
   const backend = await openBackend(config, log);
   // Only now: until the folder is locked, the dev file may belong to a running server.
-  if (config.dev) rmSync(join(config.data, DEV_FILE), { force: true });
+  if (config.dev) removeDevFile(config);
   const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
   let app: App;
   try {
@@ -66,15 +74,25 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       ...(mailer && { mailer }),
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),
+      ...(metrics && { observe: metrics.observe }),
       baseUrl: () => config.publicUrl ?? url,
     });
   } catch (error) {
     await backend.db.close();
     if (error instanceof SealBroken)
-      throw new ConfigError("The data was sealed with another key. Give that one with --secret-key, or put its secret.key back.");
+      throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
     throw error;
   }
+  const cleanups: (() => Promise<void> | void)[] = [() => app.close()];
+  const close = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  };
   try {
+    if (config.databaseUrl === null && config.minFreeBytes > 0)
+      cleanups.push(
+        await watchDisk({ folder: config.data, minFreeBytes: config.minFreeBytes, storage: app.deps.storage, real: clock.real, log }),
+      );
+    const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend }, cleanups) : null;
     const listening = await listen(app.http, {
       host: config.host,
       port: config.port,
@@ -85,89 +103,56 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
     });
+    cleanups.push(async () => {
+      // At the same time: a mail server that hangs must not add its ten seconds to those of slow requests.
+      const stopped = app.stopWork();
+      await listening.close(GRACE_MS);
+      await stopped;
+    });
     url = listening.url;
     const running: RunningServer = {
       url,
       ...app.installation,
-      dashboardUrl: `${url}/`,
+      dashboardUrl: config.dev ? `${url}/` : null,
+      metricsUrl,
       app,
       keysFile: app.installation.apiKey !== null ? (firstKeys?.path ?? null) : null,
       keysShown: () => firstKeys?.remove(),
-      close: async () => {
-        for (const file of listReadyFiles(config)) removeReadyFile(file, running);
-        // At the same time: a mail server that hangs must not add its ten seconds to those of slow requests.
-        const stopped = app.stopWork();
-        await listening.close(GRACE_MS);
-        await stopped;
-        await app.close();
-      },
+      close,
     };
+    cleanups.push(() => {
+      for (const file of listReadyFiles(config)) removeReadyFile(file, running);
+    });
     for (const file of listReadyFiles(config)) writeReadyFile(file, running);
     return running;
   } catch (error) {
-    await app.close();
+    await close();
     throw error;
   }
 }
 
-/** What other programs need to reach the server: its address and the keys that are known. */
-export function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: RunningServer): object {
-  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), pid: process.pid };
+async function startMetrics(
+  metrics: Metrics,
+  address: { readonly host: string; readonly port: number },
+  { app, backend }: { app: App; backend: Backend },
+  cleanups: (() => Promise<void> | void)[],
+): Promise<string> {
+  metrics.collectFrom({ deps: app.deps, readStats: () => backend.readStats() });
+  const { serveMetrics } = await import("./health/metrics.ts");
+  const serving = await serveMetrics(metrics, address).catch((error: NodeJS.ErrnoException) => {
+    throw toListenError(error, address);
+  });
+  cleanups.push(serving.close);
+  return serving.url;
 }
 
-/**
- * What is printed on stdout, which may end in a log: keys only in dev mode or when `isTerminal`. Otherwise names the file
- * that holds them.
- */
-export function toAnnouncement(server: RunningServer, isTerminal: boolean): object {
-  const { url, workspaceId, dashboardUrl, keysFile } = server;
-  if (keysFile === null || isTerminal) return toReadyFile(server);
-  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, keysFile };
-}
-
-/** The files that exist while the server runs: the one of --ready-file, and dev.json in the folder of a dev server. */
-function listReadyFiles({ dev, data, readyFile }: Config): string[] {
-  return [...(readyFile === null ? [] : [readyFile]), ...(dev ? [join(data, DEV_FILE)] : [])];
-}
-
-/** Removes a ready file, unless another server has written it since. */
-function removeReadyFile(file: string, server: RunningServer): void {
-  try {
-    if (readFileSync(file, "utf8") === formatReadyFile(server)) rmSync(file);
-  } catch {
-    // It is gone already.
-  }
-}
-
-function formatReadyFile(server: RunningServer): string {
-  return `${JSON.stringify(toReadyFile(server), null, 2)}\n`;
-}
-
-/** Writes the ready file, readable by its owner only, because it may hold keys. */
-function writeReadyFile(file: string, server: RunningServer): void {
-  createFolder(resolve(dirname(file)));
-  // Written beside it and renamed, so that no reader sees half a file.
-  const temporary = `${file}.tmp`;
-  writeFileSync(temporary, formatReadyFile(server), { mode: 0o600 });
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, file);
-}
-
-function readKey(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError(`--dkim: the key file ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
-}
-
-async function smtp({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {
+async function createMailer({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {
   if (smtpUrl === null) return undefined;
   const { smtpMailer } = await import("./mail/smtp.ts");
   try {
     return smtpMailer({
       url: smtpUrl,
-      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readKey(keyFile) })),
+      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readDkimKey(keyFile) })),
       time: systemClock.real,
     });
   } catch (error) {
@@ -175,14 +160,22 @@ async function smtp({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {
   }
 }
 
+function readDkimKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`--dkim: cannot read the key file ${file} (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
 /** Stripe's library is loaded only where it is used. */
-async function stripe(config: Config, baseUrl: () => string): Promise<PaymentProvider | undefined> {
+async function createPayments(config: Config, baseUrl: () => string): Promise<PaymentProvider | undefined> {
   if (config.stripe === null) return undefined;
   const { stripePayments } = await import("./marketplace/payments/stripe.ts");
   return stripePayments({ ...config.stripe, baseUrl });
 }
 
-/** Postgres and all that goes with it is loaded only when it is asked for. */
+/** Postgres and its libraries are loaded only when they are used. */
 async function openBackend({ databaseUrl, databaseConnections, data }: Config, log: Log): Promise<Backend> {
   if (databaseUrl === null) return sqliteBackend(data, { onFatal: (error) => exitAfterDiskFailure(error, log) });
   const { postgresBackend } = await import("./backend.pg.ts");

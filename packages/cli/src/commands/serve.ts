@@ -36,7 +36,7 @@ export async function announce(session: Session, server: Started, dev: boolean):
   if (!mayShow && keysFile !== null)
     session.out.say(`${err.dim("Keys     ")}  ${safeText(keysFile)}${err.dim("  (store them elsewhere, then delete the file)")}`);
   if (session.out.json) return;
-  if (dev) session.out.note(`${err.dim("Inbox    ")}  ${safeText(dashboardUrl)}`);
+  if (dashboardUrl !== null) session.out.note(`${err.dim("Inbox    ")}  ${safeText(dashboardUrl)}`);
   if (profiles) {
     for (const [name, { apiKey: key }] of Object.entries(profiles))
       session.out.note(`${err.dim(`${name} key`.padEnd(9))}  ${safeText(key)}`);

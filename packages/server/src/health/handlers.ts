@@ -1,13 +1,18 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
+import { ApiError } from "../lib/api-error.ts";
 
 let document: Record<string, unknown> | undefined;
 
 export const healthHandlers: Handlers<typeof contract.health> = {
   live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
   ready: async (_input, { deps }) => {
-    await deps.db.ping();
+    const { db, storage } = deps;
+    await db.ping();
+    await storage.probe(() => writeProbe(deps));
+    if (storage.problem !== null) throw new ApiError("storage_unavailable", storage.problem, { headers: { "retry-after": "5" } });
     return { status: "ready", version: deps.version };
   },
   openapi: async () => {
@@ -15,3 +20,15 @@ export const healthHandlers: Handlers<typeof contract.health> = {
     return document;
   },
 };
+
+// The row that probes write.
+const PROBE_ROW = "readiness.probe";
+
+/** Writes a row and waits until it is durable. Throws StorageUnavailable when the disk is full or broken. */
+function writeProbe({ db, clock }: Deps): Promise<void> {
+  return db.tx(async (tx) => {
+    const { meta } = tx.t;
+    const value = String(clock.now());
+    await tx.insert(meta).values({ name: PROBE_ROW, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
+  });
+}

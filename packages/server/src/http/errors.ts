@@ -2,18 +2,24 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import { StorageUnavailable, Unstorable } from "../db/errors.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Log } from "../lib/log.ts";
+import type { StorageHealth } from "./storage-health.ts";
+
+interface ErrorParts {
+  readonly log: Log;
+  readonly storage: StorageHealth;
+}
 
 /**
  * Turns anything thrown into the error to answer with. An unexpected error is logged with its stack and answered without its
  * text, which may hold SQL or addresses.
  */
-export function toApiError(error: unknown, endpoint: Endpoint, requestId: string, log: Log): ApiError {
+export function toApiError(error: unknown, endpoint: Endpoint, requestId: string, { log, storage }: ErrorParts): ApiError {
   if (error instanceof ApiError) {
     if (error.status >= 500) log.error(error.message, { requestId, cause: String(error.cause) });
     return error;
   }
   if (error instanceof StorageUnavailable) {
-    log.error(error.message, { requestId });
+    storage.failed(error.message, requestId);
     return new ApiError("storage_unavailable", error.message, { headers: { "retry-after": "1" } });
   }
   if (error instanceof Unstorable)

@@ -62,7 +62,7 @@ export interface PerformParts {
  * the input, run the handler, in this order. Gives a function that chooses by an endpoint's access.
  */
 export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint: Endpoint) => Perform {
-  const { config, db, clock } = deps;
+  const { config, db, clock, storage } = deps;
   const { rates } = config;
   const write = createWriter(deps);
   const failedAuth = new FailedAuthLimiter({ limiter, rate: rates.agent, clock });
@@ -92,6 +92,9 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
 
   const mutate = async (call: Call, caller: Caller, params: Record<string, string>): Promise<HttpResponse> => {
     const { endpoint, handler, request, headers } = call;
+    // Deleting is how room is made.
+    if (storage.lowDisk !== null && endpoint.method !== "DELETE")
+      throw new ApiError("storage_unavailable", storage.lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     const bytes = await request.body(caller.maxBody);
     const upload = endpoint.form ? readUpload(endpoint, request.headers, bytes) : null;

@@ -13,7 +13,7 @@ import type { InFlightRequests } from "./in-flight.ts";
 import { type Call, createPerform } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest, type HttpRequest, RoutedRequest } from "./request.ts";
-import { errorResponse, sendResponse } from "./response.ts";
+import { errorResponse, type HttpResponse, sendResponse } from "./response.ts";
 import type { AnyHandler } from "./transaction.ts";
 import { check } from "./validation.ts";
 
@@ -27,6 +27,20 @@ export interface RouterParts {
   readonly limiter: Limiter;
   /** Rules that make requests fail; dev mode only. */
   readonly faults: FaultInjector | null;
+  /** Called after each request, for the access log and metrics; null when nothing observes. */
+  readonly observe: ((request: ServedRequest) => void) | null;
+}
+
+/** A request that was served, without any personal data: neither address nor path parameters. */
+export interface ServedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The path of the endpoint, such as `/api/v1/emails/:id`; null for an unknown path. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly ms: number;
+  /** The id of the key or the activation; null without a key. */
+  readonly keyId: string | null;
 }
 
 export interface Router {
@@ -38,14 +52,29 @@ export interface Router {
 type Serve = (request: HttpRequest) => Promise<Response>;
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
-export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults }: RouterParts): Router {
-  const { config, ids, log } = deps;
+export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe }: RouterParts): Router {
+  const { config, ids, clock } = deps;
   const choosePerform = createPerform({ deps, keys, limiter });
 
   const createServe = (endpoint: Endpoint, handler: AnyHandler): Serve => {
     const perform = choosePerform(endpoint);
+    const respond = async (call: Call): Promise<HttpResponse> => {
+      const { request, base, headers } = call;
+      try {
+        return faults?.any && endpoint.access !== "dev"
+          ? await faults.inject(endpoint.method, request.pathname(), headers, () => perform(call))
+          : await perform(call);
+      } catch (error) {
+        // A fault rule that cuts the connection; callers in process see it by the header.
+        if (headers.some(([name]) => name === DROP_HEADER)) request.cut();
+        const apiError = toApiError(error, endpoint, base.requestId, deps);
+        const toPage = endpoint.access === "public" && prefersHtml(request.headers);
+        return toPage ? errorPage(apiError, headers) : errorResponse(apiError, base.requestId, headers);
+      }
+    };
     return async (request) => {
       const requestId = ids("req");
+      const startedAt = observe && clock.real.now();
       const headers: HeaderList = [["x-request-id", requestId]];
       if (inFlight.draining) headers.push(["connection", "close"]);
       inFlight.begin();
@@ -58,15 +87,12 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
           signal: () => request.signal(),
         };
         const call: Call = { request, endpoint, handler, base, headers };
-        if (faults?.any && endpoint.access !== "dev")
-          return request.respond(await faults.inject(endpoint.method, request.pathname(), headers, () => perform(call)));
-        return request.respond(await perform(call));
-      } catch (error) {
-        // A fault rule that cuts the connection; callers in process see it by the header.
-        if (headers.some(([name]) => name === DROP_HEADER)) request.cut();
-        const apiError = toApiError(error, endpoint, requestId, log);
-        const toPage = endpoint.access === "public" && prefersHtml(request.headers);
-        return request.respond(toPage ? errorPage(apiError, headers) : errorResponse(apiError, requestId, headers));
+        const response = await respond(call);
+        if (observe && startedAt !== null) {
+          const { method, path: route } = endpoint;
+          observe({ requestId, method, route, status: response.status, ms: clock.real.now() - startedAt, keyId: call.keyId ?? null });
+        }
+        return request.respond(response);
       } finally {
         inFlight.end();
       }
@@ -80,6 +106,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       const error = makeError();
+      observe?.({ requestId, method: event.req.method, route: null, status: error.status, ms: 0, keyId: null });
       return sendResponse(event, prefersHtml(event.req.headers) ? errorPage(error, headers) : errorResponse(error, requestId, headers));
     };
 

@@ -35,6 +35,17 @@ export class ListenError extends Error {
   override name = "ListenError";
 }
 
+/** Turns an error of listen() into one whose message says what to do. */
+export function toListenError({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): ListenError {
+  const messages: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is in use. Stop the other program, or choose another port; --port 0 takes any free one.`,
+    EACCES: `This process may not listen on port ${port}. Choose a port above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine.`,
+    ENOTFOUND: `${host} is not an address of this machine.`,
+  };
+  return new ListenError(messages[code ?? ""] ?? `Cannot listen on ${host}:${port}: ${code ?? message}.`);
+}
+
 // A slow client holds a connection only, yet it is closed in time.
 const HEADERS_TIMEOUT_MS = 10_000;
 // A file of 25 MB takes minutes over a slow line.
@@ -124,15 +135,7 @@ function logDroppedConnections(server: Server, { log, real, maxConnections }: Li
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const messages: Record<string, string> = {
-        EADDRINUSE: `Port ${port} of ${host} is in use. Stop the other program, or choose another port; --port 0 takes any free one.`,
-        EACCES: `This process may not listen on port ${port}. Choose a port above 1023.`,
-        EADDRNOTAVAIL: `${host} is not an address of this machine.`,
-        ENOTFOUND: `${host} is not an address of this machine.`,
-      };
-      reject(new ListenError(messages[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.code ?? error.message}.`));
-    });
+    server.once("error", (error: NodeJS.ErrnoException) => reject(toListenError(error, { host, port })));
     server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
 }

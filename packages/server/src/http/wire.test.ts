@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { wire } from "../../test/wire.ts";
 import { readConfig } from "../config.ts";
-import type { SqliteDb } from "../db/sqlite/database.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { ListenError } from "./server.ts";
@@ -393,45 +392,4 @@ describe("dev endpoints over a real connection", () => {
     expect(Math.abs(Date.parse(shown.now) - Date.now())).toBeLessThan(60_000);
     expect(shown.mode).toBe("running");
   });
-});
-
-test("a full disk is a 503 that says when to come back; reading goes on, and so does writing once there is room", async () => {
-  const db = server.app.deps.db as SqliteDb;
-  const authorization = { authorization: `Bearer ${server.apiKey}` };
-  const body = JSON.stringify({ ...JSON.parse(hello), text: "x".repeat(900_000) });
-  const send = () =>
-    fetch(`${server.url}/api/v1/send`, { method: "POST", headers: { ...authorization, "content-type": "application/json" }, body });
-  await db.exclusive((c) => void c.pragma(`max_page_count = ${c.pragma("page_count", { simple: true })}`));
-  const full = await send();
-  expect([full.status, full.headers.get("retry-after")]).toEqual([503, "1"]);
-  expect(await full.text()).not.toMatch(/insert|contents/i);
-  expect((await fetch(`${server.url}/api/v1/emails`, { headers: authorization })).status).toBe(200);
-  await db.exclusive((c) => void c.pragma("max_page_count = 1000000"));
-  expect((await send()).status).toBe(200);
-});
-
-test("closing does not wait for connections that are idle", async () => {
-  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
-  const closing = await serve(config(other), silentLog);
-  const lines = await Promise.all([1, 2, 3].map(() => wire(closing.url)));
-  lines[0]?.write(post(hello).replace(server.apiKey ?? "", closing.apiKey ?? ""));
-  await lines[0]?.read("queued");
-  await closing.close();
-  await Promise.all(lines.map((line) => line.closed));
-  rmSync(other, { recursive: true, force: true });
-});
-
-test("closing lets requests that run come to their end, and takes no new ones", async () => {
-  const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
-  const closing = await serve(config(other), silentLog);
-  const key = `Authorization: Bearer ${closing.apiKey}`;
-  const line = await wire(closing.url);
-  line.write(head("POST /api/v1/send", key, "Content-Type: application/json", `Content-Length: ${hello.length}`));
-  while (closing.app.inFlight.count === 0) await new Promise((turn) => setImmediate(turn));
-  const closed = closing.close();
-  line.write(hello);
-  expect(await line.read(/queued/)).toMatch(/^HTTP\/1\.1 200 /);
-  await closed;
-  await expect(wire(closing.url)).rejects.toThrow("ECONNREFUSED");
-  rmSync(other, { recursive: true, force: true });
 });

@@ -34,6 +34,8 @@ export interface PostgresDb extends Db {
   connectionBudget(): Promise<ConnectionBudget>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
+  /** Connections of the pool: open, idle, and callers waiting for one. */
+  poolStats(): { open: number; idle: number; waiting: number };
 }
 
 /** How the connections of the database server are used. */
@@ -228,6 +230,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     connectionBudget: () => readBudget(read, size),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,
+    poolStats: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     read: read as PostgresDb["read"],
     tx: (fn) => {
       const run = tx(fn);

@@ -7,6 +7,7 @@ import { getClientAddress } from "../client-address.ts";
 import type { HeaderList } from "../headers.ts";
 import type { InFlightRequests } from "../in-flight.ts";
 import { RoutedRequest } from "../request.ts";
+import type { StorageHealth } from "../storage-health.ts";
 import { errorPage } from "./error-page.ts";
 
 /** A browser's request for a public page. */
@@ -50,15 +51,17 @@ export interface PublicPagesParts {
   readonly ids: Ids;
   readonly log: Log;
   readonly inFlight: InFlightRequests;
+  readonly storage: StorageHealth;
 }
 
 /** Serves pages to everyone. They read no cookie and set none. */
-export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, log, inFlight }: PublicPagesParts): void {
+export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, log, inFlight, storage }: PublicPagesParts): void {
   const serve = async (page: PublicPage, event: H3Event, requestId: string): Promise<PageResponse> => {
     const request = new RoutedRequest(event);
     try {
       const method = event.req.method as PageRequest["method"];
       assertMethod(page, method);
+      if (method === "POST" && storage.lowDisk !== null) throw new StorageUnavailable(storage.lowDisk);
       return await page.serve({
         method,
         params: request.params(),
@@ -68,7 +71,7 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
         body: (limit) => request.body(limit),
       });
     } catch (error) {
-      return errorPage(toPageError(error, requestId, log), []);
+      return errorPage(toPageError(error, requestId, { log, storage }), []);
     }
   };
   const route =
@@ -106,12 +109,14 @@ function getLength({ body, length }: PageResponse): number | undefined {
   return length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
 }
 
-function toPageError(error: unknown, requestId: string, log: Log): ApiError {
+function toPageError(error: unknown, requestId: string, { log, storage }: Pick<PublicPagesParts, "log" | "storage">): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof StorageUnavailable)
+  if (error instanceof StorageUnavailable) {
+    storage.failed(error.message, requestId);
     return new ApiError("storage_unavailable", "This page is unavailable at the moment. Please try again shortly.", {
       headers: { "retry-after": "5" },
     });
+  }
   log.error("public page failed", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   return new ApiError("internal_error", "An unexpected error occurred. Please try again.");
 }

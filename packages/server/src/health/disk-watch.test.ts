@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { StorageHealth } from "../http/storage-health.ts";
+import type { Clock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { createWorld } from "../testing.ts";
+import { watchDisk } from "./disk-watch.ts";
+
+const MB = 1024 * 1024;
+
+/** Real time that stands; `tick` fires the timer that was set last. */
+function manualTime() {
+  let fire: (() => void) | null = null;
+  const real: Clock["real"] = {
+    now: () => 0,
+    after: (_ms, fn) => {
+      fire = fn;
+      return { cancel: () => (fire = null) };
+    },
+    sleep: async () => {},
+  };
+  const tick = async (): Promise<void> => {
+    fire?.();
+    await new Promise((done) => setImmediate(done));
+  };
+  return { real, tick, isSet: () => fire !== null };
+}
+
+test("writes are refused while free space is below the watermark", async () => {
+  const { real, tick, isSet } = manualTime();
+  const storage = new StorageHealth(real, silentLog);
+  let free: number | null = 200 * MB;
+  const stop = await watchDisk({
+    folder: "/data",
+    minFreeBytes: 100 * MB,
+    storage,
+    real,
+    log: silentLog,
+    readFree: async () => free ?? Promise.reject(new Error("EIO")),
+  });
+  expect(storage.problem).toBeNull();
+  free = 99 * MB;
+  await tick();
+  expect(storage.problem).toBe("The disk is nearly full: 99 MB are free, and 100 MB must be (--min-free-disk).");
+  // A disk that does not tell is not taken for full.
+  free = null;
+  await tick();
+  expect(storage.problem).toBeNull();
+  stop();
+  expect(isSet()).toBe(false);
+});
+
+test("a nearly full disk takes no sends, but reads, deletes and says why", async () => {
+  await using world = await createWorld();
+  const suppressed = await world.sdk.suppressions.create({ email: "ada@example.com" });
+  world.app.deps.storage.lowDisk = "The disk is nearly full.";
+  const ask = (method: string, path: string, body?: object): Promise<Response> =>
+    world.fetch(world.url + path, {
+      method,
+      headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const refused = await ask("POST", "/api/v1/send", { from: "a@acme.test", to: "b@example.com", subject: "x", text: "x" });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+  expect(await refused.json()).toMatchObject({ error: { code: "storage_unavailable", message: "The disk is nearly full." } });
+  const ready = await ask("GET", "/readyz");
+  expect([ready.status, await ready.json()]).toMatchObject([503, { error: { message: "The disk is nearly full." } }]);
+  expect((await ask("GET", "/healthz")).status).toBe(200);
+  expect((await ask("GET", "/api/v1/emails")).status).toBe(200);
+  expect((await ask("DELETE", `/api/v1/suppressions/${suppressed.id}`)).status).toBe(200);
+  world.app.deps.storage.lowDisk = null;
+  expect((await ask("GET", "/readyz")).status).toBe(200);
+});

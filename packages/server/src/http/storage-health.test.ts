@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { StorageHealth } from "./storage-health.ts";
+
+function setUp() {
+  const time = { now: 0 };
+  const logged: [string, Record<string, unknown> | undefined][] = [];
+  const log = {
+    info: () => {},
+    warn: () => {},
+    error: (message: string, facts?: Record<string, unknown>) => void logged.push([message, facts]),
+  };
+  const storage = new StorageHealth({ now: () => time.now, after: () => ({ cancel: () => {} }), sleep: async () => {} }, log);
+  return { time, logged, storage };
+}
+
+test("a failed write counts for ten seconds", () => {
+  const { time, storage } = setUp();
+  expect(storage.problem).toBeNull();
+  storage.failed("The database cannot work at the moment (SQLITE_FULL).", "req_1");
+  time.now = 9999;
+  expect(storage.problem).toBe("The database cannot work at the moment (SQLITE_FULL).");
+  time.now = 10_000;
+  expect(storage.problem).toBeNull();
+});
+
+test("of a thousand requests that fail for the same reason the log tells once, and how many followed", () => {
+  const { time, logged, storage } = setUp();
+  for (let i = 0; i < 1000; i += 1) storage.failed("full", `req_${i}`);
+  time.now = 10_000;
+  storage.failed("full", "req_last");
+  expect(logged).toEqual([
+    ["full", { requestId: "req_0" }],
+    ["full", { requestId: "req_last", further: 999 }],
+  ]);
+});
+
+test("probes of one second are one write", async () => {
+  const { time, storage } = setUp();
+  let writes = 0;
+  const write = async (): Promise<void> => void (writes += 1);
+  await Promise.all([storage.probe(write), storage.probe(write)]);
+  time.now = 1000;
+  await storage.probe(write);
+  expect(writes).toBe(2);
+});

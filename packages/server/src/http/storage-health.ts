@@ -1,0 +1,62 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+
+// A server counts as unable to write for this long after a request failed for that reason.
+const FAILURE_MS = 10_000;
+// The log mentions a database that cannot work at most this often; a full disk would otherwise log each request.
+const LOG_MS = 10_000;
+// Probes write at most this often, however often they are asked for.
+const PROBE_MS = 1000;
+
+/**
+ * Whether the database can take writes, as recent requests found it and as the watch on the disk says. `/readyz` answers by it, and
+ * writes are refused while the disk is nearly full.
+ *
+ *   state     | trigger                           | next
+ *   ----------|-----------------------------------|----------
+ *   healthy   | a request fails: storage          | failing
+ *   healthy   | free space below the watermark    | low disk
+ *   failing   | 10 s without such a failure       | healthy
+ *   low disk  | free space above the watermark    | healthy
+ */
+export class StorageHealth {
+  readonly #real: Clock["real"];
+  readonly #log: Log;
+  #failure: { message: string; at: number } | null = null;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  #unlogged = 0;
+  #probe: { result: Promise<void>; at: number } | null = null;
+  /** Why writes are refused: the disk is nearly full. Null while there is room. */
+  lowDisk: string | null = null;
+
+  constructor(real: Clock["real"], log: Log) {
+    this.#real = real;
+    this.#log = log;
+  }
+
+  /** Why the database cannot take writes at the moment; null when it can. */
+  get problem(): string | null {
+    if (this.lowDisk !== null) return this.lowDisk;
+    return this.#failure !== null && this.#real.now() - this.#failure.at < FAILURE_MS ? this.#failure.message : null;
+  }
+
+  /** Notes that a request failed because of the database, and logs it, at most every 10 s. */
+  failed(message: string, requestId: string): void {
+    const at = this.#real.now();
+    this.#failure = { message, at };
+    if (at - this.#loggedAt < LOG_MS) {
+      this.#unlogged += 1;
+      return;
+    }
+    this.#log.error(message, { requestId, ...(this.#unlogged > 0 && { further: this.#unlogged }) });
+    this.#loggedAt = at;
+    this.#unlogged = 0;
+  }
+
+  /** Finds out by a small write whether the database takes one; a second's worth of callers share it. Throws what `write` throws. */
+  probe(write: () => Promise<void>): Promise<void> {
+    const at = this.#real.now();
+    if (this.#probe === null || at - this.#probe.at >= PROBE_MS) this.#probe = { result: write(), at };
+    return this.#probe.result;
+  }
+}

@@ -1,0 +1,58 @@
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "./config.ts";
+import { createFolder } from "./lib/folder.ts";
+import type { RunningServer } from "./serve.ts";
+
+/** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
+const DEV_FILE = "dev.json";
+
+type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "keysFile">;
+
+/** What other programs need to reach the server: its address and the keys that are known. */
+export function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: Server): object {
+  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), pid: process.pid };
+}
+
+/**
+ * What is printed on stdout, which may end in a log: keys only in dev mode or when `isTerminal`. Otherwise names the file
+ * that holds them.
+ */
+export function toAnnouncement(server: Server, isTerminal: boolean): object {
+  const { url, workspaceId, dashboardUrl, keysFile } = server;
+  if (keysFile === null || isTerminal) return toReadyFile(server);
+  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, keysFile };
+}
+
+/** The files that exist while the server runs: the one of --ready-file, and dev.json in the folder of a dev server. */
+export function listReadyFiles({ dev, data, readyFile }: Config): string[] {
+  return [...(readyFile === null ? [] : [readyFile]), ...(dev ? [join(data, DEV_FILE)] : [])];
+}
+
+/** Writes a ready file, readable by its owner only, because it may hold keys. */
+export function writeReadyFile(file: string, server: Server): void {
+  createFolder(resolve(dirname(file)));
+  // Written beside it and renamed, so that no reader sees half a file.
+  const temporary = `${file}.tmp`;
+  writeFileSync(temporary, formatReadyFile(server), { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, file);
+}
+
+/** Removes a ready file, unless another server has written it since. */
+export function removeReadyFile(file: string, server: Server): void {
+  try {
+    if (readFileSync(file, "utf8") === formatReadyFile(server)) rmSync(file);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** Removes the dev.json that a killed server left behind. */
+export function removeDevFile({ data }: Config): void {
+  rmSync(join(data, DEV_FILE), { force: true });
+}
+
+function formatReadyFile(server: Server): string {
+  return `${JSON.stringify(toReadyFile(server), null, 2)}\n`;
+}
