@@ -19,7 +19,7 @@ export async function agentAt(
   hooks: Receiver,
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
 ): Promise<TestAgent> {
-  await listAgent(world.sdk, hooks.url, { slug, permissions });
+  await listAgent(world.builder.sdk, hooks.url, { slug, permissions });
   return agentOf(world, hooks, (await turnOn(world.sdk, slug)).id);
 }
 

@@ -26,7 +26,7 @@ export async function turnedOn(
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
 ): Promise<TestAgent> {
   await using hooks = await receiver();
-  await listAgent(world.sdk, hooks.url, { slug, permissions });
+  await listAgent(world.builder.sdk, hooks.url, { slug, permissions });
   const { id } = await turnOn(world.sdk, slug);
   // Between a look at the webhook and one at the outbox the key may just have arrived: then it is at the webhook.
   const key = await keyOf(world, hooks, id).catch(() => keyOf(world, hooks, id));

@@ -132,7 +132,7 @@ describe("what went to webhooks", () => {
   test("is listed over all agents, newest first, and shown with its bytes and attempts", async () => {
     await using world = await createWorld();
     for (const slug of ["writer", "painter"]) {
-      await listAgent(world.sdk, gone, { slug });
+      await listAgent(world.builder.sdk, gone, { slug });
       await turnOn(world.sdk, slug);
     }
     await world.clock.advance("10s");
@@ -145,14 +145,14 @@ describe("what went to webhooks", () => {
     ]);
     const { slug = "", id = "" } = data[1] ?? {};
     const detail = (await (await get(world, `/dashboard/events/${slug}/${id}`)).json()) as { body: string; log: { class: string }[] };
-    expect(detail).toEqual(await world.sdk.deliveries.get(slug, id));
+    expect(detail).toEqual(await world.builder.sdk.deliveries.get(slug, id));
     expect([detail.log.length, detail.log[0]?.class]).toEqual([4, "connection"]);
     expect(detail.body).not.toMatch(/ms_agent_/);
   });
 
   test("is a clear 404 when it is not there, or is another's", async () => {
     await using world = await createWorld();
-    await listAgent(world.sdk, gone);
+    await listAgent(world.builder.sdk, gone);
     for (const path of ["/dashboard/events/writer/evt_x", "/dashboard/events/nobody/evt_x"]) {
       const response = await get(world, path);
       expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([404, "not_found"]);

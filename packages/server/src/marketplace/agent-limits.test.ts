@@ -263,11 +263,11 @@ test("the guide tells these numbers", () => {
   const guide = readFileSync(new URL("../../../../docs/agents-at-work.md", import.meta.url), "utf8");
   for (const line of [
     "| Calls of an activation, all together | 120 |",
-    "| Calls with a key that is paused, revoked or at the wrong door | 120 |",
-    "| Messages and questions of an activation | 20 |",
+    "| Calls with a paused or revoked key, or one used on another activation | 120 |",
+    "| Messages and approval requests of an activation | 20 |",
     "| `runs/log` for one run | 60 |",
     "| Files an activation uploads | 4 at a time, 16 wait |",
-    "| A body that is no upload | 4 MB |",
+    "| A body that is not an upload | 4 MB |",
   ])
     expect(guide).toContain(line);
 });

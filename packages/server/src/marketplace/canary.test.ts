@@ -1,3 +1,4 @@
+import { contract, type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { agentAt } from "../../test/agent-at-work.ts";
 import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
@@ -45,11 +46,14 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
   const own = await plant(world, world.apiKey, `${CANARY}1`);
   const other = await secondWorkspace(world);
   const foreign = await plant(world, other.apiKey, `${CANARY}2`);
+  const builders = await plant(world, world.builder.apiKey, `${CANARY}3`);
   await world.settle();
   await world.sdk.credits.grant({ amount: 10_000, description: "for all" });
   const agent = await agentAt(world, hooks);
   const { client, activationId, key } = agent;
-  const foreignIds = [...Object.values(own), ...Object.values(foreign)].flat().filter((id) => id !== "" && !own.list?.includes(id));
+  const foreignIds = [own, foreign, builders]
+    .flatMap((made) => Object.values(made).flat())
+    .filter((id) => id !== "" && !own.list?.includes(id));
 
   const seen: string[] = [];
   const succeeded = new Set<string>();
@@ -130,5 +134,58 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
   const visible = [...seen, ...hooks.bodies, rows].join("\n");
   // What was asked for may be named in a refusal; nothing may be added to it.
   expect(visible.replaceAll(/search=kanarienvogel1/g, "")).not.toContain(CANARY);
-  expect(visible).not.toContain(other.workspaceId);
+  for (const { workspaceId } of [other, world.builder]) expect(visible).not.toContain(workspaceId);
 }, 120_000);
+
+/** Every GET that a developer key may call, from the contract. */
+const reads = Object.entries(contract).flatMap(([noun, verbs]) =>
+  Object.entries(verbs as Record<string, Endpoint>)
+    .filter(([, { method, access }]) => method === "GET" && typeof access === "object" && "permission" in access)
+    .map(([verb, { path }]) => ({ id: `${noun}.${verb}`, path })),
+);
+
+test("a brand and the builder of its agent see nothing of each other but the agent and the names", async () => {
+  await using hooks = await receiver();
+  await using world = await createWorld();
+  const { builder } = world;
+  const words = { brand: `${CANARY}1`, builder: `${CANARY}2` };
+  const brandIds = Object.values(await plant(world, world.apiKey, words.brand)).flat();
+  const builderIds = Object.values(await plant(world, builder.apiKey, words.builder)).flat();
+  await world.sdk.credits.grant({ amount: 4711, description: words.brand });
+  const agent = await agentAt(world, hooks);
+  const { runId } = await agent.client.runs.start({ title: "Draft" });
+  await agent.client.messages.create({ type: "APPROVAL_REQUEST", text: "?", runId, approval: { title: "?" } });
+  const listing = await builder.sdk.listings.get("writer");
+  const [payment] = (await builder.sdk.payments.list()).data;
+  await world.settle();
+  const events = (await builder.sdk.deliveries.list("writer")).data.map(({ id }) => id);
+  expect(events.length).toBeGreaterThan(0);
+  const names = ["writer", words.brand, words.builder, agent.activationId, runId, listing.id, payment?.id ?? "", ...events];
+  const values = [...brandIds, ...builderIds, ...names];
+  const sides = [
+    // What a brand must not see: the builder's workspace, webhook, payments and deliveries.
+    { key: world.apiKey, hidden: [words.builder, builder.workspaceId, hooks.url, listing.id, payment?.id ?? "", ...events, ...builderIds] },
+    // What a builder must not see: the brand's workspace, people, mail, credits and keys.
+    { key: builder.apiKey, hidden: [words.brand, world.workspaceId, "4711", runId, ...brandIds] },
+  ];
+  let asked = 0;
+  for (const { id, path } of reads) {
+    const params = paramNames(path);
+    for (const value of params.length === 0 ? [""] : values)
+      for (const { key, hidden } of sides) {
+        const url = params.reduce(
+          (text, name) => text.replace(`:${name}`, name === "slug" && params.length > 1 ? "writer" : value),
+          path as string,
+        );
+        const answer = await ask(world, { method: "GET", path: url, key });
+        const text = (await answer.text()).replaceAll(value === "" ? "\0" : value, "");
+        const leaks = hidden.filter((secret) => secret !== "" && !value.includes(secret) && text.includes(secret));
+        expect({ id, url, leaks }).toEqual({ id, url, leaks: [] });
+        asked += 1;
+      }
+  }
+  expect(asked).toBeGreaterThan(200);
+  // Each sees the other's name, and the activation both share.
+  expect((await world.sdk.catalog.get("writer")).builder).toEqual({ name: "builder" });
+  expect((await builder.sdk.listings.activations("writer")).data).toMatchObject([{ id: agent.activationId, organizationName: "brand" }]);
+}, 60_000);

@@ -10,7 +10,7 @@ import { LEASE_MS } from "./streams.ts";
 test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   await world.settle();
   expect(hooks.calls).toHaveLength(1);
@@ -36,7 +36,7 @@ test("the key works while its event is still being answered", async () => {
         response.end();
       });
   });
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await world.settle();
   expect(status).toBe(200);
@@ -49,7 +49,7 @@ test("a kept connection that the receiver has closed meanwhile costs no attempt"
     else response.end();
   });
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   for (let n = 0; n < 3; n += 1) {
@@ -58,7 +58,7 @@ test("a kept connection that the receiver has closed meanwhile costs no attempt"
     await world.sdk.activations.resume(id);
     await world.settle();
   }
-  const deliveries = (await world.sdk.deliveries.list("writer")).data;
+  const deliveries = (await world.builder.sdk.deliveries.list("writer")).data;
   expect(deliveries).toHaveLength(7);
   for (const one of deliveries) expect(one).toMatchObject({ state: "delivered", attempts: 1 });
 });
@@ -67,7 +67,7 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
   await using hanging = await hook(() => () => {});
   await using good = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, good.url);
+  await listAgent(world.builder.sdk, good.url);
   await turnOn(world.sdk);
   await arrived(good, 1, world);
   const stuck = await crowd(
@@ -101,7 +101,7 @@ test("a webhook that answers well gets up to 64 requests at a time, and no more"
   await using counting = await countingHook();
   const { hooks } = counting;
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await resumed(world, await crowd(world, "writer", [hooks.url], 600));
   await world.settle();
@@ -113,7 +113,7 @@ test("a webhook that answers well gets up to 64 requests at a time, and no more"
 test("a webhook that has begun to hang keeps only what it has", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   const many = await crowd(world, "writer", [hooks.url], 400);
   hooks.script = (n) => (n < 100 ? 200 : () => {});
@@ -128,7 +128,7 @@ test("what has waited for its place until its lease is over is not sent beside w
   const held: (() => void)[] = [];
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await arrived(hooks, 1, world);
   await world.settle();
@@ -152,7 +152,7 @@ test("what has waited for its place until its lease is over is not sent beside w
 test("events that follow each other fast do not put off what is due already", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   const { db, queue, clock } = world.app.deps;
@@ -170,7 +170,7 @@ test("events that follow each other fast do not put off what is due already", as
 test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
   await using hooks = await hook(() => () => {});
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await arrived(hooks, 1, world);
   const { queue, clock } = world.app.deps;
@@ -178,7 +178,7 @@ test("a server that stops gives back what it could not end, and goes on with it 
   await queue.stop();
   expect(clock.real.now() - since).toBeLessThan(4000);
   // Broken off by us, it is no failure of the receiver's.
-  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
   hooks.script = () => 200;
   const { jobsOf } = await import("../features.ts");
   await queue.start(jobsOf(world.app.deps), 4);
@@ -190,7 +190,7 @@ test("a server that stops gives back what it could not end, and goes on with it 
 test("an event that cannot be opened waits, and counts against nobody", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { db, queue } = world.app.deps;
   await queue.stop();
   const { id } = await turnOn(world.sdk);
@@ -201,7 +201,7 @@ test("an event that cannot be opened waits, and counts against nobody", async ()
   await queue.start(jobsOf(world.app.deps), 4);
   await world.clock.advance("5m");
   expect(hooks.calls).toEqual([]);
-  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
+  expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
   await db.tx((tx) => tx.update(e).set({ sealed: row?.sealed ?? null }));
   await world.clock.advance("1m");
   expect(hooks.types()).toEqual(["agent.activated"]);

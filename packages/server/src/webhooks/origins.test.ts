@@ -31,7 +31,7 @@ test("listings at one host that hangs have ten places together; others there and
   await using shared = await hook(script);
   await using elsewhere = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, `${shared.url}/good`);
+  await listAgent(world.builder.sdk, `${shared.url}/good`);
   await turnOn(world.sdk);
   await arrived(shared, 1, world);
   const [neighbours, others] = [
@@ -72,7 +72,7 @@ test("listings at one host that answers have 64 places together, however many th
   await using counting = await countingHook();
   const { hooks: shared } = counting;
   await using world = await createWorld();
-  await listAgent(world.sdk, shared.url);
+  await listAgent(world.builder.sdk, shared.url);
   await turnOn(world.sdk);
   const many = await crowd(
     world,
@@ -90,7 +90,7 @@ test("listings at one host that answers have 64 places together, however many th
 test("listings whose origin is busy with another one's have their turn, called before or not", async () => {
   await using shared = await hook(() => (response) => void setImmediate(() => response.end()));
   await using world = await createWorld();
-  await listAgent(world.sdk, shared.url);
+  await listAgent(world.builder.sdk, shared.url);
   await turnOn(world.sdk);
   await arrived(shared, 1, world);
   const many = await crowd(world, "writer", [`${shared.url}/many`], 2000);

@@ -60,7 +60,7 @@ test("several processes on one database deliver each event once, in its order", 
 /** A world with an event in its one lane, which is marked as somebody else's for the next half minute. */
 const takenBy = async (world: TestWorld, hooks: Hook, claim: string): Promise<void> => {
   hooks.script = () => 500;
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await world.settle();
   const { db, clock } = world.app.deps;
@@ -89,7 +89,7 @@ describe("what a process had taken when it died", () => {
       await world.settle();
       expect(hooks.calls).toHaveLength(1);
       await world.clock.advance("1s");
-      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+      expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
     }
     await database.drop();
   });
@@ -108,7 +108,7 @@ describe("what a process had taken when it died", () => {
       await other.raw("insert into workers (name, seen_at) values ('mailsvc_gone_1', now() - interval '10 s')");
       await expect.poll(() => other.raw("select claim from webhook_streams"), { timeout: 20_000, interval: 20 }).toEqual([{ claim: null }]);
       await world.clock.advance("1s");
-      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+      expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
     }
     await database.drop();
   });
@@ -125,7 +125,7 @@ describe("what a process had taken when it died", () => {
       expect(hooks.calls).toHaveLength(1);
       await world.clock.advance("1s");
       expect(hooks.calls).toHaveLength(2);
-      expect((await world.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
+      expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject(delivered);
     }
     await database.drop();
   });
@@ -139,7 +139,7 @@ describe("what a process had taken when it died", () => {
       const { webhookStreams: l } = db.read.t;
       let answer = (): void => {};
       hooks.script = () => (response) => void (answer = () => response.writeHead(200).end());
-      await listAgent(world.sdk, hooks.url);
+      await listAgent(world.builder.sdk, hooks.url);
       const { id } = await turnOn(world.sdk);
       await expect.poll(() => hooks.calls.length, { interval: 5 }).toBe(1);
       await resumed(world, [id]);

@@ -13,7 +13,7 @@ const codeOf = async (response: Response): Promise<[number, string | undefined]>
 test("a brand turns an agent on: its builder gets a key, once, and the key opens its own activation", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   expect(activation).toMatchObject({ agentSlug: "writer", status: "active", pauseReasons: [], scopes: SCOPES, keyDeliveredAt: null });
   expect(activation.keyPreview).toMatch(/^ms_agent_\w\w…\w{4}$/);
@@ -38,7 +38,7 @@ test("a brand turns an agent on: its builder gets a key, once, and the key opens
 test("the key stands nowhere in clear: not in the database, not in any answer", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  const { webhookSecret } = await listAgent(world.sdk, hooks.url);
+  const { webhookSecret } = await listAgent(world.builder.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   const key = await keyOf(world, hooks, activation.id);
   const { read } = world.app.deps.db;
@@ -55,7 +55,7 @@ test("the key stands nowhere in clear: not in the database, not in any answer", 
   expect(everything).not.toContain(key);
   expect(everything).not.toContain(webhookSecret);
   expect(everything).toContain(`***${key.slice(-4)}`);
-  expect(JSON.stringify([await world.sdk.activations.get(activation.id), await world.sdk.listings.get("writer")])).not.toContain(
+  expect(JSON.stringify([await world.sdk.activations.get(activation.id), await world.builder.sdk.listings.get("writer")])).not.toContain(
     key.slice(12),
   );
 });
@@ -97,8 +97,8 @@ describe("turning an agent on is refused", () => {
     ],
   ] as const)("for %s", async (_what, body, status, code, details) => {
     await using world = await createWorld();
-    await listAgent(world.sdk, "http://127.0.0.1:9/");
-    await world.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
+    await listAgent(world.builder.sdk, "http://127.0.0.1:9/");
+    await world.builder.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
     const response = await ask(world, { path: "/api/v1/marketplace/activations", body });
     const { error } = (await response.json()) as { error: { code: string; details: { path: string; code: string }[] } };
     expect([response.status, error.code, error.details.map((d) => `${d.path} ${d.code}`)]).toEqual([status, code, details]);
@@ -108,7 +108,7 @@ describe("turning an agent on is refused", () => {
   test("while it is on already, with the id of the activation that is", async () => {
     await using hooks = await receiver();
     await using world = await createWorld();
-    await listAgent(world.sdk, hooks.url);
+    await listAgent(world.builder.sdk, hooks.url);
     const { id } = await turnOn(world.sdk);
     await expect(turnOn(world.sdk)).rejects.toMatchObject({ code: "already_active", details: [{ code: "already_active", message: id }] });
   });
@@ -117,7 +117,7 @@ describe("turning an agent on is refused", () => {
 test("more scopes than the agent asks for are not granted", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url, { permissions: ["brand:read"] });
+  await listAgent(world.builder.sdk, hooks.url, { permissions: ["brand:read"] });
   const activation = await world.sdk.activations.create({
     agentSlug: "writer",
     acceptedPermissions: ["brand:read", "agent:post_messages"],
@@ -128,7 +128,7 @@ test("more scopes than the agent asks for are not granted", async () => {
 test("of many who turn the same agent on at once, one does", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => turnOn(world.sdk)));
   const won = results.filter((r) => r.status === "fulfilled");
   expect(won).toHaveLength(1);
@@ -139,7 +139,7 @@ test("of many who turn the same agent on at once, one does", async () => {
 test("a paused agent's key is refused and works again afterwards; a deactivated one's never does", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   const key = await keyOf(world, hooks, id);
   expect(await world.sdk.activations.pause(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
@@ -171,8 +171,8 @@ describe("who may come in", () => {
   test("by kind of key, state, path and scope, in that order", async () => {
     await using hooks = await receiver();
     await using world = await createWorld();
-    await listAgent(world.sdk, hooks.url);
-    await listAgent(world.sdk, hooks.url, { slug: "other" });
+    await listAgent(world.builder.sdk, hooks.url);
+    await listAgent(world.builder.sdk, hooks.url, { slug: "other" });
     const [mine, other] = [await turnOn(world.sdk), await turnOn(world.sdk, "other")];
     const [key, otherKey] = [await keyOf(world, hooks, mine.id), await keyOf(world, hooks, other.id)];
     const revoked = await world.sdk.keys.create({ name: "gone", permissions: ["keys:read"] });
@@ -203,7 +203,7 @@ describe("who may come in", () => {
 test("another workspace sees and moves nothing of this one", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   const { apiKey: key } = await secondWorkspace(world);
   const at = `/api/v1/marketplace/activations/${id}`;
@@ -216,13 +216,13 @@ test("another workspace sees and moves nothing of this one", async () => {
   for (const rest of ["/cancel", "/checkout", "/webhook-secret/rotate", `/activations/${id}/resume`])
     expect(await codeOf(await ask(world, { path: listing + rest, key }))).toEqual([404, "not_found"]);
   expect((await world.sdk.activations.get(id)).status).toBe("active");
-  expect((await world.sdk.listings.get("writer")).state).toBe("LISTED");
+  expect((await world.builder.sdk.listings.get("writer")).state).toBe("LISTED");
 });
 
 test("two brands have activations and keys of their own, and the builder sees their names and nothing more", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const mine = await turnOn(world.sdk);
   const second = await secondWorkspace(world);
   const response = await ask(world, {
@@ -231,7 +231,7 @@ test("two brands have activations and keys of their own, and the builder sees th
     body: { agentSlug: "writer", acceptedPermissions: SCOPES },
   });
   const theirs = (await response.json()) as { id: string };
-  const tab = await world.sdk.listings.activations("writer");
+  const tab = await world.builder.sdk.listings.activations("writer");
   expect(tab.data.map(({ id, organizationName }) => [id, organizationName])).toEqual([
     [theirs.id, "other"],
     [mine.id, "brand"],
@@ -243,7 +243,7 @@ test("two brands have activations and keys of their own, and the builder sees th
 test("pause, resume and deactivate in any interleaving leave one final state and gapless events", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   for (let round = 0; round < 10; round += 1) {
     const { id } = await turnOn(world.sdk);
     const { pause, resume, deactivate } = world.sdk.activations;
@@ -260,7 +260,7 @@ test("pause, resume and deactivate in any interleaving leave one final state and
 test("a limit of credits is set, and lifted", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   expect(await world.sdk.activations.update(id, { creditLimit: 500 })).toMatchObject({ creditLimit: 500 });
   expect(await world.sdk.activations.update(id, { creditLimit: null })).toMatchObject({ creditLimit: null });

@@ -40,17 +40,17 @@ const counts = async ({ app }: TestWorld) => {
 test("a listing with 10,000 activations: every key is dead with the answer, every agent is told within seconds", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   const key = await keyOf(world, hooks, id);
   await crowd(world, id, 9_999);
   const { real } = world.app.deps.clock;
   const before = real.now();
-  await world.sdk.listings.cancel("writer");
+  await world.builder.sdk.listings.cancel("writer");
   const answered = real.now();
   expect((await ask(world, { method: "GET", path: agentPath(id), key })).status).toBe(401);
   const dead = real.now();
-  expect((await world.sdk.listings.activations("writer", { status: "active" })).pagination.total).toBe(0);
+  expect((await world.builder.sdk.listings.activations("writer", { status: "active" })).pagination.total).toBe(0);
   while ((await counts(world)).told < 10_000 && real.now() - dead < 60_000) await real.sleep(50);
   const told = real.now();
   expect(await counts(world)).toEqual({ living: 0, told: 10_000 });
@@ -63,10 +63,10 @@ describe("the work goes on where it stood", () => {
   test("whatever part of it was done before, nobody is told twice and nobody is left out", async () => {
     await using hooks = await receiver();
     await using world = await createWorld();
-    const listing = await listAgent(world.sdk, hooks.url);
+    const listing = await listAgent(world.builder.sdk, hooks.url);
     const { id } = await turnOn(world.sdk);
     await crowd(world, id, 600);
-    await world.sdk.listings.cancel("writer");
+    await world.builder.sdk.listings.cancel("writer");
     await world.settle();
     const { db } = world.app.deps;
     const job = activationJobs(world.app.deps)["agent.listing.end"];
@@ -87,15 +87,15 @@ describe("the work goes on where it stood", () => {
 test("an agent turned on again while the old activations are still being ended lives on", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const first = await turnOn(world.sdk);
   await crowd(world, first.id, 300);
-  const [, payment] = await Promise.all([world.sdk.listings.cancel("writer"), world.sdk.listings.get("writer")]);
+  const [, payment] = await Promise.all([world.builder.sdk.listings.cancel("writer"), world.builder.sdk.listings.get("writer")]);
   expect(payment).toBeDefined();
-  await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
+  await world.builder.sdk.payments.confirm((await world.builder.sdk.listings.checkout("writer")).id);
   const second = await turnOn(world.sdk);
   await world.settle();
   expect((await world.sdk.activations.get(first.id)).status).toBe("deactivated");
   expect((await world.sdk.activations.get(second.id)).status).toBe("active");
-  expect((await world.sdk.listings.activations("writer", { status: "active" })).data.map((a) => a.id)).toEqual([second.id]);
+  expect((await world.builder.sdk.listings.activations("writer", { status: "active" })).data.map((a) => a.id)).toEqual([second.id]);
 });

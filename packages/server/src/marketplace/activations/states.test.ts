@@ -35,15 +35,15 @@ const refusal = async (call: Promise<unknown>): Promise<string | null> => {
 const unclearable = ({ reasons }: ModelActivation, clearable: readonly PauseReason[]): string | null =>
   reasons.length > 0 && !reasons.some((reason) => clearable.includes(reason)) ? "pause_not_clearable" : null;
 
-const perform = async ({ sdk, app, clock }: TestWorld, model: Model, { do: what, n }: Command): Promise<void> => {
+const perform = async ({ sdk, builder, app, clock }: TestWorld, model: Model, { do: what, n }: Command): Promise<void> => {
   const slug = SLUGS[n % SLUGS.length] as string;
   const a = model.activations[n % Math.max(1, model.activations.length)];
   if (what === "pay") {
-    await payFor(sdk, slug);
+    await payFor(builder.sdk, slug);
     return model.pay(slug);
   }
   if (what === "cancel") {
-    expect(await refusal(sdk.listings.cancel(slug))).toBe(model.listings.get(slug)?.state === "DRAFT" ? "invalid_state" : null);
+    expect(await refusal(builder.sdk.listings.cancel(slug))).toBe(model.listings.get(slug)?.state === "DRAFT" ? "invalid_state" : null);
     return model.listed(slug) ? model.end(slug, "CANCELLED") : undefined;
   }
   if (what === "activate") {
@@ -81,12 +81,12 @@ const perform = async ({ sdk, app, clock }: TestWorld, model: Model, { do: what,
     await app.deps.db.tx(async (tx) => void (await addPauseReason(tx, app.deps, a.id, "webhook_failure")));
     return model.pause(a, "webhook_failure");
   }
-  expect(await refusal(sdk.listings.resume(a.listing, a.id))).toBe(ended ?? unclearable(a, ["webhook_failure"]));
+  expect(await refusal(builder.sdk.listings.resume(a.listing, a.id))).toBe(ended ?? unclearable(a, ["webhook_failure"]));
   return model.clear(a, "webhook_failure");
 };
 
 const compare = async (world: TestWorld, hooks: Receiver, model: Model): Promise<void> => {
-  for (const [slug, { state }] of model.listings) expect([slug, (await world.sdk.listings.get(slug)).state]).toEqual([slug, state]);
+  for (const [slug, { state }] of model.listings) expect([slug, (await world.builder.sdk.listings.get(slug)).state]).toEqual([slug, state]);
   expect((await world.sdk.catalog.list()).data.map((l) => l.slug).sort()).toEqual(SLUGS.filter((slug) => model.listed(slug)));
   for (const a of model.activations) {
     const { status, pauseReasons, deactivationReason } = await world.sdk.activations.get(a.id);
@@ -108,7 +108,7 @@ test("whatever brands, builders, plans, webhooks and time do, states, keys and e
     const keys = new Map<string, string>();
     const model = new Model(world.clock.now());
     for (const slug of SLUGS) {
-      await world.sdk.listings.create({ slug, name: slug, webhookUrl: hooks.url, permissions: SCOPES });
+      await world.builder.sdk.listings.create({ slug, name: slug, webhookUrl: hooks.url, permissions: SCOPES });
       model.listings.set(slug, { state: "DRAFT", listedAt: 0, expiresAt: 0 });
     }
     const known: Receiver = { ...hooks, bodies: [] };

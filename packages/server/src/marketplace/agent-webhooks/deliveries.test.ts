@@ -20,10 +20,10 @@ const onlyEvent = async (sdk: Mailsvc): Promise<string> => (await sdk.deliveries
 test("a builder sees each event with its bytes and attempts, and never the key", async () => {
   await using hooks = await hook((n) => (n === 0 ? (response) => response.writeHead(500).end("out of <b>memory</b>\u0000") : 200));
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   await world.settle();
-  const waiting = (await world.sdk.deliveries.list("writer")).data;
+  const waiting = (await world.builder.sdk.deliveries.list("writer")).data;
   expect(waiting).toMatchObject([
     {
       type: "agent.activated",
@@ -36,7 +36,7 @@ test("a builder sees each event with its bytes and attempts, and never the key",
     },
   ]);
   await world.clock.advance("1s");
-  const detail = await world.sdk.deliveries.get("writer", waiting[0]?.id ?? "");
+  const detail = await world.builder.sdk.deliveries.get("writer", waiting[0]?.id ?? "");
   expect(detail).toMatchObject({
     state: "delivered",
     attempts: 2,
@@ -64,48 +64,48 @@ test("a builder sees each event with its bytes and attempts, and never the key",
 test("events are filtered by state, type and activation, and belong to their builder alone", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.sdk.activations.pause(id);
   await world.settle();
-  const types = async (filter: object) => (await world.sdk.deliveries.list("writer", filter)).data.map(({ type }) => type);
+  const types = async (filter: object) => (await world.builder.sdk.deliveries.list("writer", filter)).data.map(({ type }) => type);
   expect(await types({})).toEqual(["agent.paused", "agent.activated"]);
   expect(await types({ type: "agent.paused" })).toEqual(["agent.paused"]);
   expect(await types({ state: "dead" })).toEqual([]);
   expect(await types({ activationId: id, state: "delivered" })).toEqual(["agent.paused", "agent.activated"]);
   expect(await types({ activationId: "act_of_somebody_else" })).toEqual([]);
-  expect(await codeOf(world.sdk.deliveries.list("somebody-elses"))).toBe("not_found");
-  expect(await codeOf(world.sdk.deliveries.get("writer", "evt_unknown"))).toBe("not_found");
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");
+  expect(await codeOf(world.builder.sdk.deliveries.list("somebody-elses"))).toBe("not_found");
+  expect(await codeOf(world.builder.sdk.deliveries.get("writer", "evt_unknown"))).toBe("not_found");
+  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");
 });
 
 test("a repeat under the same Idempotency-Key sends nothing again", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
-  const first = await world.sdk.deliveries.test("writer", { idempotencyKey: "once" });
-  expect(await world.sdk.deliveries.test("writer", { idempotencyKey: "once" })).toEqual(first);
+  await listAgent(world.builder.sdk, hooks.url);
+  const first = await world.builder.sdk.deliveries.test("writer", { idempotencyKey: "once" });
+  expect(await world.builder.sdk.deliveries.test("writer", { idempotencyKey: "once" })).toEqual(first);
   expect(hooks.calls).toHaveLength(1);
-  await world.sdk.deliveries.test("writer", { idempotencyKey: "another" });
+  await world.builder.sdk.deliveries.test("writer", { idempotencyKey: "another" });
   expect(hooks.calls).toHaveLength(2);
 });
 
 test("an event is sent again by hand: the same bytes, as an attempt of its own", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.sdk.activations.pause(id);
   await world.settle();
-  const [paused] = (await world.sdk.deliveries.list("writer", { type: "agent.paused" })).data;
-  const again = await world.sdk.deliveries.redeliver("writer", paused?.id ?? "");
+  const [paused] = (await world.builder.sdk.deliveries.list("writer", { type: "agent.paused" })).data;
+  const again = await world.builder.sdk.deliveries.redeliver("writer", paused?.id ?? "");
   expect(again).toMatchObject({ state: "delivered", attempts: 2, log: [{ attempt: 1 }, { attempt: 2, class: "ok" }] });
   const [first, second] = hooks.calls.slice(1);
   expect(second?.bytes.equals(first?.bytes ?? Buffer.alloc(0))).toBe(true);
   expect(second?.headers["x-service-attempt"]).toBe("2");
   // One that fails changes nothing.
   hooks.script = () => 500;
-  expect(await world.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered", attempts: 3 });
+  expect(await world.builder.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered", attempts: 3 });
   await world.clock.advance("40h");
   expect(hooks.calls).toHaveLength(4);
   expect(await world.sdk.activations.get(id)).toMatchObject({ pauseReasons: ["user_paused"], webhookLastError: null });
@@ -114,14 +114,14 @@ test("an event is sent again by hand: the same bytes, as an attempt of its own",
 test("a key that was acknowledged is not sent again; one that was not, is", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
-  const event = await onlyEvent(world.sdk);
+  const event = await onlyEvent(world.builder.sdk);
   hooks.script = () => 200;
-  expect(await world.sdk.deliveries.redeliver("writer", event)).toMatchObject({ type: "agent.activated", state: "delivered" });
+  expect(await world.builder.sdk.deliveries.redeliver("writer", event)).toMatchObject({ type: "agent.activated", state: "delivered" });
   expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: "2026-01-01T00:00:00.000Z" });
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", event))).toBe("key_already_delivered");
+  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", event))).toBe("key_already_delivered");
   const keys = hooks.calls.flatMap(({ event: e }) => (e.type === "agent.activated" ? [e.apiKey] : []));
   expect(new Set(keys).size).toBe(1);
 });
@@ -129,40 +129,40 @@ test("a key that was acknowledged is not sent again; one that was not, is", asyn
 test("an event that is on its way can be pushed; one behind it has to wait", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.sdk.activations.pause(id);
   await world.clock.advance("1m");
-  const [paused, activated] = (await world.sdk.deliveries.list("writer")).data.map((d) => d.id);
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("not_its_turn");
+  const [paused, activated] = (await world.builder.sdk.deliveries.list("writer")).data.map((d) => d.id);
+  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("not_its_turn");
   hooks.script = () => 200;
-  await world.sdk.deliveries.redeliver("writer", activated ?? "");
+  await world.builder.sdk.deliveries.redeliver("writer", activated ?? "");
   await world.settle();
   // Its lane goes on at once.
-  expect((await world.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
+  expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
 });
 
 test("a cancelled event is not sent again; what else an activation had to report is, also after its end", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   await world.sdk.activations.deactivate(id);
   await world.settle();
   hooks.script = () => 200;
-  const [deactivated, paused, activated] = (await world.sdk.deliveries.list("writer")).data;
+  const [deactivated, paused, activated] = (await world.builder.sdk.deliveries.list("writer")).data;
   expect([deactivated, paused, activated].map((d) => d?.state)).toEqual(["dead", "dead", "cancelled"]);
-  expect(await codeOf(world.sdk.deliveries.redeliver("writer", activated?.id ?? ""))).toBe("cancelled");
-  expect(await world.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered" });
-  expect(await world.sdk.deliveries.redeliver("writer", deactivated?.id ?? "")).toMatchObject({ state: "delivered" });
+  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", activated?.id ?? ""))).toBe("cancelled");
+  expect(await world.builder.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered" });
+  expect(await world.builder.sdk.deliveries.redeliver("writer", deactivated?.id ?? "")).toMatchObject({ state: "delivered" });
 });
 
 test("test.ping: signed like any event, for drafts too, and without a trace", async () => {
   await using hooks = await hook((_n) => (response) => response.writeHead(200).end("pong"));
   await using world = await createWorld();
-  const listing = await world.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: hooks.url, permissions: [] });
-  const told = await world.sdk.deliveries.test("draft");
+  const listing = await world.builder.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: hooks.url, permissions: [] });
+  const told = await world.builder.sdk.deliveries.test("draft");
   expect(told).toMatchObject({ ok: true, class: "ok", httpStatus: 200, message: null, answer: "pong" });
   const [call] = hooks.calls;
   expect(call?.event).toEqual({
@@ -179,27 +179,27 @@ test("test.ping: signed like any event, for drafts too, and without a trace", as
       .update(call?.bytes ?? "")
       .digest("hex"),
   );
-  expect((await world.sdk.deliveries.list("draft")).data).toEqual([]);
+  expect((await world.builder.sdk.deliveries.list("draft")).data).toEqual([]);
 });
 
 test("test.ping tells what to do, pauses nothing, and has its limit", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   hooks.script = () => 401;
   for (let n = 0; n < 10; n += 1)
-    expect(await world.sdk.deliveries.test("writer")).toMatchObject({
+    expect(await world.builder.sdk.deliveries.test("writer")).toMatchObject({
       ok: false,
       class: "signature_rejected",
       httpStatus: 401,
       hint: expect.stringContaining("AGENT_WEBHOOK_SECRET"),
     });
-  expect(await codeOf(world.sdk.deliveries.test("writer", { maxRetries: 0 }))).toBe("rate_limited");
+  expect(await codeOf(world.builder.sdk.deliveries.test("writer", { maxRetries: 0 }))).toBe("rate_limited");
   expect(hooks.calls).toHaveLength(11);
   await world.clock.advance("1m");
-  expect((await world.sdk.deliveries.test("writer")).ok).toBe(false);
+  expect((await world.builder.sdk.deliveries.test("writer")).ok).toBe(false);
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "active", webhookLastError: null });
 });
 
@@ -221,14 +221,14 @@ const verifiesStandard = (secret: string, call: { headers: Record<string, unknow
 test("a secret is rotated with an overlap in which receivers of both kinds go on verifying", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  const { webhookSecret: old } = await listAgent(world.sdk, hooks.url);
+  const { webhookSecret: old } = await listAgent(world.builder.sdk, hooks.url);
   const ping = async () => {
-    await world.sdk.deliveries.test("writer");
+    await world.builder.sdk.deliveries.test("writer");
     return hooks.calls.at(-1);
   };
   const before = await ping();
   expect([verifies(old, before), verifiesStandard(old, before)]).toEqual([true, true]);
-  const { webhookSecret: next } = await world.sdk.listings.rotateSecret("writer", { overlapSeconds: 3600 });
+  const { webhookSecret: next } = await world.builder.sdk.listings.rotateSecret("writer", { overlapSeconds: 3600 });
   const during = await ping();
   expect([verifies(old, during), verifies(next, during)]).toEqual([true, false]);
   expect([verifiesStandard(old, during), verifiesStandard(next, during)]).toEqual([true, true]);
@@ -246,10 +246,10 @@ test("what a receiver echoes of keys and secrets is not kept", async () => {
         response.writeHead(500).end(`${bytes} ${secret}`),
   );
   let secret = "";
-  secret = (await listAgent(world.sdk, hooks.url)).webhookSecret;
+  secret = (await listAgent(world.builder.sdk, hooks.url)).webhookSecret;
   await turnOn(world.sdk);
   await world.clock.advance("3m");
-  const detail = await world.sdk.deliveries.get("writer", await onlyEvent(world.sdk));
+  const detail = await world.builder.sdk.deliveries.get("writer", await onlyEvent(world.builder.sdk));
   expect(detail.log.length).toBeGreaterThan(4);
   expect(detail.log[0]?.answer).toContain('"apiKey":"***"');
   const { db } = world.app.deps;

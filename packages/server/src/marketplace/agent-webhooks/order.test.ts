@@ -30,7 +30,7 @@ const sequences = (calls: readonly { event: AgentEvent }[]): number[] => calls.m
 test("pause, resume, pause: all three reach the agent, in their order, with rising times", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   // Faster than any delivery.
   await world.sdk.activations.pause(id);
@@ -47,7 +47,7 @@ test("pause, resume, pause: all three reach the agent, in their order, with risi
 test("they reach it also when the first attempts fail", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   hooks.script = (n) => (n < 4 ? 500 : 200);
@@ -61,7 +61,7 @@ test("they reach it also when the first attempts fail", async () => {
 test("two approvals in one run both reach the agent, under names of their own", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await answered(world, id, "msg_a");
   await answered(world, id, "msg_b");
@@ -78,8 +78,8 @@ test("two approvals in one run both reach the agent, under names of their own", 
 test("nothing overtakes an older event of its activation, and nothing waits for another activation", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
-  await listAgent(world.sdk, hooks.url, { slug: "other" });
+  await listAgent(world.builder.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url, { slug: "other" });
   const one = await turnOn(world.sdk);
   const other = await turnOn(world.sdk, "other");
   await world.settle();
@@ -99,7 +99,7 @@ test("nothing overtakes an older event of its activation, and nothing waits for 
 test("after a pause for a failing webhook everything comes in its order, and agent.resumed last", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await answered(world, id, "msg_1");
   await world.clock.advance("40h");
@@ -125,36 +125,38 @@ test("after a pause for a failing webhook everything comes in its order, and age
     status: "active",
     webhookLastError: { type: "agent.activated", clearedAt: expect.stringMatching(/^2026/) },
   });
-  expect((await world.sdk.deliveries.list("writer", { state: "superseded" })).data.map(({ type }) => type)).toEqual(["agent.paused"]);
+  expect((await world.builder.sdk.deliveries.list("writer", { state: "superseded" })).data.map(({ type }) => type)).toEqual([
+    "agent.paused",
+  ]);
 });
 
 test("the builder lifts the pause while the brand's own stays: what waited goes out, agent.resumed does not", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.clock.advance("1m");
   await world.sdk.activations.pause(id);
   const before = hooks.calls.length;
   hooks.script = () => 200;
-  await world.sdk.listings.resume("writer", id);
+  await world.builder.sdk.listings.resume("writer", id);
   await world.settle();
   expect(hooks.types().slice(before)).toEqual(["agent.activated", "agent.paused"]);
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
   // The reason that is left is the brand's to clear.
-  await expect(world.sdk.listings.resume("writer", id)).rejects.toMatchObject({
+  await expect(world.builder.sdk.listings.resume("writer", id)).rejects.toMatchObject({
     code: "pause_not_clearable",
     details: [{ code: "user_paused" }],
   });
   expect(await world.sdk.activations.resume(id)).toMatchObject({ status: "active" });
   // There is nothing to clear: the same answer as for an agent that was never paused.
-  expect(await world.sdk.listings.resume("writer", id)).toMatchObject({ status: "active" });
+  expect(await world.builder.sdk.listings.resume("writer", id)).toMatchObject({ status: "active" });
 });
 
 test("an older pause that is stuck in the queue is superseded by what came after it", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   hooks.script = () => 500;
@@ -165,7 +167,7 @@ test("an older pause that is stuck in the queue is superseded by what came after
   await world.sdk.activations.resume(id);
   await world.clock.advance("40h");
   expect(hooks.types().slice(before)).toEqual(["agent.resumed"]);
-  expect((await world.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
+  expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
     ["agent.resumed", "delivered"],
     ["agent.paused", "superseded"],
     ["agent.activated", "delivered"],
@@ -175,7 +177,7 @@ test("an older pause that is stuck in the queue is superseded by what came after
 test("what was committed before a deactivation arrives in its order, and agent.deactivated last", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   // Faster than any delivery, then with a webhook that fails for a while.
   for (const failures of [0, 3]) {
     const { id } = await turnOn(world.sdk);
@@ -197,7 +199,7 @@ test("what was committed before a deactivation arrives in its order, and agent.d
 test("what waited behind a failing webhook arrives after the end too; the key that never arrived is cancelled and kept nowhere", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   // The activation is paused for its webhook: what happens meanwhile waits.
@@ -225,15 +227,15 @@ test("an event whose 200 comes after the deactivation counts as delivered, also 
   const held: (() => void)[] = [];
   await using hooks = await hook(() => (response) => void held.push(() => response.end()));
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await expect.poll(() => held.length, { interval: 2 }).toBe(1);
   await world.sdk.activations.deactivate(id);
-  expect((await world.sdk.deliveries.list("writer", { type: "agent.activated" })).data).toMatchObject([{ state: "cancelled" }]);
+  expect((await world.builder.sdk.deliveries.list("writer", { type: "agent.activated" })).data).toMatchObject([{ state: "cancelled" }]);
   hooks.script = () => 200;
   held[0]?.();
   await world.settle();
-  expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([
+  expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject([
     { type: "agent.deactivated", state: "delivered", attempts: 1 },
     { type: "agent.activated", state: "delivered", attempts: 1 },
   ]);
@@ -244,10 +246,10 @@ test("a webhook that moves is called at its new address from the next attempt on
   await using old = await hook(() => 500);
   await using moved = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, old.url);
+  await listAgent(world.builder.sdk, old.url);
   await turnOn(world.sdk);
   await world.settle();
-  await world.sdk.listings.update("writer", { webhookUrl: moved.url });
+  await world.builder.sdk.listings.update("writer", { webhookUrl: moved.url });
   await world.clock.advance("1m");
   expect(old.calls).toHaveLength(1);
   expect(moved.types()).toEqual(["agent.activated"]);

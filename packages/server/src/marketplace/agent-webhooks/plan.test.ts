@@ -21,7 +21,7 @@ test("attempts come when the documentation says, to the millisecond, and then th
   await using hooks = await hook();
   await using world = await createWorld();
   const times = clocked(hooks, world, () => 500);
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const activation = await turnOn(world.sdk);
   await world.clock.advance("40h");
   const last = PLAN.at(-1) as number;
@@ -41,14 +41,14 @@ test("attempts come when the documentation says, to the millisecond, and then th
   };
   const brand = await world.sdk.activations.get(activation.id);
   expect(brand).toMatchObject({ status: "paused", pauseReasons: ["webhook_failure"], keyDeliveredAt: null, webhookLastError: error });
-  const builder = await world.sdk.listings.activations("writer");
+  const builder = await world.builder.sdk.listings.activations("writer");
   expect(builder.data).toMatchObject([{ id: activation.id, status: "paused", webhookLastError: error }]);
 });
 
 test("every attempt has the same bytes and signature, the same event time, and a number of its own", async () => {
   await using hooks = await hook(() => 503);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await world.clock.advance("3m");
   expect(hooks.calls).toHaveLength(6);
@@ -65,7 +65,7 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
   await using hooks = await hook();
   await using world = await createWorld();
   const times = clocked(hooks, world, (n) => (n < 5 ? 500 : 200));
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.clock.advance("40h");
   expect(times).toEqual(PLAN.slice(0, 6));
@@ -74,7 +74,7 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
     keyDeliveredAt: new Date(START + 167_000).toISOString(),
     webhookLastError: null,
   });
-  const [delivery] = (await world.sdk.deliveries.list("writer")).data;
+  const [delivery] = (await world.builder.sdk.deliveries.list("writer")).data;
   expect(delivery).toMatchObject({
     state: "delivered",
     attempts: 6,
@@ -86,7 +86,7 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
 test("410 ends it with the first attempt", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
@@ -104,7 +104,7 @@ test("an overloaded receiver is left alone for as long as it asks", async () => 
     times.push(world.clock.now() - START);
     return n === 0 ? (response) => void response.writeHead(429, { "retry-after": "20" }).end() : 200;
   };
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   await turnOn(world.sdk);
   await world.clock.advance("10m");
   expect(times).toEqual([0, 20_000]);
@@ -113,7 +113,7 @@ test("an overloaded receiver is left alone for as long as it asks", async () => 
 test("agent.paused and agent.deactivated that never arrive pause nothing", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.settle();
   hooks.script = () => 500;
@@ -123,7 +123,7 @@ test("agent.paused and agent.deactivated that never arrive pause nothing", async
   await world.sdk.activations.deactivate(id);
   await world.clock.advance("40h");
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "deactivated", webhookLastError: null });
-  expect((await world.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
+  expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ type, state }) => [type, state])).toEqual([
     ["agent.deactivated", "dead"],
     ["agent.paused", "dead"],
     ["agent.activated", "delivered"],
@@ -133,7 +133,7 @@ test("agent.paused and agent.deactivated that never arrive pause nothing", async
 test("a restart changes neither bytes nor times", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
-  await listAgent(world.sdk, hooks.url);
+  await listAgent(world.builder.sdk, hooks.url);
   const { id } = await turnOn(world.sdk);
   await world.clock.advance("10s");
   expect(hooks.calls).toHaveLength(4);

@@ -7,7 +7,7 @@ import { createWorld } from "../../testing.ts";
 test("every brand sees what is listed, with what it asks for, and nothing of the builder's side", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  const listing = await listAgent(world.sdk, hooks.url, { permissions: ["brand:read"] });
+  const listing = await listAgent(world.builder.sdk, hooks.url, { permissions: ["brand:read"] });
   const { apiKey: key, workspaceId } = await secondWorkspace(world);
   const response = await ask(world, { method: "GET", path: "/api/v1/marketplace/catalog", key });
   const text = await response.text();
@@ -17,7 +17,7 @@ test("every brand sees what is listed, with what it asks for, and nothing of the
         slug: "writer",
         name: "The writer",
         description: "It writes.",
-        builder: { name: "brand" },
+        builder: { name: "builder" },
         price: { amount: 0, currency: "usd", interval: "month" },
         permissions: [{ scope: "brand:read", grants: "Read brand colors, logo and voice" }],
         listedAt: "2026-01-01T00:00:00.000Z",
@@ -32,7 +32,7 @@ test("every brand sees what is listed, with what it asks for, and nothing of the
 test("it is searched whatever the case, paged, and shows whose agents are on", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  for (const slug of ["alpha", "beta", "gamma"]) await listAgent(world.sdk, hooks.url, { slug });
+  for (const slug of ["alpha", "beta", "gamma"]) await listAgent(world.builder.sdk, hooks.url, { slug });
   const { id } = await turnOn(world.sdk, "beta");
   expect((await world.sdk.catalog.list({ limit: 2 }).toArray()).map((a) => [a.slug, a.activationId])).toEqual([
     ["gamma", null],
@@ -41,7 +41,7 @@ test("it is searched whatever the case, paged, and shows whose agents are on", a
   ]);
   expect((await world.sdk.catalog.list({ search: "the BETA" })).data.map((a) => a.slug)).toEqual(["beta"]);
   expect((await world.sdk.catalog.list({ search: "%" })).data).toEqual([]);
-  await world.sdk.listings.update("gamma", { name: "Écrivain 100%" });
+  await world.builder.sdk.listings.update("gamma", { name: "Écrivain 100%" });
   for (const search of ["Écrivain", "écriv", "ÉCRIVAIN", "e\u0301crivain", "0%"])
     expect((await world.sdk.catalog.list({ search })).data.map((a) => a.slug)).toEqual(["gamma"]);
   await world.sdk.activations.deactivate(id);
@@ -52,7 +52,7 @@ test("it is searched whatever the case, paged, and shows whose agents are on", a
 test("a cursor leads on in its own list only", async () => {
   await using hooks = await receiver();
   await using world = await createWorld();
-  for (const slug of ["alpha", "beta"]) await listAgent(world.sdk, hooks.url, { slug });
+  for (const slug of ["alpha", "beta"]) await listAgent(world.builder.sdk, hooks.url, { slug });
   await turnOn(world.sdk, "beta");
   const { pagination } = await world.sdk.catalog.list({ limit: 1 });
   const cursor = pagination.nextCursor ?? "";

@@ -145,7 +145,7 @@ test("an agent spends no more in a month than its brand allows; the next month b
   await client.credits.consume({ amount: 4, action: "draft" });
   await expect(client.credits.consume({ amount: 1, action: "draft" })).rejects.toMatchObject({ status: 402 });
   expect(await client.credits.get()).toMatchObject({ periodLimit: 10, periodUsed: 10, resetsAt: "2026-02-28T12:00:00.000Z" });
-  await payFor(world.sdk, "writer");
+  await payFor(world.builder.sdk, "writer");
   await world.clock.advance("28d");
   await client.credits.consume({ amount: 10, action: "draft" });
   await expectBalanced(world);
@@ -157,8 +157,8 @@ test("what was spent in one month and given back in the next leaves the limit of
   const { client, activationId } = made.agent;
   await world.sdk.credits.grant({ amount: 1000 });
   await world.sdk.activations.update(activationId, { creditLimit: 10 });
-  await payFor(world.sdk, "writer");
-  await payFor(world.sdk, "writer");
+  await payFor(world.builder.sdk, "writer");
+  await payFor(world.builder.sdk, "writer");
   const spend = (amount: number) => client.credits.consume({ amount, action: "draft" });
   await world.clock.advance("27d1h");
   const before = await spend(6);

@@ -15,7 +15,7 @@ const reasonsOf = async ({ sdk }: TestWorld, ids: string[]) =>
 const withAgents = async (world: TestWorld, url: string, n: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let i = 0; i < n; i += 1) {
-    await listAgent(world.sdk, url, { slug: `agent-${i}` });
+    await listAgent(world.builder.sdk, url, { slug: `agent-${i}` });
     ids.push((await turnOn(world.sdk, `agent-${i}`)).id);
   }
   return ids;
@@ -97,7 +97,7 @@ describe("cover that becomes free goes to the oldest that waits", () => {
     await using world = await createWorld();
     const ids = await withAgents(world, hooks.url, 3);
     await world.sdk.plans.change({ plan: "free" });
-    await world.sdk.listings.cancel("agent-0");
+    await world.builder.sdk.listings.cancel("agent-0");
     await world.settle();
     expect(await reasonsOf(world, ids)).toEqual(["deactivated", "active", "paused plan_downgrade"]);
   });
@@ -107,7 +107,7 @@ test("a plan that is full turns nothing further on, and ten at once get no more 
   await using hooks = await receiver();
   await using world = await createWorld();
   await world.sdk.plans.change({ plan: "starter" });
-  for (let i = 0; i < 6; i += 1) await listAgent(world.sdk, hooks.url, { slug: `agent-${i}` });
+  for (let i = 0; i < 6; i += 1) await listAgent(world.builder.sdk, hooks.url, { slug: `agent-${i}` });
   const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => turnOn(world.sdk, `agent-${i}`)));
   expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(3);
   for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "plan_limit_reached", status: 402 });
@@ -135,7 +135,7 @@ test("an agent that is not covered for 30 days is deactivated; one that was cove
   await using hooks = await receiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 3);
-  for (const i of [0, 1, 2]) for (let month = 0; month < 3; month += 1) await payFor(world.sdk, `agent-${i}`);
+  for (const i of [0, 1, 2]) for (let month = 0; month < 3; month += 1) await payFor(world.builder.sdk, `agent-${i}`);
   await world.sdk.plans.change({ plan: "free" });
   await world.clock.advance("20d");
   await world.sdk.activations.deactivate(ids[0] as string);

@@ -70,8 +70,8 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
     await using hooks = await receiver();
     {
       await using world = await createWorld({ databaseUrl: database.url });
-      const listing = await listAgent(world.sdk, hooks.url, { slug: "older" });
-      await listAgent(world.sdk, hooks.url, { slug: "newer" });
+      const listing = await listAgent(world.builder.sdk, hooks.url, { slug: "older" });
+      await listAgent(world.builder.sdk, hooks.url, { slug: "newer" });
       await turnOn(world.sdk, "older");
       const { id } = await turnOn(world.sdk, "newer");
       await world.settle();
@@ -81,7 +81,7 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
       const payload = { workspaceId, listingId: listing.id, period: 1, after: "" };
       await meet({
         change: await begin(world, (tx) => changePlan(tx, app.deps, workspaceId, "free")),
-        cancel: () => world.sdk.listings.cancel("older"),
+        cancel: () => world.builder.sdk.listings.cancel("older"),
         beginEnd: async () => {
           const outcome = await activationJobs(app.deps)[LISTING_END_JOB]?.({
             id: "1",

@@ -18,7 +18,7 @@ const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefin
 };
 
 const states = async (world: TestWorld, slug = "writer") =>
-  (await world.sdk.deliveries.list(slug).toArray()).map(({ type, state }) => `${type} ${state}`).reverse();
+  (await world.builder.sdk.deliveries.list(slug).toArray()).map(({ type, state }) => `${type} ${state}`).reverse();
 
 test("logs go after their days, then the run; of a run that goes on nothing does", async () => {
   await using world = await createWorld({ flags: { keep: "logs=1,runs=3" } });
@@ -76,7 +76,7 @@ test("events that have arrived go with their attempts; what may still go out sta
   expect(await states(world)).not.toContain("agent.activated delivered");
 
   await using again = await receiver();
-  await world.sdk.listings.update("writer", { webhookUrl: again.url });
+  await world.builder.sdk.listings.update("writer", { webhookUrl: again.url });
   await world.sdk.activations.resume(activationId);
   await world.settle();
   expect((await eventsOf(world, activationId)).map(({ type }) => type)).toContain("approval_response");
@@ -89,12 +89,12 @@ test("events that have arrived go with their attempts; what may still go out sta
 
 test("a key that no webhook has acknowledged is kept, however long it takes", async () => {
   await using world = await createWorld({ flags: { keep: "deliveries=1" } });
-  await listAgent(world.sdk, "http://127.0.0.1:9/webhook");
+  await listAgent(world.builder.sdk, "http://127.0.0.1:9/webhook");
   const { id } = await turnOn(world.sdk);
   await world.clock.advance("20d");
   expect(await states(world)).toContain("agent.activated dead");
   await using hooks = await receiver();
-  await world.sdk.listings.update("writer", { webhookUrl: hooks.url });
+  await world.builder.sdk.listings.update("writer", { webhookUrl: hooks.url });
   await world.sdk.activations.resume(id);
   await world.settle();
   expect(await keyOf(world, hooks, id)).toMatch(/^ms_agent_/);
