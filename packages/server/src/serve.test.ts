@@ -176,3 +176,10 @@ test("the access log names each request, without addresses, ids of paths or keys
   ]);
   expect(lines.join("")).not.toMatch(/ada|ms_dev_/);
 });
+
+test("https on port 0 takes any free port", async () => {
+  const ports = new Set<string>();
+  for (let n = 0; n < 2; n += 1) ports.add(new URL((await start(folder(), { https: true })).url).port);
+  expect(ports).not.toContain("3000");
+  expect(ports.size).toBe(2);
+});

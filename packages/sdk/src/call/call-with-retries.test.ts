@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { fault, hang, html, json, type Reply, reset, resetMidBody, scriptedServer, stallMidBody } from "../../test/scripted-server.ts";
 import { ApiError, ConnectionError, Mailsvc, type MailsvcError, type MailsvcOptions, type RetryNotice, TimeoutError } from "../index.ts";
+import { systemRuntime } from "../runtime.ts";
 
 const MAIL = { to: "ada@example.com", from: "hello@acme.example", subject: "Hello", text: "It works." };
 const SENT = json(200, { id: "em_1", status: "queued" });
@@ -258,7 +259,7 @@ describe("an AbortSignal", () => {
   test("ends the wait for a retry", async () => {
     const controller = new AbortController();
     await using world = await setUp(
-      { sleep: undefined, onRetry: () => controller.abort(reason) },
+      { sleep: systemRuntime.sleep, onRetry: () => controller.abort(reason) },
       fault(503, "x", { "retry-after": "20" }),
     );
     expect(await failureOf(world.client.emails.list({}, { signal: controller.signal }))).toMatchObject({

@@ -78,7 +78,7 @@ export async function findOffset(
   return null;
 }
 
-type CountRow = Required<CountScope> & { block: number; delta: number };
+type CountRow = CountScope & { status: ContactStatus; block: number; delta: number };
 
 /** Collects how a transaction changes the counters, to write the sums at its end in as few rows as possible. */
 export class CountChanges {

@@ -23,7 +23,10 @@ export function parseScheduledAt(scheduledAt: string | undefined, now: number): 
 const LARGE_BYTES = 64 * 1024;
 
 /** The size of a message in bytes, roughly: a character counts as one. */
-export function measureMessage({ html, text }: { html?: string | null; text?: string | null }, files: readonly { size: number }[]): number {
+export function measureMessage(
+  { html, text }: { html?: string | null | undefined; text?: string | null | undefined },
+  files: readonly { size: number }[],
+): number {
   return files.reduce((sum, { size }) => sum + size, (html?.length ?? 0) + (text?.length ?? 0));
 }
 

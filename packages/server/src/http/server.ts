@@ -145,7 +145,8 @@ async function createSecureServer(handler: RequestListener, options: ListenOptio
   const { listen } = await import("listhen");
   const { server } = await listen(handler, {
     hostname: options.host,
-    port: options.port,
+    // Without `random`, listhen takes 0 for 3000.
+    port: options.port === 0 ? { port: 0, random: true } : options.port,
     https: true,
     isProd: true,
     showURL: false,
