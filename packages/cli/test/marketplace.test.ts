@@ -21,6 +21,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
   expect((await mailsvc(["listings", "list"], tty)).stdout).toMatch(/writer\s+Launch Writer\s+LISTED/);
 
   const offered = await mailsvc(["catalog", "get", "writer"], tty);
+  expect(offered.stdout).toMatch(/\nbuilder +brand\nprice +free; it spends your credits\n/);
   expect(offered.stdout).toMatch(/Permissions:\nbrand:read\s+Read brand colors, logo and voice\n/);
   const few = await mailsvc(["activations", "create", "writer", "--accepted-permission", "brand:read"], tty);
   expect([few.code, few.stderr]).toMatchObject([3, expect.stringContaining("agent:write_runs")]);

@@ -2,6 +2,7 @@ import type { Activation, CatalogAgent, ListingActivation } from "@mailsvc/sdk/c
 import { parsePathParams } from "../contract/command-map.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
+import { formatPrice } from "./price.ts";
 import { paintState } from "./status.ts";
 import { type Column, renderDetails } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
@@ -10,6 +11,7 @@ import type { View } from "./view.ts";
 const catalogColumns: Column<CatalogAgent>[] = [
   { title: "slug", value: (a) => a.slug },
   { title: "name", value: (a) => a.name, flexible: true },
+  { title: "builder", value: (a) => a.builder.name, flexible: true, priority: 2 },
   { title: "permissions", value: (a) => a.permissions.map((p) => p.scope).join(", "), flexible: true, priority: 1 },
   { title: "activation", value: (a) => a.activationId },
 ];
@@ -57,6 +59,8 @@ function agent(a: CatalogAgent, { term: { out, columns } }: Session): string {
         ["slug", a.slug],
         ["name", a.name],
         ["description", a.description],
+        ["builder", a.builder.name],
+        ["price", a.price.amount === 0 ? "free; it spends your credits" : `${formatPrice(a.price)} a ${a.price.interval}`],
         ["activation", a.activationId],
       ],
       out,

@@ -1,6 +1,7 @@
 import type { Listing, MailsvcContract, Output, Payment } from "@mailsvc/sdk/contract";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
+import { formatPrice } from "./price.ts";
 import { paintState } from "./status.ts";
 import { type Column, renderDetails } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
@@ -17,7 +18,7 @@ const listingColumns: Column<Listing>[] = [
 const paymentColumns: Column<Payment>[] = [
   { title: "id", value: (p) => p.id },
   { title: "listing", value: (p) => p.listingSlug, flexible: true },
-  { title: "amount", value: price },
+  { title: "amount", value: formatPrice },
   { title: "state", value: (p) => p.state, paint: paintState },
   { title: "by", value: (p) => p.provider, priority: 2 },
   { title: "created (utc)", value: (p) => formatTimestamp(p.createdAt), priority: 1 },
@@ -40,10 +41,6 @@ export const listingViews: Readonly<Record<string, View>> = {
   "payments.confirm": { object: payment },
 };
 
-function price({ amount, currency }: { amount: number; currency: string }): string {
-  return `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
-}
-
 /** The next command, by the state of a listing. */
 function afterListing({ state: at, slug }: Listing): string {
   return at === "LISTED"
@@ -60,7 +57,7 @@ function listing(l: Listing, { term: { out, columns } }: Session): string {
       ["description", l.description],
       ["webhook", l.webhookUrl],
       ["asks for", l.permissions.join(", ")],
-      ["price", `${price(l.price)} a ${l.price.interval}`],
+      ["price", `${formatPrice(l.price)} a ${l.price.interval}`],
       ["listed", formatInstant(l.listedAt)],
       ["paid until", formatInstant(l.expiresAt)],
       ["ended", formatInstant(l.endedAt)],
@@ -100,7 +97,7 @@ function payment(p: Payment, { term: { out, columns } }: Session): string {
     [
       ["id", p.id],
       ["listing", p.listingSlug],
-      ["amount", price(p)],
+      ["amount", formatPrice(p)],
       ["state", p.state],
       ["expires", p.state === "PENDING" ? formatInstant(p.expiresAt) : ""],
       ["paid", formatInstant(p.paidAt)],
