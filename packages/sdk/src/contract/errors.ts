@@ -7,7 +7,10 @@ import { z } from "zod";
 export const ERRORS = {
   validation_error: { status: 400, hint: "Correct the fields listed in details and send the request again." },
   sender_not_verified: { status: 400, hint: "Verify the address or its domain first: mailsvc senders create --email you@example.com" },
-  recipient_suppressed: { status: 400, hint: "The recipient bounced, complained or unsubscribed; see: mailsvc suppressions list" },
+  recipient_suppressed: {
+    status: 400,
+    hint: "The recipient bounced, complained or unsubscribed; see: mailsvc suppressions list. bypassUnsubscribe reaches people who unsubscribed",
+  },
   email_suppressed: { status: 400, hint: "This address is on the suppression list; see: mailsvc suppressions list" },
   missing_variables: { status: 400, hint: "Supply every variable named in details." },
   template_error: { status: 400, hint: "Open the template, correct it and publish it again." },

@@ -24,7 +24,7 @@ const bad = (name: string, body: Record<string, unknown>, ...details: string[]):
 const none = async (world: TestWorld): Promise<void> => expect((await world.sdk.contacts.list()).pagination.total).toBe(0);
 
 scenarios(
-  "contacts that are not valid",
+  "invalid contacts",
   [
     ...bad("no address", { email: undefined }, "email required"),
     ...bad("an address without a domain", { email: "ada" }, "email invalid_email"),
@@ -61,7 +61,7 @@ scenarios(
       details: ["status unknown_field"],
     },
     {
-      name: "a status nobody may set",
+      name: "a status the API cannot set",
       path: B,
       body: { email: "ada@example.com", status: "BOUNCED" },
       status: 400,
@@ -79,24 +79,31 @@ scenarios(
     { name: "a list with a limit of 101", method: "GET", path: `${A}?limit=101`, status: 400, details: ["limit too_big"] },
     { name: "a list with a limit of 0", method: "GET", path: `${A}?limit=0`, status: 400, details: ["limit too_small"] },
     {
-      name: "a list by a status that does not exist",
+      name: "a list filtered by an unknown status",
       method: "GET",
       path: `${A}?status=GONE`,
       status: 400,
       details: ["status invalid_value"],
     },
-    { name: "a list with a cursor of nowhere", method: "GET", path: `${A}?cursor=abc`, status: 400, details: ["cursor invalid_cursor"] },
+    { name: "a list with an invalid cursor", method: "GET", path: `${A}?cursor=abc`, status: 400, details: ["cursor invalid_cursor"] },
     { name: "a contact that does not exist", method: "GET", path: `${A}/con_01jc3v2m9k8q4w6x0y5z7a1b2c`, status: 404, code: "not_found" },
-    { name: "a change of none", method: "PATCH", path: `${A}/con_x`, body: { firstName: "A" }, status: 404, code: "not_found" },
-    { name: "a deletion of none", method: "DELETE", path: `${A}/con_x`, status: 404, code: "not_found" },
-    { name: "a deletion of none, Set B", method: "DELETE", path: `${B}/con_x`, status: 404, code: "not_found" },
+    {
+      name: "an update of an unknown contact",
+      method: "PATCH",
+      path: `${A}/con_x`,
+      body: { firstName: "A" },
+      status: 404,
+      code: "not_found",
+    },
+    { name: "a deletion of an unknown contact", method: "DELETE", path: `${A}/con_x`, status: 404, code: "not_found" },
+    { name: "a deletion of an unknown contact, Set B", method: "DELETE", path: `${B}/con_x`, status: 404, code: "not_found" },
     { name: "PUT", method: "PUT", path: A, body: {}, status: 405, code: "method_not_allowed" },
   ],
   { afterwards: none },
 );
 
 describe("Set A", () => {
-  test("creates a contact with all its fields, and shows it the same way everywhere", async () => {
+  test("creates a contact with all fields, and shows it the same way everywhere", async () => {
     await using world = await createWorld();
     const made = await ask(world, {
       path: A,
@@ -145,7 +152,7 @@ describe("Set A", () => {
     expect((await world.sdk.contacts.list()).data).toEqual([first]);
   });
 
-  test("an address in another script is the same contact in both its spellings", async () => {
+  test("an address with an international domain is the same contact in both spellings", async () => {
     await using world = await createWorld();
     await world.sdk.contacts.create({ email: "ada@bücher.example" });
     await expect(world.sdk.contacts.create({ email: "ADA@xn--bcher-kva.example" })).rejects.toMatchObject({ code: "duplicate_contact" });
@@ -162,7 +169,7 @@ describe("Set A", () => {
     await none(world);
   });
 
-  test("changes what is sent, and nothing else", async () => {
+  test("updates the fields that are sent, and no others", async () => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({
       email: "a@example.com",
@@ -228,7 +235,7 @@ describe("Set A", () => {
     );
   });
 
-  test("custom fields cannot outgrow their bounds change by change", async () => {
+  test("custom fields cannot exceed their limits by many small updates", async () => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({ email: "a@example.com", customFields: { a: "x".repeat(9000) } });
     const refused = await ask(world, { method: "PATCH", path: `${A}/${id}`, body: { customFields: { b: "x".repeat(9000) } } });
@@ -239,7 +246,7 @@ describe("Set A", () => {
     await world.sdk.contacts.update(id, { customFields: { a: null, b: "x".repeat(9000) } });
   });
 
-  test.each([A, B])("deletes a contact for good at %s, and its address is free again", async (path) => {
+  test.each([A, B])("deletes a contact permanently at %s, after which its address can be used again", async (path) => {
     await using world = await createWorld();
     const made = await world.sdk.contacts.create({ email: "a@example.com", tags: ["x"] });
     const gone = await ask(world, { method: "DELETE", path: `${path}/${made.id}` });
@@ -283,7 +290,7 @@ test("an address with an international domain is found by either spelling of it"
   }
 });
 
-test("in production, a domain that no mail server can have makes no contact", async () => {
+test("in production, addresses under reserved top-level domains are refused", async () => {
   await using world = await createWorld({ dev: false });
   for (const domain of ["x.invalid", "printer.local", "localhost.localhost", "abc.onion", "X.INVALID"]) {
     const refused = await ask(world, { path: A, body: { email: `ada@${domain}` } });
@@ -302,7 +309,7 @@ test("in production, a domain that no mail server can have makes no contact", as
   await dev.sdk.contacts.create({ email: "ada@x.invalid" });
 });
 
-test("a search knows the dotless i of Turkish as an i, and so do tags", async () => {
+test("search and tags treat the Turkish dotless i as an i", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.contacts.create({ email: "a@example.com", firstName: "Işık", lastName: "Yıldız", tags: ["Kış"] });
   for (const search of ["yıldız", "YILDIZ", "yildiz", "ışık", "isik", "IŞIK"])
@@ -314,7 +321,7 @@ test("a search knows the dotless i of Turkish as an i, and so do tags", async ()
 });
 
 describe("Set B", () => {
-  test("creates with 201 and updates with 200, whatever the case of the address", async () => {
+  test("creates with 201 and updates with 200, in any case of the address", async () => {
     await using world = await createWorld();
     const put = async (body: unknown) => {
       const answer = await ask(world, { path: B, body });
@@ -343,14 +350,14 @@ describe("Set B", () => {
     ["complaint", "COMPLAINED"],
     ["unsubscribe", "UNSUBSCRIBED"],
     ["manual", "UNSUBSCRIBED"],
-  ] as const)("a new contact suppressed by %s is %s, even when SUBSCRIBED is asked for", async (reason, status) => {
+  ] as const)("a new contact suppressed by %s is %s, even if SUBSCRIBED is requested", async (reason, status) => {
     await using world = await createWorld();
     await world.sdk.suppressions.create({ email: "ada@example.com", reason });
     const answer = await ask(world, { path: B, body: { email: "ada@example.com", status: "SUBSCRIBED" } });
     expect([answer.status, await answer.json()]).toMatchObject([201, { status }]);
   });
 
-  test("nobody who has left is subscribed again", async () => {
+  test("an upsert never resubscribes a contact", async () => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({ email: "ada@example.com" });
     expect(await world.sdk.contacts.upsert({ email: "ada@example.com", status: "UNSUBSCRIBED" })).toMatchObject({
@@ -366,13 +373,13 @@ describe("Set B", () => {
   });
 });
 
-describe("mail that bounces or is complained about", () => {
+describe("bounces and complaints", () => {
   const hello = { from: "a@acme.test", subject: "Hello", text: "x" };
 
   test.each([
     ["bounced@simulator.mailsvc.test", "BOUNCED", "contact.bounced", "invalid_state"],
     ["complained@simulator.mailsvc.test", "COMPLAINED", "contact.complained", "invalid_state"],
-  ])("%s: the contact becomes %s, and cannot be subscribed until the suppression is lifted", async (email, status, type, code) => {
+  ])("%s: the contact becomes %s, and cannot be subscribed until the suppression is removed", async (email, status, type, code) => {
     await using world = await createWorld();
     const { id } = await world.sdk.contacts.create({ email });
     const sent = await world.sdk.emails.send({ ...hello, to: email });
@@ -391,7 +398,7 @@ describe("mail that bounces or is complained about", () => {
     expect(await world.sdk.contacts.update(id, { status: "SUBSCRIBED" })).toMatchObject({ status: "SUBSCRIBED" });
   });
 
-  test("an address of no contact bounces without making one", async () => {
+  test("a bounce of an address without a contact does not create one", async () => {
     await using world = await createWorld();
     await world.sdk.emails.send({ ...hello, to: "bounced@simulator.mailsvc.test" });
     await world.clock.advance("1m");
@@ -399,7 +406,7 @@ describe("mail that bounces or is complained about", () => {
   });
 });
 
-test("what happens to a contact stands in the log, without what stands in its fields", async () => {
+test("events of a contact name the fields that changed, not their values", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.contacts.create({ email: "secret@example.com", firstName: "Hidden", tags: ["x", "y"] });
   await world.sdk.contacts.update(id, { lastName: "Private", tags: ["Y", "z"], status: "UNSUBSCRIBED" });
@@ -419,7 +426,7 @@ test("what happens to a contact stands in the log, without what stands in its fi
   expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
 });
 
-test("contacts of another workspace do not exist", async () => {
+test("contacts of another workspace cannot be seen or changed", async () => {
   await using world = await createWorld();
   const mine = await world.sdk.contacts.create({ email: "ada@example.com", tags: ["x"] });
   const other = await secondWorkspace(world);

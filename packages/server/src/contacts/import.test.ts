@@ -34,7 +34,7 @@ scenarios(
 const emails = async ({ sdk }: TestWorld) => (await sdk.contacts.list({ limit: 100 })).data.map((c) => c.email).reverse();
 
 describe("an import", () => {
-  test("takes what is valid, and names what is not by row and field", async () => {
+  test("imports valid rows, and reports invalid ones by row and field", async () => {
     await using world = await createWorld();
     const outcome = await world.sdk.contacts.import({
       rows: [
@@ -64,7 +64,7 @@ describe("an import", () => {
     expect(await emails(world)).toEqual(["a@example.com", "e@example.com"]);
   });
 
-  test("updates who is there, or skips them", async () => {
+  test("updates existing contacts, or skips them", async () => {
     await using world = await createWorld();
     const before = await world.sdk.contacts.create({ email: "a@example.com", firstName: "A", customFields: { x: 1 } });
     const rows = [{ email: "A@Example.com", firstName: "Z", customFields: { y: 2 } }, { email: "b@example.com" }];
@@ -79,7 +79,7 @@ describe("an import", () => {
     expect(await world.sdk.contacts.import({ rows })).toMatchObject({ unchanged: 2 });
   });
 
-  test("goes through rows of one address one after the other", async () => {
+  test("applies several rows about one address in order", async () => {
     await using world = await createWorld();
     const rows = [
       { email: "a@example.com", firstName: "1" },
@@ -91,7 +91,7 @@ describe("an import", () => {
     await expectCountsToBeTrue(world);
   });
 
-  test("subscribes nobody who is suppressed or has left", async () => {
+  test("does not subscribe contacts that are suppressed or unsubscribed", async () => {
     await using world = await createWorld();
     await world.sdk.suppressions.create({ email: "bounced@example.com", reason: "bounce" });
     await world.sdk.contacts.upsert({ email: "left@example.com", status: "UNSUBSCRIBED" });
@@ -101,7 +101,7 @@ describe("an import", () => {
     expect(statuses).toEqual({ "bounced@example.com": "BOUNCED", "left@example.com": "UNSUBSCRIBED", "new@example.com": "SUBSCRIBED" });
   });
 
-  test("that is dry says what would be, and stores nothing", async () => {
+  test("with dryRun reports what would happen, and stores nothing", async () => {
     await using world = await createWorld();
     const made = await world.sdk.contacts.create({ email: "a@example.com" });
     const rows = [{ email: "a@example.com", firstName: "A" }, { email: "b@example.com" }, { email: "no" }];
@@ -111,7 +111,7 @@ describe("an import", () => {
     expect(await world.sdk.contacts.import({ rows })).toEqual({ ...dry, dryRun: false });
   });
 
-  test("fails the row that would make a contact too large, and no other one", async () => {
+  test("fails only the row that would make a contact too large", async () => {
     await using world = await createWorld();
     await world.sdk.contacts.create({ email: "a@example.com", customFields: { a: "x".repeat(10_000) } });
     const rows = [{ email: "a@example.com", customFields: { b: "x".repeat(10_000) } }, { email: "b@example.com" }];
@@ -122,7 +122,7 @@ describe("an import", () => {
     });
   });
 
-  test("tells the log what came by it", async () => {
+  test("is the source in the events of its contacts", async () => {
     await using world = await createWorld();
     await world.sdk.contacts.import({ rows: [{ email: "a@example.com", tags: ["x"] }] });
     const [contact] = (await world.sdk.contacts.list()).data;
@@ -131,7 +131,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("sent twice with one Idempotency-Key answers the same and acts once", async () => {
+  test("sent twice with one Idempotency-Key responds the same and acts once", async () => {
     await using world = await createWorld();
     const body = { rows: numbered(3) };
     const post = () => ask(world, { path: PATH, body, headers: { "idempotency-key": "k" } });
@@ -141,7 +141,7 @@ describe("an import", () => {
   });
 });
 
-test("imported and exported contacts are the same, whatever they hold", { timeout: 60_000 }, async () => {
+test("exported contacts equal the imported ones, with any content", { timeout: 60_000 }, async () => {
   await using world = await createWorld();
   const name = fc.option(
     fc

@@ -73,7 +73,7 @@ const oracle = (rows: readonly Person[], { search, status, tag }: { search: stri
 // More than are read one by one before the index is asked.
 const N = 6600;
 
-test("a search finds what reading everything finds, in every script and however short", { timeout: 120_000 }, async () => {
+test("a search finds what a full scan finds, in every script and length", { timeout: 120_000 }, async () => {
   await using world = await createWorld();
   const rows = people(N, 7);
   await fill(world, rows);
@@ -163,7 +163,7 @@ test("among more than 20,000 contacts the hits are the same, and counted up to 2
   expect([deep.status, await deep.json()]).toMatchObject([400, { error: { details: [{ path: "page", code: "too_deep" }] } }]);
 });
 
-test("a search is refused that could match nothing", async () => {
+test("a search with control characters is refused", async () => {
   await using world = await createWorld();
   const refused = await ask(world, { method: "GET", path: "/api/v1/contacts?search=a%0Ab" });
   expect([refused.status, await refused.json()]).toMatchObject([
@@ -173,13 +173,13 @@ test("a search is refused that could match nothing", async () => {
   expect((await ask(world, { method: "GET", path: `/api/v1/contacts?search=${"x".repeat(201)}` })).status).toBe(400);
 });
 
-test("an empty search is none", async () => {
+test("an empty search is no filter", async () => {
   await using world = await createWorld();
   await fill(world, people(3, 1));
   expect((await world.sdk.contacts.list({ search: "  " })).pagination.total).toBe(3);
 });
 
-test("what has changed is found by its new name and no longer by the old one", async () => {
+test("a changed contact is found by its new name, not by the old one", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.contacts.create({ email: "ada@example.com", firstName: "Byron" });
   await world.sdk.contacts.update(id, { firstName: "Lovelace" });
@@ -189,7 +189,7 @@ test("what has changed is found by its new name and no longer by the old one", a
   expect((await world.sdk.contacts.list({ search: "velac" })).pagination.total).toBe(0);
 });
 
-test("every contact comes exactly once, by cursor and by page, while others are added and taken away", async () => {
+test("pages list every contact exactly once while others are added and deleted", async () => {
   await using world = await createWorld();
   const rows = people(150, 3);
   await fill(world, rows);
@@ -219,7 +219,7 @@ test("every contact comes exactly once, by cursor and by page, while others are 
   await expectCountsToBeTrue(world);
 });
 
-test("deep pages begin at the block they lie in, and hold what they would hold counted from the top", { timeout: 60_000 }, async () => {
+test("deep pages start at their block, and equal those counted from the top", { timeout: 60_000 }, async () => {
   await using world = await createWorld();
   const rows = people(3000, 5);
   await fill(world, rows);
@@ -253,7 +253,7 @@ test("deep pages begin at the block they lie in, and hold what they would hold c
   }
 });
 
-test("a search beyond its last page says how many there are, among however many contacts", { timeout: 120_000 }, async () => {
+test("a search beyond its last page reports the real total, among more than 20,000 contacts", { timeout: 120_000 }, async () => {
   await using world = await createWorld();
   const N = 21_000;
   const { deps } = world.app;
@@ -275,7 +275,7 @@ test("a search beyond its last page says how many there are, among however many 
   expect(pagination).toMatchObject({ total: 601, totalIsMinimum: true, hasMore: true });
 });
 
-test("counts equal a recount after whatever was done, folded or not", { timeout: 60_000 }, async () => {
+test("counters equal a recount after random operations, folded or not", { timeout: 60_000 }, async () => {
   await using world = await createWorld();
   const { sdk, app } = world;
   const random = seededRandom(99);

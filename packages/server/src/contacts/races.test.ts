@@ -19,7 +19,7 @@ const only = async (world: TestWorld) => {
   return data[0];
 };
 
-test("of 50 creates at once one succeeds and 49 find a duplicate", async () => {
+test("of 50 concurrent creates one succeeds and 49 find a duplicate", async () => {
   await using world = await createWorld();
   const answers = await at50((i) => ask(world, { path: "/api/v1/contacts", body: { email: spelled(i), tags: ["x"] } }));
   expect(tally(answers.map((a) => a.status))).toEqual({ 201: 1, 409: 49 });
@@ -27,7 +27,7 @@ test("of 50 creates at once one succeeds and 49 find a duplicate", async () => {
   await expectCountsToBeTrue(world);
 });
 
-test("of 50 upserts at once one creates and 49 update", async () => {
+test("of 50 concurrent upserts one creates and 49 update", async () => {
   await using world = await createWorld();
   const answers = await at50((i) =>
     ask(world, { path: "/api/v1/v1/contacts", body: { email: spelled(i), customFields: { [`f${i}`]: i } } }),
@@ -39,7 +39,7 @@ test("of 50 upserts at once one creates and 49 update", async () => {
   await expectCountsToBeTrue(world);
 });
 
-test("50 writers replace the tags of one contact: in the end it has the set of exactly one of them", async () => {
+test("50 concurrent replacements of the tags of one contact leave exactly one of the sets", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.contacts.create({ email: "ada@example.com", tags: ["old", "older"] });
   const set = (i: number): string[] => ["all", `even ${i % 2}`, `third ${i % 3}`, `own ${i}`];
@@ -54,7 +54,7 @@ test("50 writers replace the tags of one contact: in the end it has the set of e
   await expectCountsToBeTrue(world);
 });
 
-test("of 50 deletions at once one succeeds", async () => {
+test("of 50 concurrent deletions one succeeds", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.contacts.create({ email: "ada@example.com", tags: ["x"] });
   const answers = await at50(() => ask(world, { method: "DELETE", path: `/api/v1/contacts/${id}` }));
@@ -62,7 +62,7 @@ test("of 50 deletions at once one succeeds", async () => {
   await expectCountsToBeTrue(world);
 });
 
-test("imports of the same people at once make each of them once", async () => {
+test("concurrent imports of the same rows create each contact once", async () => {
   await using world = await createWorld();
   const rows = Array.from({ length: 40 }, (_, i) => ({ email: `r${i}@example.com`, tags: ["in"] }));
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => world.sdk.contacts.import({ rows })));

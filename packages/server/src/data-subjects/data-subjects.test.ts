@@ -21,7 +21,7 @@ scenarios("people that are none", [
   { name: "erasing somebody unknown", method: "DELETE", path: "/api/v1/people/ada@example.com", status: 404, code: "not_found" },
 ]);
 
-test("everything about a person is read in one place", async () => {
+test("everything about a person is in one response", async () => {
   await using world = await createWorld();
   const contact = await world.sdk.contacts.create({ email: "Ada@example.com", firstName: "Ada" });
   await world.sdk.emails.send({ ...hello, to: "ADA@example.com" });
@@ -43,7 +43,7 @@ test("everything about a person is read in one place", async () => {
   expect(JSON.stringify(person)).not.toContain("other@example.com");
 });
 
-test("mail to a person comes in pages", async () => {
+test("emails to a person come in pages", async () => {
   await using world = await createWorld();
   for (let i = 0; i < 53; i += 1) await world.sdk.emails.send({ ...hello, to: "ada@example.com", subject: `${i}` });
   const first = await world.sdk.people.get("ada@example.com");
@@ -68,7 +68,7 @@ const everything = async ({ app }: TestWorld): Promise<string> => {
 };
 
 describe("erasing a person", () => {
-  test("leaves no trace of them anywhere, and all of everybody else", async () => {
+  test("removes every trace of the person, and nothing of others", async () => {
     await using world = await createWorld();
     const ada = await world.sdk.contacts.create({
       email: "Ada.Lovelace@example.com",
@@ -114,7 +114,7 @@ describe("erasing a person", () => {
     });
   });
 
-  test("a suppressed address stays suppressed in every way, and can be lifted by who knows it", async () => {
+  test("a suppressed address stays suppressed everywhere, and can be removed by its address", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     await sdk.suppressions.create({ email: "ada@example.com", reason: "bounce" });
@@ -158,7 +158,7 @@ describe("erasing a person", () => {
     expect((await world.sdk.suppressions.list()).pagination.total).toBe(1);
   });
 
-  test("twice says the second time, too, that the address stays suppressed, and then that nothing is left", async () => {
+  test("twice reports both times that the address stays suppressed, then that nothing is stored", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     await sdk.contacts.upsert({ email: "ada@example.com", status: "UNSUBSCRIBED" });
@@ -170,7 +170,7 @@ describe("erasing a person", () => {
     expect((await sdk.suppressions.list()).data).toMatchObject([{ scope: "marketing", reason: "unsubscribe" }]);
   });
 
-  test("touches one workspace only, and needs a permission of its own", async () => {
+  test("affects one workspace only, and needs its own permission", async () => {
     await using world = await createWorld();
     const other = await secondWorkspace(world);
     await world.sdk.contacts.create({ email: "ada@example.com" });

@@ -8,7 +8,7 @@ const at = "/api/v1/lists";
 const NOBODY = "list_00000000000000000000000000";
 
 scenarios("lists refuse", [
-  { name: "nobody in particular", path: at, key: null, body: { name: "a" }, status: 401, code: "unauthorized" },
+  { name: "a request without a key", path: at, key: null, body: { name: "a" }, status: 401, code: "unauthorized" },
   { name: "no name", path: at, body: {}, status: 400, code: "validation_error", details: ["name required"] },
   { name: "an empty name", path: at, body: { name: "  " }, status: 400, details: ["name too_small"] },
   { name: "a name too long", path: at, body: { name: "x".repeat(201) }, status: 400, details: ["name too_big"] },
@@ -23,14 +23,14 @@ scenarios("lists refuse", [
     contains: ["verified sender"],
   },
   {
-    name: "double opt-in from a stranger",
+    name: "double opt-in from an unverified sender",
     path: at,
     body: { name: "a", doubleOptIn: true, confirmationFrom: "x@not-ours.com" },
     status: 400,
     code: "sender_not_verified",
     details: ["confirmationFrom sender_not_verified"],
   },
-  { name: "a list that is not there", method: "GET", path: `${at}/${NOBODY}`, status: 404, code: "not_found" },
+  { name: "an unknown list", method: "GET", path: `${at}/${NOBODY}`, status: 404, code: "not_found" },
   { name: "to change it", method: "PATCH", path: `${at}/${NOBODY}`, body: { name: "b" }, status: 404, code: "not_found" },
   { name: "to delete it", method: "DELETE", path: `${at}/${NOBODY}`, status: 404, code: "not_found" },
   { name: "to show its members", method: "GET", path: `${at}/${NOBODY}/contacts`, status: 404, code: "not_found" },
@@ -52,13 +52,13 @@ scenarios("lists refuse", [
     details: ["contacts too_big"],
   },
   {
-    name: "to add what is no text",
+    name: "to add a number",
     path: `${at}/${NOBODY}/contacts`,
     body: { contacts: [5] },
     status: 400,
     details: ["contacts[0] invalid_type"],
   },
-  { name: "a confirmation nobody was sent", method: "GET", path: "/lists/confirm/abc", key: null, status: 404, code: "not_found" },
+  { name: "a confirmation that was never sent", method: "GET", path: "/lists/confirm/abc", key: null, status: 404, code: "not_found" },
   { name: "to act on it", path: "/lists/confirm/abc", key: null, status: 404, code: "not_found" },
 ]);
 
@@ -72,7 +72,7 @@ const withPeople = async (n: number): Promise<{ world: TestWorld; emails: string
 const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]> =>
   (await eventsOfContact(app.deps.db.read, contactId)).map((e) => e.type).filter((type) => type.startsWith("list."));
 
-test("contacts join by id or address and leave again, each counted and told of once", async () => {
+test("contacts join by id or address and leave, each counted and recorded once", async () => {
   const { world, emails } = await withPeople(3);
   await using _ = world;
   const { sdk } = world;
@@ -105,7 +105,7 @@ test("contacts join by id or address and leave again, each counted and told of o
   expect(await eventsOf(world, ada.id)).toEqual(["list.joined", "list.left"]);
 });
 
-test("members come in pages that hold together", async () => {
+test("pages of members are stable", async () => {
   const { world, emails } = await withPeople(25);
   await using _ = world;
   const list = await world.sdk.lists.create({ name: "all" });
@@ -121,7 +121,7 @@ test("members come in pages that hold together", async () => {
   expect(await bad.json()).toMatchObject({ error: { details: [{ path: "cursor", code: "invalid_cursor" }] } });
 });
 
-test("a list is changed in part, found by its name, and deleted without its contacts", async () => {
+test("a list is updated, found by its name, and deleted without its contacts", async () => {
   const { world, emails } = await withPeople(2);
   await using _ = world;
   const { sdk } = world;
@@ -142,7 +142,7 @@ test("a list is changed in part, found by its name, and deleted without its cont
   expect((await sdk.contacts.list()).pagination.total).toBe(2);
 });
 
-test("a contact that is deleted is off its lists", async () => {
+test("a deleted contact leaves its lists", async () => {
   const { world, emails } = await withPeople(2);
   await using _ = world;
   const list = await world.sdk.lists.create({ name: "all" });
@@ -153,7 +153,7 @@ test("a contact that is deleted is off its lists", async () => {
   expect((await world.sdk.lists.contacts(list.id)).data).toHaveLength(1);
 });
 
-test("fifty who add the same contact at once add it once", async () => {
+test("fifty concurrent additions of one contact add it once", async () => {
   const { world } = await withPeople(1);
   await using _ = world;
   const list = await world.sdk.lists.create({ name: "all" });
@@ -164,7 +164,7 @@ test("fifty who add the same contact at once add it once", async () => {
   expect(await eventsOf(world, someone?.id as string)).toEqual(["list.joined"]);
 });
 
-test("fifty who add fifty contacts, each one, are all counted", async () => {
+test("fifty concurrent additions of different contacts are all counted", async () => {
   const { world, emails } = await withPeople(50);
   await using _ = world;
   const list = await world.sdk.lists.create({ name: "all" });
@@ -172,7 +172,7 @@ test("fifty who add fifty contacts, each one, are all counted", async () => {
   expect(await world.sdk.lists.get(list.id)).toMatchObject({ memberCount: 50 });
 });
 
-test("workspaces do not see each other's lists or contacts, and keys do what they may", async () => {
+test("lists and members of other workspaces cannot be seen, and each endpoint needs its permission", async () => {
   const { world } = await withPeople(1);
   await using _ = world;
   const list = await world.sdk.lists.create({ name: "Ours" });
@@ -204,7 +204,7 @@ describe("double opt-in", () => {
     return { world, emails, list, linkIn, open, sdk: world.sdk };
   };
 
-  test("Ada is asked, opens the page, presses the button and is a member", async () => {
+  test("a contact gets the email, opens the page, presses the button and is a member", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     expect(await sdk.lists.add(list.id, { contacts: ["p0@example.com"] })).toMatchObject({ added: 0, pending: 1 });
@@ -238,7 +238,7 @@ describe("double opt-in", () => {
     expect(await world.inbox.all()).toHaveLength(1);
   });
 
-  test("Ada asks again: the new link works, the old one does not", async () => {
+  test("after a resend the new link works, the old one does not", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     await sdk.lists.add(list.id, { contacts: ["p0@example.com"] });
@@ -253,7 +253,7 @@ describe("double opt-in", () => {
     expect(await refused.json()).toMatchObject({ error: { code: "invalid_state" } });
   });
 
-  test("a link ends to work after seven days, and being added again brings another", async () => {
+  test("a link expires after seven days, and adding the contact again sends another", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     await sdk.lists.add(list.id, { contacts: ["p0@example.com"] });
@@ -267,7 +267,7 @@ describe("double opt-in", () => {
     expect(await sdk.lists.get(list.id)).toMatchObject({ memberCount: 0, pendingCount: 1 });
   });
 
-  test("who is suppressed is not asked, and said so", async () => {
+  test("suppressed contacts get no email and are reported", async () => {
     const { world, list, sdk } = await start();
     await using _ = world;
     await sdk.suppressions.create({ email: "p0@example.com" });
@@ -278,7 +278,7 @@ describe("double opt-in", () => {
     expect((await world.inbox.all()).map((m) => m.to)).toEqual(["p1@example.com"]);
   });
 
-  test("a link of a list or contact that is gone leads nowhere", async () => {
+  test("a link of a deleted list or contact does not work", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     await sdk.lists.add(list.id, { contacts: ["p0@example.com", "p1@example.com"] });
@@ -292,7 +292,7 @@ describe("double opt-in", () => {
     expect((await open(two?.link as string, "POST")).status).toBe(404);
   });
 
-  test("fifty who press the button at once join once", async () => {
+  test("fifty concurrent confirmations join once", async () => {
     const { world, list, linkIn, open, sdk } = await start();
     await using _ = world;
     await sdk.lists.add(list.id, { contacts: ["p0@example.com"] });
@@ -304,7 +304,7 @@ describe("double opt-in", () => {
     expect(await eventsOf(world, member?.contact.id as string)).toEqual(["list.joined"]);
   });
 
-  test("a thousand are asked, each with a link of their own", async () => {
+  test("a thousand contacts get an email, each with its own link", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const rows = Array.from({ length: 1000 }, (_, i) => ({ email: `m${i}@example.com` }));

@@ -11,7 +11,7 @@ const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]
     .map((e) => `${e.type} ${e.data?.cause}`);
 
 describe("exactly once", () => {
-  test("fifty who tag one contact at once make it enter once", async () => {
+  test("fifty concurrent tags of one contact make it enter once", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com" });
@@ -22,7 +22,7 @@ describe("exactly once", () => {
     expect(await sdk.segments.get(made.id)).toMatchObject({ memberCount: 1 });
   });
 
-  test("changes of different tables that meet on one contact do not miss each other", async () => {
+  test("concurrent changes of different tables about one contact do not miss each other", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const list = await sdk.lists.create({ name: "l" });
@@ -34,7 +34,7 @@ describe("exactly once", () => {
     for (const { id } of people) expect(await eventsOf(world, id)).toEqual(["segment.entered contact"]);
   });
 
-  test("contacts and rules that change at the same time come to the same in the end", async () => {
+  test("concurrent changes of contacts and rules converge", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const people = await Promise.all(
@@ -51,13 +51,13 @@ describe("exactly once", () => {
     expect(await sdk.segments.get(made.id)).toMatchObject({ state: "READY", memberCount: 10 });
     for (const [i, { id }] of people.entries()) {
       const events = (await eventsOf(world, id)).map((e) => e.split(" ")[0]);
-      // Never twice the same, and where it stands in the end is what was told last.
+      // The same event never twice in a row, and the last event is the final state.
       expect(events.filter((e, n) => e === events[n - 1])).toEqual([]);
       expect(events.at(-1) === "segment.entered").toBe(i % 3 === 0);
     }
   });
 
-  test("a segment built while contacts come and go ends with those who fulfil it", async () => {
+  test("a segment built while contacts come and go ends with those that match", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     await sdk.contacts.import({ rows: Array.from({ length: 600 }, (_, i) => ({ email: `p${i}@example.com`, tags: ["vip"] })) });

@@ -173,7 +173,7 @@ const fill = async (world: TestWorld): Promise<{ listIds: string[]; seqs: number
   return { listIds: lists.map((l) => l.id), seqs: rows.map((r) => r.seq) };
 };
 
-test("a rule in SQL finds those whom it holds for one by one", async () => {
+test("a rule in SQL finds the contacts that match it one by one", async () => {
   await using world = await createWorld({ now: "2026-01-20T00:00:00.000Z" });
   const { listIds, seqs } = await fill(world);
   const { deps } = world.app;
@@ -196,6 +196,6 @@ test("a rule in SQL finds those whom it holds for one by one", async () => {
     }),
     { numRuns: 1500, seed: 11 },
   );
-  // Rules that nobody fulfils would prove nothing.
+  // Rules that match no contact would prove nothing.
   expect(matched).toBeGreaterThan(10_000);
 }, 120_000);

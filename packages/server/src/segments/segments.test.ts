@@ -8,7 +8,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 const at = "/api/v1/segments";
 const vip: SegmentRule = { field: "tags", operator: "contains", value: "vip" };
 
-test("what stands for something elsewhere stands for itself here", async () => {
+test("characters with a meaning in SQL patterns match themselves", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   for (const [i, firstName] of ["100%", "a_b", "axb", "*", "[a]", "'; drop table contacts; --", "\\"].entries())
@@ -35,7 +35,7 @@ const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]
 const emails = (page: { data: { email: string }[] }): string[] => page.data.map((c) => c.email.split("@")[0] as string);
 
 describe("a segment", () => {
-  test("holds those who fulfil its rules from the start, and follows them as they change", async () => {
+  test("has the matching contacts from the start, and follows their changes", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com", tags: ["VIP"] });
@@ -58,7 +58,7 @@ describe("a segment", () => {
     expect(emails(await sdk.segments.contacts(made.id))).toEqual([]);
   });
 
-  test("follows lists, too", async () => {
+  test("follows changes of lists", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com" });
@@ -83,7 +83,7 @@ describe("a segment", () => {
     ]);
   });
 
-  test("whose rules change holds those who fulfil the new ones at once, and tells of the difference", async () => {
+  test("with new rules has the contacts that match them at once, and records the difference", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com", tags: ["vip"] });
@@ -102,7 +102,7 @@ describe("a segment", () => {
     expect(await sdk.segments.update(made.id, { name: "t" })).toMatchObject({ name: "t", state: "READY" });
   });
 
-  test("of what mail does to people follows their mail: sent, delivered, opened, clicked", async () => {
+  test("on engagement follows emails sent, delivered, opened and clicked", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const people = ["opened", "clicked", "delivered"].map((name) => `${name}@simulator.mailsvc.test`);
@@ -127,7 +127,7 @@ describe("a segment", () => {
     expect(await held()).toEqual([[], [], [], []]);
   });
 
-  test("of days is right at any moment, and tells who left within the hour", async () => {
+  test("on durations is right at any moment, and records who left within the hour", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com", customFields: { trialEnds: "2026-01-03" } });
@@ -149,7 +149,7 @@ describe("a segment", () => {
     expect(await eventsOf(world, ada.id)).toHaveLength(4);
   });
 
-  test("that is deleted is gone at once, and leaves nothing behind", async () => {
+  test("that is deleted disappears at once with its members", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     const ada = await sdk.contacts.create({ email: "ada@example.com", tags: ["vip"] });
@@ -165,7 +165,7 @@ describe("a segment", () => {
     expect(await eventsOf(world, ada.id)).toEqual(["segment.entered rules"]);
   });
 
-  test("comes in pages that hold together, live and from its index", async () => {
+  test("has stable pages, evaluated and from its members", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     await sdk.contacts.import({
@@ -191,7 +191,7 @@ describe("a segment", () => {
     expect(await sdk.segments.preview({ rules: made.rules, limit: 0 })).toEqual({ count: 300, contacts: [] });
   });
 
-  test("of which there are more contacts than one step takes is built to the end", async () => {
+  test("with more contacts than one chunk is built completely", async () => {
     await using world = await createWorld();
     const { sdk } = world;
     for (let k = 0; k < 2; k += 1)
@@ -204,7 +204,7 @@ describe("a segment", () => {
   });
 });
 
-test("workspaces do not see each other's segments or contacts, and keys do what they may", async () => {
+test("segments of other workspaces cannot be seen, and each endpoint needs its permission", async () => {
   await using world = await createWorld();
   await world.sdk.contacts.create({ email: "ada@example.com", tags: ["vip"] });
   const made = await world.sdk.segments.create({ name: "Ours", rules: vip });

@@ -8,9 +8,9 @@ const at = "/api/v1/suppressions";
 scenarios(
   "suppressions refuse",
   [
-    { name: "nobody in particular", path: at, key: null, body: { email: "a@example.com" }, status: 401, code: "unauthorized" },
+    { name: "a request without a key", path: at, key: null, body: { email: "a@example.com" }, status: 401, code: "unauthorized" },
     { name: "no address", path: at, body: {}, status: 400, code: "validation_error", details: ["email required"] },
-    { name: "what is no address", path: at, body: { email: "ada" }, status: 400, details: ["email invalid_email"], contains: ["has no @"] },
+    { name: "an invalid address", path: at, body: { email: "ada" }, status: 400, details: ["email invalid_email"], contains: ["has no @"] },
     { name: "an unknown scope", path: at, body: { email: "a@example.com", scope: "some" }, status: 400, details: ["scope invalid_value"] },
     {
       name: "an unknown reason",
@@ -34,9 +34,9 @@ scenarios(
       status: 400,
       details: ["note invalid_characters"],
     },
-    { name: "an import of nothing", path: `${at}/import`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+    { name: "an empty import", path: `${at}/import`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
     {
-      name: "an import of too much",
+      name: "an import of 1,001 entries",
       path: `${at}/import`,
       body: { entries: Array.from({ length: 1001 }, (_, i) => ({ email: `a${i}@example.com` })) },
       status: 400,
@@ -49,19 +49,25 @@ scenarios(
       status: 400,
       details: ["entries[1].mail unknown_field"],
     },
-    { name: "a removal of nothing", path: `${at}/remove`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
-    { name: "to show what is not there", method: "GET", path: `${at}/nobody@example.com`, status: 404, code: "not_found" },
-    { name: "to lift what is not there", method: "DELETE", path: `${at}/sup_00000000000000000000000000`, status: 404, code: "not_found" },
-    { name: "a time that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
+    { name: "an empty removal", path: `${at}/remove`, body: { entries: [] }, status: 400, details: ["entries too_small"] },
+    { name: "to get an unknown suppression", method: "GET", path: `${at}/nobody@example.com`, status: 404, code: "not_found" },
+    {
+      name: "to remove an unknown suppression",
+      method: "DELETE",
+      path: `${at}/sup_00000000000000000000000000`,
+      status: 404,
+      code: "not_found",
+    },
+    { name: "an invalid time", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
     { name: "a cursor of another list", method: "GET", path: `${at}?cursor=xyz`, status: 400, details: ["cursor invalid_cursor"] },
-    { name: "a page beyond all", method: "GET", path: `${at}?limit=101`, status: 400, details: ["limit too_big"] },
+    { name: "a limit of 101", method: "GET", path: `${at}?limit=101`, status: 400, details: ["limit too_big"] },
   ],
   {
     afterwards: async ({ sdk }) => expect((await sdk.suppressions.list()).pagination.total).toBe(0),
   },
 );
 
-test("an entry says where it came from and what was noted, and is found by all of it", async () => {
+test("a suppression has source and note, and every filter finds it", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   await sdk.suppressions.create({ email: "Ada@Example.com", reason: "complaint", note: "called us" });
@@ -85,7 +91,7 @@ test("an entry says where it came from and what was noted, and is found by all o
   expect(await found({ since: later })).toEqual(["100%@example.com"]);
 });
 
-test("an import takes what it can, reports the rest by its row, and says beforehand what it would do", async () => {
+test("an import takes valid entries, reports the others by index, and can be tried with dryRun", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   await sdk.suppressions.create({ email: "old@example.com", scope: "marketing", note: "kept" });
@@ -106,7 +112,7 @@ test("an import takes what it can, reports the rest by its row, and says beforeh
   expect(await sdk.suppressions.import({ entries })).toMatchObject({ created: 0, widened: 0, unchanged: 4 });
 });
 
-test("a thousand rows at once are one import", async () => {
+test("an import takes a thousand entries", async () => {
   await using world = await createWorld();
   const entries = Array.from({ length: 1000 }, (_, i) => ({ email: `r${i}@example.com` }));
   expect(await world.sdk.suppressions.import({ entries })).toMatchObject({ created: 1000, failed: [] });
@@ -114,7 +120,7 @@ test("a thousand rows at once are one import", async () => {
   expect(gone).toEqual({ removed: 1000, failed: [] });
 });
 
-test("what is to be lifted and is not there is named by its place", async () => {
+test("a removal reports unknown entries by index", async () => {
   await using world = await createWorld();
   const made = await world.sdk.suppressions.create({ email: "ada@example.com" });
   expect(await world.sdk.suppressions.remove({ entries: ["nobody@example.com", made.id, "ada@example.com"] })).toMatchObject({
@@ -123,7 +129,7 @@ test("what is to be lifted and is not there is named by its place", async () => 
   });
 });
 
-test("a contact moves with the suppression of its address, in whatever way it comes", async () => {
+test("a suppression from any source changes the status of the contact", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   for (const name of ["manual", "import", "bounced", "complained", "marketing"])
@@ -150,14 +156,14 @@ test("a contact moves with the suppression of its address, in whatever way it co
   expect((await sdk.contacts.list({ search: "manual" })).data[0]?.status).toBe("UNSUBSCRIBED");
 });
 
-test("a dry run moves no contact", async () => {
+test("a dry run changes no contact", async () => {
   await using world = await createWorld();
   await world.sdk.contacts.create({ email: "ada@example.com" });
   await world.sdk.suppressions.import({ entries: [{ email: "ada@example.com" }], dryRun: true });
   expect((await world.sdk.contacts.list()).data[0]?.status).toBe("SUBSCRIBED");
 });
 
-test("workspaces do not see each other's suppressions, and keys do what they may", async () => {
+test("suppressions of other workspaces cannot be seen, and each endpoint needs its permission", async () => {
   await using world = await createWorld();
   await world.sdk.suppressions.create({ email: "ada@example.com" });
   const other = await secondWorkspace(world);
@@ -170,7 +176,7 @@ test("workspaces do not see each other's suppressions, and keys do what they may
   expect((await ask(world, { path: `${at}/import`, key: reader, body: { entries: [{ email: "b@example.com" }] } })).status).toBe(403);
 });
 
-test("what is suppressed and lifted is told of, without the address", async () => {
+test("events of suppressions do not contain the address", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   await sdk.suppressions.create({ email: "ada@example.com", scope: "marketing" });
@@ -190,7 +196,7 @@ test("what is suppressed and lifted is told of, without the address", async () =
   expect(JSON.stringify(events)).not.toContain("example.com");
 });
 
-test("the history of an email is its own, whatever followed from it", async () => {
+test("the history of an email contains its own events only", async () => {
   await using world = await createWorld();
   await world.sdk.contacts.create({ email: "bounced@simulator.mailsvc.test", tags: ["a"] });
   await world.sdk.segments.create({ name: "s", rules: { field: "status", operator: "equals", value: "BOUNCED" } });

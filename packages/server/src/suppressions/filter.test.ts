@@ -28,7 +28,7 @@ describe("a suppression counts from the moment it is made", () => {
     expect(await statusOf(world, "ada@example.com")).toBe(200);
   });
 
-  test("by an import, and by a bounce", async () => {
+  test("through an import, and after a bounce", async () => {
     await using world = await warm();
     await world.sdk.suppressions.import({ entries: [{ email: "ada@example.com", reason: "manual", scope: "all" }] });
     await world.sdk.emails.send({ ...hello, to: "hardbounced@simulator.mailsvc.test" });
@@ -37,7 +37,7 @@ describe("a suppression counts from the moment it is made", () => {
     expect(await statusOf(world, "hardbounced@simulator.mailsvc.test")).toBe(400);
   });
 
-  test("of a person who was erased", async () => {
+  test("after the person was erased", async () => {
     await using world = await warm();
     await world.sdk.suppressions.create({ email: "ada@example.com" });
     await world.sdk.people.erase("ada@example.com");
@@ -45,7 +45,7 @@ describe("a suppression counts from the moment it is made", () => {
     expect(await statusOf(world, "grace@example.com")).toBe(200);
   });
 
-  test("that came with a snapshot", async () => {
+  test("after a snapshot is restored", async () => {
     await using world = await warm();
     await world.sdk.suppressions.create({ email: "ada@example.com" });
     await world.sdk.world.snapshot({ name: "s" });
@@ -113,7 +113,7 @@ describeDb("the filter", (t) => {
   });
 });
 
-test("fingerprints find all that was added, through every growth", () => {
+test("fingerprints find all texts that were added, however large the set grows", () => {
   const prints = new Fingerprints();
   const texts = Array.from({ length: 20_000 }, (_, i) => `ws_${i % 7} person-${i}@example.com`);
   texts.forEach((text, i) => {

@@ -4,7 +4,7 @@ import { createWorld } from "../testing.ts";
 
 const hello = { from: "a@acme.test", subject: "Hello", text: "x" };
 
-test("a suppressed address gets no mail, in whatever case it is written", async () => {
+test("a suppressed address gets no email, in any case", async () => {
   await using world = await createWorld();
   expect(await world.sdk.suppressions.create({ email: "Ada@Example.COM" })).toMatchObject({
     email: "ada@example.com",
@@ -35,7 +35,7 @@ test.each([
   ["its id", (s: { id: string }) => s.id],
   ["the address", () => "ada@example.com"],
   ["the address in another case", () => "ADA@EXAMPLE.COM"],
-])("a suppression is lifted by %s, and mail goes again", async (_how, which) => {
+])("a suppression is removed by %s, after which email is sent again", async (_how, which) => {
   await using world = await createWorld();
   const made = await world.sdk.suppressions.create({ email: "ada@example.com" });
   expect(await world.sdk.suppressions.delete(which(made))).toEqual(made);
@@ -44,7 +44,7 @@ test.each([
   await expect(world.sdk.suppressions.delete(which(made))).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a suppression by an IDN address is found by both its spellings", async () => {
+test("a suppression with an international domain is found by both spellings", async () => {
   await using world = await createWorld();
   await world.sdk.suppressions.create({ email: "ada@bücher.example" });
   const refused = await ask(world, { path: "/api/v1/send", body: { ...hello, to: "ada@xn--bcher-kva.example" } });
@@ -53,7 +53,7 @@ test("a suppression by an IDN address is found by both its spellings", async () 
   await expect(world.sdk.suppressions.delete("ada@bücher.example")).resolves.toMatchObject({ email: "ada@xn--bcher-kva.example" });
 });
 
-test("of a batch the suppressed are in failed, the others are sent to", async () => {
+test("of a batch, suppressed recipients are in failed and the others get the email", async () => {
   await using world = await createWorld();
   await world.sdk.suppressions.create({ email: "b@example.com" });
   const sent = await world.sdk.emails.send({ ...hello, to: ["a@example.com", "B@example.com", "c@example.com"] });
@@ -61,14 +61,14 @@ test("of a batch the suppressed are in failed, the others are sent to", async ()
   expect((await world.inbox.all()).map((m) => m.to).sort()).toEqual(["a@example.com", "c@example.com"]);
 });
 
-test("a batch of nothing but suppressed addresses is an error that names each of them", async () => {
+test("a batch of suppressed addresses only is an error that names each of them", async () => {
   await using world = await createWorld();
   for (const email of ["a@example.com", "b@example.com"]) await world.sdk.suppressions.create({ email });
   const refused = await ask(world, { path: "/api/v1/send", body: { ...hello, to: ["a@example.com", "b@example.com"] } });
   expect(await refused.json()).toMatchObject({ error: { code: "recipient_suppressed", details: [{ path: "to[0]" }, { path: "to[1]" }] } });
 });
 
-test("bounces and complaints suppress, with the email they came from; lists can be narrowed by reason", async () => {
+test("bounces and complaints suppress, with the email that caused it; lists filter by reason", async () => {
   await using world = await createWorld();
   const sent = (await world.sdk.emails.send({
     ...hello,
@@ -80,13 +80,13 @@ test("bounces and complaints suppress, with the email they came from; lists can 
   expect(await by("complaint")).toMatchObject([{ email: "complained@simulator.mailsvc.test", scope: "all", emailId: sent.ids[1] }]);
 });
 
-test("many who suppress the same address at once make one entry", async () => {
+test("concurrent suppressions of one address create one entry", async () => {
   await using world = await createWorld();
   const made = await Promise.all(Array.from({ length: 20 }, () => world.sdk.suppressions.create({ email: "ada@example.com" })));
   expect(new Set(made.map((s) => s.id)).size).toBe(1);
 });
 
-test("pages hold together while entries are added", async () => {
+test("pages are stable while suppressions are added", async () => {
   await using world = await createWorld();
   for (let i = 0; i < 25; i += 1) await world.sdk.suppressions.create({ email: `r${i}@example.com` });
   const first = await world.sdk.suppressions.list({ limit: 10 });

@@ -79,7 +79,7 @@ describe.each<[string, string, (world: TestWorld) => Promise<unknown>]>([
     expect((await world.inbox.all()).map((mail) => mail.to)).toEqual([email]);
   });
 
-  test("is lifted by SUBSCRIBED, in so many words", async () => {
+  test("is undone by setting the contact to SUBSCRIBED", async () => {
     await using world = await createWorld();
     await unsubscribe(world);
     const contact = (await world.sdk.contacts.list({ search: email })).data[0];

@@ -265,6 +265,7 @@ describe("a sign-up", () => {
     expect(await world.inbox.all({ to: "joins@example.com" })).toHaveLength(1);
     await world.sdk.suppressions.create({ email: "never@example.com" });
     await submit(two, { email: "never@example.com" });
+    for (const spelling of ['"never"@example.com', '"n\\ever"@example.com', "NEVER@example.com"]) await submit(two, { email: spelling });
     expect(await world.inbox.all({ to: "never@example.com" })).toEqual([]);
     await world.sdk.lists.delete(plain.id);
     expect((await submit(one, { email: "later@example.com" })).status).toBe(303);
