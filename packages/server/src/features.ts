@@ -36,7 +36,7 @@ import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { forgetSignups } from "./marketplace/landing-pages/signups.ts";
 import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
-import { closeApprovals } from "./marketplace/messages/approvals.ts";
+import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
@@ -110,7 +110,9 @@ export const activationHooks: ActivationHooks = {
   paused: emitPaused,
   pauseCleared: async (tx, deps, activationId, change) => {
     await emitResumed(tx, deps, activationId, change);
-    if (change.resumed) await fireHeldWakeups(tx, deps, activationId);
+    if (!change.resumed) return;
+    await endHeldWaits(tx, deps, activationId);
+    await fireHeldWakeups(tx, deps, activationId);
   },
   ended: async (tx, deps, activationIds, reason, at) => {
     await cancelRuns(tx, deps, activationIds, at);

@@ -56,6 +56,7 @@ export type AgentTables = Pick<
   | "activations"
   | "webhookEvents"
   | "webhookStreams"
+  | "heldAgentEvents"
   | "runs"
   | "runLogs"
   | "messages"

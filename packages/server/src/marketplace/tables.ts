@@ -1,5 +1,6 @@
 import type { ColumnTypes } from "../db/columns.ts";
 import { activationTables } from "./activations/tables.ts";
+import { agentWebhookTables } from "./agent-webhooks/tables.ts";
 import { brandTables } from "./brand/tables.ts";
 import { creditTables } from "./credits/tables.ts";
 import { fileTables } from "./files/tables.ts";
@@ -17,6 +18,7 @@ export function marketplaceTables(c: ColumnTypes) {
     ...listingTables(c),
     ...paymentTables(c),
     ...activationTables(c),
+    ...agentWebhookTables(c),
     ...planTables(c),
     ...runTables(c),
     ...messageTables(c),

@@ -4,7 +4,7 @@ import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
 import type { ActivationRow } from "../activations/lifecycle.ts";
-import { emit, emitAll, retryMissedEvents } from "./agent-events.ts";
+import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-events.ts";
 
 /** When an agent is turned on: agent.activated, the only event that carries the key. */
 export async function emitActivated(tx: Tx, deps: Deps, activation: ActivationRow, apiKey: string): Promise<void> {
@@ -25,8 +25,8 @@ export function emitPaused(tx: Tx, deps: Deps, activationId: string, reason: Pau
 }
 
 /**
- * When reasons to pause are cleared: agent.resumed if none is left. If a failing webhook was one of them, its undelivered
- * events are tried again first, in their order.
+ * When reasons to pause are cleared: agent.resumed if none is left, and then what was held during the pause. If a failing webhook
+ * was one of the reasons, its undelivered events are tried again first, in their order.
  */
 export async function emitResumed(
   tx: Tx,
@@ -35,12 +35,14 @@ export async function emitResumed(
   { cleared, resumed, at }: { cleared: readonly PauseReason[]; resumed: boolean; at: number },
 ): Promise<void> {
   if (cleared.includes("webhook_failure")) await retryMissedEvents(tx, deps, activationId, resumed);
-  if (resumed) await emit(tx, deps, activationId, { type: "agent.resumed", at, fields: {} });
+  if (!resumed) return;
+  await emit(tx, deps, activationId, { type: "agent.resumed", at, fields: {} });
+  await releaseHeldEvents(tx, deps, [activationId]);
 }
 
 /**
  * When activations end: agent.deactivated, the last event of each. What waits goes out before it, in its order, also where a
- * failing webhook held it. Only an agent.activated that no webhook has acknowledged is cancelled: its key is revoked, and no copy of
+ * pause or a failing webhook held it. Only an agent.activated that no webhook has acknowledged is cancelled: its key is revoked, and no copy of
  * it is kept.
  */
 export async function emitDeactivated(
@@ -53,5 +55,6 @@ export async function emitDeactivated(
   const states = ["pending", "queued", "dead"] as const;
   await withdrawEvents(tx, deps, { streamIds: activationIds, types: ["agent.activated"], states }, "cancelled");
   await releaseStreams(tx, deps, activationIds);
+  await releaseHeldEvents(tx, deps, activationIds);
   await emitAll(tx, deps, activationIds, { type: "agent.deactivated", at, fields: { reason } });
 }

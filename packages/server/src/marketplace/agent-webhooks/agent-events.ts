@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventType } from "@mailsvc/sdk/contract";
-import { eq, inArray, sql } from "drizzle-orm";
+import { asc, eq, inArray, sql } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { type NewWebhookEvent, releaseStreams, reviveDeadEvents, withdrawEvents, writeEvents } from "../../webhooks/webhooks.ts";
@@ -15,6 +15,12 @@ export type NewAgentEvent = {
 
 /** Types that say whether the agent may work: a newer one supersedes an older one. */
 const STATUS_TYPES: readonly AgentEventType[] = ["agent.paused", "agent.resumed"];
+
+/**
+ * Types that ask the agent to go on. While it is paused its key is refused, so they are held until agent.resumed has been written.
+ * (agent.wakeup is held by its wakeup, which stays SCHEDULED.)
+ */
+const HELD_TYPES: readonly AgentEventType[] = ["approval_response", "message.posted"];
 
 /** The place of an event in the stream of its activation. */
 interface Position {
@@ -48,7 +54,7 @@ export async function emitAll(tx: AgentTx, deps: AgentDeps, activationIds: reado
   );
 }
 
-/** Writes events that differ, in their order. */
+/** Writes events that differ, in their order. The caller has locked the activations of events of HELD_TYPES. */
 export async function emitEach(
   tx: AgentTx,
   deps: AgentDeps,
@@ -57,6 +63,10 @@ export async function emitEach(
   const rows: NewWebhookEvent[] = [];
   for (const { activationId, event } of events) {
     if (STATUS_TYPES.includes(event.type)) await supersede(tx, deps, [activationId]);
+    if (HELD_TYPES.includes(event.type) && (await isPaused(tx, activationId))) {
+      await tx.insert(tx.t.heldAgentEvents).values({ activationId, event });
+      continue;
+    }
     const position = await takePosition(tx, activationId, event.at);
     if (position) rows.push(toWebhookEvent(deps, position, event));
   }
@@ -66,6 +76,16 @@ export async function emitEach(
 /** Writes an event for one activation. */
 export function emit(tx: AgentTx, deps: AgentDeps, activationId: string, event: NewAgentEvent): Promise<void> {
   return emitEach(tx, deps, [{ activationId, event }]);
+}
+
+/** Writes the events that were held while these activations were paused, in their order. They are active again, or have ended. */
+export async function releaseHeldEvents(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> {
+  const { heldAgentEvents: h } = tx.t;
+  const ofActivations = inArray(h.activationId, [...activationIds]);
+  const held = await tx.select().from(h).where(ofActivations).orderBy(asc(h.id));
+  if (held.length === 0) return;
+  await tx.delete(h).where(ofActivations);
+  await emitEach(tx, deps, held);
 }
 
 /**
@@ -84,6 +104,12 @@ export async function retryMissedEvents(tx: AgentTx, deps: AgentDeps, activation
  */
 function supersede(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[]): Promise<void> {
   return withdrawEvents(tx, deps, { streamIds: activationIds, types: STATUS_TYPES, states: ["queued", "dead"] }, "superseded");
+}
+
+async function isPaused(tx: AgentTx, id: string): Promise<boolean> {
+  const { activations: a } = tx.t;
+  const [row] = await tx.select({ status: a.status }).from(a).where(eq(a.id, id));
+  return row?.status === "paused";
 }
 
 const ph = sql.placeholder;

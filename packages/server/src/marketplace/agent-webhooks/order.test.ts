@@ -210,15 +210,15 @@ test("what waited behind a failing webhook arrives after the end too; the key th
   hooks.script = () => 200;
   await world.sdk.activations.deactivate(id);
   await world.settle();
-  expect(hooks.types().slice(before)).toEqual(["approval_response", "run_force_failed", "agent.deactivated"]);
+  expect(hooks.types().slice(before)).toEqual(["run_force_failed", "approval_response", "agent.deactivated"]);
   const { db } = world.app.deps;
   const { webhookEvents: e } = db.read.t;
   const rows = await db.read.select({ type: e.type, state: e.state, sealed: e.sealed }).from(e).orderBy(e.sequence);
   expect(rows).toEqual([
     { type: "agent.activated", state: "cancelled", sealed: null },
     { type: "agent.paused", state: "dead", sealed: null },
-    { type: "approval_response", state: "delivered", sealed: null },
     { type: "run_force_failed", state: "delivered", sealed: null },
+    { type: "approval_response", state: "delivered", sealed: null },
     { type: "agent.deactivated", state: "delivered", sealed: null },
   ]);
 });

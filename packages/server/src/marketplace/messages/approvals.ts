@@ -1,5 +1,5 @@
 import type { ApprovalStatus, Message } from "@mailsvc/sdk/contract";
-import { and, eq, gt, inArray, lte } from "drizzle-orm";
+import { and, eq, gt, inArray, lte, ne } from "drizzle-orm";
 import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -111,6 +111,17 @@ function expireApproval(deps: Deps): JobHandler {
   };
 }
 
+/** When an activation is resumed: ends the waits of its runs for approvals that were resolved while it was paused. */
+export async function endHeldWaits(tx: AgentTx, deps: AgentDeps, activationId: string): Promise<void> {
+  const { approvals: p, runs: r } = tx.t;
+  const waits = await tx
+    .select({ runId: r.runId, messageId: p.messageId })
+    .from(r)
+    .innerJoin(p, eq(p.messageId, r.waitingOn))
+    .where(and(eq(r.activationId, activationId), eq(r.status, "WAITING"), ne(p.status, "PENDING")));
+  for (const { runId, messageId } of waits) await endWait(tx, deps, { activationId, runId }, messageId);
+}
+
 /**
  * Closes the open approvals of activations that end `at` this instant (ms), without an event: EXPIRED when their time was over
  * before, else CANCELLED.
@@ -160,7 +171,10 @@ async function resolve(tx: AgentTx, approval: ApprovalRow, resolved: Resolution,
   return row;
 }
 
-/** Tells the agent the outcome: a message, an event, and the end of its run's wait. */
+/**
+ * Tells the agent the outcome: a message, an event, and the end of its run's wait. While the agent is paused, its run goes on
+ * waiting: it could send no heartbeat.
+ */
 async function announce(
   tx: AgentTx,
   deps: AgentDeps,
@@ -189,5 +203,6 @@ async function announce(
     runId,
     fields: { messageId: request.id, decision: decision ?? "", comment, answeredAt: iso(at) },
   });
-  if (runId !== null) await endWait(tx, deps, { activationId, runId }, request.id);
+  const { activation } = await findActivation(tx, workspaceId, activationId);
+  if (runId !== null && activation.status !== "paused") await endWait(tx, deps, { activationId, runId }, request.id);
 }
