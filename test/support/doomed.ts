@@ -110,13 +110,18 @@ async function watchPostgres(): Promise<void> {
   };
 }
 
-/** What is sent to webhooks is one piece of bytes. */
+/** A request to a webhook is written in two parts, its head and its body, on a corked socket: nothing is sent before both are. */
 function watchRequests(): void {
   const sockets = Socket.prototype as unknown as Record<"write", (...params: unknown[]) => unknown>;
   const { write } = sockets;
+  const heads = new WeakMap<object, string>();
   sockets.write = function (this: Socket, ...params) {
-    const [bytes] = params;
-    if (bytes instanceof Buffer && bytes.subarray(0, 6).toString() === "POST /") dieAt("request", [bytes.toString()]);
+    const [part] = params;
+    if (typeof part === "string" && part.startsWith("POST /")) heads.set(this, part);
+    else if (part instanceof Buffer && heads.has(this)) {
+      dieAt("request", [`${heads.get(this)}${part}`]);
+      heads.delete(this);
+    }
     return write.apply(this, params);
   };
 }

@@ -19,7 +19,8 @@ export type DeactivationReason = (typeof DEACTIVATION_REASONS)[number];
 
 /**
  * An event on its way to a webhook: `pending` until its direct attempts are used up, then `queued`, then `delivered` or
- * `dead`. `superseded`: a newer event made it moot. `cancelled`: its activation ended first.
+ * `dead`. `superseded`: an agent.paused or agent.resumed that a newer one replaced. `cancelled`: an agent.activated that had not
+ * arrived when its activation ended.
  */
 export const AGENT_EVENT_STATES = ["pending", "queued", "delivered", "dead", "superseded", "cancelled"] as const;
 export type AgentEventState = (typeof AGENT_EVENT_STATES)[number];
