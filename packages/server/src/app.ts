@@ -74,6 +74,8 @@ export interface AppParts {
   baseUrl: () => string;
   /** Called after each request, e.g. for metrics. */
   observe?: (request: ServedRequest) => void;
+  /** The port it listens on; null while it does not, and always when absent. */
+  ownPort?: () => number | null;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -132,6 +134,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       activationHooks,
       staging,
       limiter,
+      ownPort: parts.ownPort ?? (() => null),
     },
   };
 

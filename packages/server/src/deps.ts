@@ -51,6 +51,8 @@ export interface Deps {
   readonly activationHooks: ActivationHooks;
   /** Address under which people reach this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
+  /** The port this server listens on; null while it does not listen. */
+  ownPort(): number | null;
 }
 
 /**

@@ -76,6 +76,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       ...(firstKeys && { firstKeys }),
       ...(metrics && { observe: metrics.observe }),
       baseUrl: () => config.publicUrl ?? url,
+      ownPort: () => (url === "" ? null : getPort(new URL(url))),
     });
   } catch (error) {
     await backend.db.close();
@@ -166,6 +167,10 @@ function readDkimKey(file: string): string {
   } catch (error) {
     throw new ConfigError(`--dkim: cannot read the key file ${file} (${(error as NodeJS.ErrnoException).code}).`);
   }
+}
+
+function getPort({ port, protocol }: URL): number {
+  return Number(port) || (protocol === "https:" ? 443 : 80);
 }
 
 /** Stripe's library is loaded only where it is used. */

@@ -13,6 +13,8 @@ export interface Clock {
   now(): number;
   /** Calls `fire` once, `ms` from now. `name` is shown by `mailsvc clock`. The process may exit while it waits. */
   after(ms: number, name: string, fire: () => void): Timer;
+  /** True while a developer moves the clock forward: time stands still until the work of each instant is done. */
+  readonly advancing?: boolean;
   /** The same on real time, whatever the clock does. */
   readonly real: {
     /** Milliseconds on a clock that only goes forward. */

@@ -40,6 +40,7 @@ const MAX_FIRED = 100_000;
 export function controllableClock(start: number, mode: "running" | "frozen"): ControllableClock {
   const pending = new Set<Pending>();
   let frozen = mode === "frozen";
+  let advancing = false;
   let base = start;
   let since = realTime.now();
   let alarm: Timer | null = null;
@@ -78,6 +79,9 @@ export function controllableClock(start: number, mode: "running" | "frozen"): Co
     get mode() {
       return frozen ? "frozen" : "running";
     },
+    get advancing() {
+      return advancing;
+    },
     get timers() {
       return pending.size;
     },
@@ -115,6 +119,7 @@ export function controllableClock(start: number, mode: "running" | "frozen"): Co
         // Time stands while it is moved: otherwise it would run on under the work it sets off.
         set(now());
         frozen = true;
+        advancing = true;
         arm();
         try {
           await settle();
@@ -126,6 +131,7 @@ export function controllableClock(start: number, mode: "running" | "frozen"): Co
           }
           set(Math.max(base, to));
         } finally {
+          advancing = false;
           if (ran) {
             since = realTime.now();
             frozen = false;

@@ -6,6 +6,8 @@ export type UrlFault = string | null;
 export interface Guard {
   /** In dev mode this machine may be called, over plain HTTP too. */
   readonly dev: boolean;
+  /** The port this server listens on: in dev mode its own endpoints ask for no key, so a webhook must not call them. */
+  readonly ownPort?: number | null;
 }
 
 // Where other services of a network listen: nothing that takes a webhook lives there.
@@ -32,6 +34,11 @@ export function isForbiddenAddress(ip: string, { dev }: Guard): boolean {
   return range !== "unicast" && !(dev && range === "loopback");
 }
 
+/** Whether an address and a port are this server itself. */
+export function isOwnServer(ip: string, port: number | undefined, { ownPort }: Guard): boolean {
+  return typeof ownPort === "number" && port === ownPort && rangeOf(ip) === "loopback";
+}
+
 /**
  * What can be said against calling a URL before its name is looked up. URLs write an address in many ways (decimal, octal,
  * hexadecimal, shortened, inside IPv6); the parser has brought them into one form.
@@ -42,7 +49,12 @@ export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const local = isLoopback(host);
   if (url.username !== "" || url.password !== "") return "A webhook's URL holds no user name or password.";
-  if (guard.dev && local) return url.protocol === "http:" || url.protocol === "https:" ? null : "A webhook's URL has https:// in front.";
+  if (guard.dev && local) {
+    if (url.protocol !== "http:" && url.protocol !== "https:") return "A webhook's URL has https:// in front.";
+    return isOwnServer("127.0.0.1", getPort(url), guard)
+      ? `Port ${getPort(url)} of this machine is this server, which is no webhook.`
+      : null;
+  }
   if (url.protocol !== "https:") return "A webhook's URL has https:// in front; plain HTTP goes to this machine only, in dev mode.";
   if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which no webhook may call.`;
   if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not an address of the public Internet.` : checkPort(url);
@@ -64,8 +76,13 @@ function isLoopback(host: string): boolean {
   return /(?:^|\.)localhost$/.test(host) || rangeOf(host) === "loopback";
 }
 
-function checkPort({ port }: URL): UrlFault {
-  const number = port === "" ? 443 : Number(port);
+function getPort({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "http:" ? 80 : 443;
+}
+
+function checkPort(url: URL): UrlFault {
+  const number = getPort(url);
   const open = number === 443 || (number >= 1024 && !PORTS_OF_OTHERS.has(number));
   return open ? null : `Port ${number} is not one webhooks are sent to.`;
 }

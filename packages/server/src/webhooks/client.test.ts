@@ -39,6 +39,7 @@ let sockets: Socket[];
 let serve: (socket: Socket, connection: number, text: string) => void;
 let time: ReturnType<typeof manualTime>;
 let crowded: boolean;
+let advancing: boolean;
 let client: EndpointClient;
 let keepAliveMs: number;
 
@@ -46,6 +47,7 @@ beforeEach(async () => {
   heard = [];
   sockets = [];
   crowded = false;
+  advancing = false;
   keepAliveMs = 60_000;
   serve = (socket) => void socket.write(OK);
   server = createServer((socket) => {
@@ -61,7 +63,14 @@ beforeEach(async () => {
   const { port } = server.address() as AddressInfo;
   time = manualTime();
   client = new EndpointClient(`http://127.0.0.1:${port}/hook?a=b`, {
-    clock: { now: () => 0, after: (ms, _name, fire) => time.after(ms, fire), real: time },
+    clock: {
+      now: () => 0,
+      after: (ms, _name, fire) => time.after(ms, fire),
+      real: time,
+      get advancing() {
+        return advancing;
+      },
+    },
     fault: null,
     open: async (origin, closed) =>
       new Connection(origin, {
@@ -192,6 +201,29 @@ test("what takes more than 8 seconds is broken off", async () => {
   time.advance(1);
   expect(await late).toMatchObject({ class: "timeout", ms: 8000 });
   await closed;
+});
+
+test("while the clock is advanced, an endpoint that hangs is waited for once, and then for a quarter of a second", async () => {
+  advancing = true;
+  serve = () => {};
+  const timesOut = async (limitMs: number): Promise<void> => {
+    const before = sockets.length;
+    const late = attempt();
+    await expect.poll(() => heard[before] ?? "", { interval: 2 }).toContain("POST");
+    time.advance(limitMs);
+    expect(await late).toMatchObject({ class: "timeout", ms: limitMs });
+  };
+  await timesOut(8000);
+  await timesOut(250);
+  await timesOut(250);
+  // One that answers again, or a clock that runs, has the whole time.
+  serve = (socket) => void socket.write(OK);
+  expect(await attempt()).toMatchObject({ class: "ok" });
+  serve = () => {};
+  sockets.at(-1)?.destroy();
+  await timesOut(8000);
+  advancing = false;
+  await timesOut(8000);
 });
 
 test("the second request within an attempt has what the first one left of its time", async () => {

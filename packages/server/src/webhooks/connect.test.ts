@@ -106,6 +106,22 @@ test("a name that many connections ask for at once is asked for once, and anew a
   expect(asked).toBe(2);
 });
 
+test("this server itself is not called, whatever name leads to it", async () => {
+  const reach = (remoteAddress: string, remotePort: number): Promise<string> => {
+    const socket = Object.assign(new EventEmitter(), { remoteAddress, remotePort, destroy: () => {} });
+    const build = (() => (_options: unknown, callback: (error: null, socket: unknown) => void) => callback(null, socket)) as never;
+    const connect = guardedConnector(build, of("127.0.0.1"), { dev: true, ownPort: 3000 }, 1000);
+    return new Promise((resolve) =>
+      connect({ hostname: "x.localhost", protocol: "http:", port: String(remotePort) } as never, (...[error]) =>
+        resolve(error?.message ?? ""),
+      ),
+    );
+  };
+  for (const peer of ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])
+    expect([peer, await reach(peer, 3000)]).toEqual([peer, "The address is this server itself"]);
+  expect(await reach("127.0.0.1", 3001)).toBe("");
+});
+
 test("the peer that was reached is looked at too, whatever was resolved, and nothing is said to a forbidden one", async () => {
   const reach = (remoteAddress: string | undefined): Promise<{ code: string; destroyed: boolean }> => {
     let destroyed = false;

@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
-import { type Guard, isForbiddenAddress } from "../lib/guard-url.ts";
+import { type Guard, isForbiddenAddress, isOwnServer } from "../lib/guard-url.ts";
 import { BlockedAddress } from "./attempt.ts";
 
 export interface Address {
@@ -19,8 +19,8 @@ const LOCALHOST: readonly Address[] = [
 ];
 
 /**
- * Asks the name servers directly. The resolver of the operating system works in four threads, which the file system and the
- * encryption use as well: a few names that hang would hold everybody up.
+ * Queries the name servers directly. The resolver of the operating system works in four threads, which the file system and the
+ * encryption use as well: a few names that hang would hold up everything.
  */
 export function systemLookup(): Lookup {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
@@ -35,16 +35,17 @@ export function systemLookup(): Lookup {
   };
 }
 
-/** A lookup for sockets: a name with one forbidden address among its answers is not called at all. */
+/** A lookup for sockets. A name is refused if any of its addresses is forbidden. */
 export function guardedLookup(lookup: Lookup, guard: Guard): LookupFunction {
-  const ask = shared(lookup);
+  const query = deduplicate(lookup);
   return (host, options, callback) => {
     void (async () => {
       try {
-        const found = /(?:^|\.)localhost\.?$/i.test(host) ? LOCALHOST : await ask(host);
+        const found = /(?:^|\.)localhost\.?$/i.test(host) ? LOCALHOST : await query(host);
         const [first] = found;
         if (!first) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" });
-        if (found.some(({ address }) => isForbiddenAddress(address, guard))) throw new BlockedAddress("A forbidden address.");
+        if (found.some(({ address }) => isForbiddenAddress(address, guard)))
+          throw new BlockedAddress("The address is not on the public Internet");
         if (options.all) callback(null, [...found]);
         else callback(null, first.address, first.family);
       } catch (error) {
@@ -55,8 +56,8 @@ export function guardedLookup(lookup: Lookup, guard: Guard): LookupFunction {
 }
 
 /**
- * Opens connections to webhooks and nowhere else: names are guarded, and so is the peer that was reached in the end, whatever
- * was resolved. Certificates are verified, whatever the environment says; there is no proxy.
+ * Opens connections to webhooks only: the addresses of a name are checked, and so is the peer that was reached, whatever was
+ * resolved. Certificates are verified, whatever the environment says; there is no proxy.
  */
 export function guardedConnector(build: typeof buildConnector, lookup: Lookup, guard: Guard, timeout: number): buildConnector.connector {
   const connect = build({
@@ -64,7 +65,7 @@ export function guardedConnector(build: typeof buildConnector, lookup: Lookup, g
     allowH2: false,
     rejectUnauthorized: true,
     minVersion: "TLSv1.2",
-    // A session that is resumed is not asked for its name again: one that began with the wrong name must not be.
+    // A resumed session is not verified against the name again: one that began with the wrong name must not be resumed.
     maxCachedSessions: 0,
     autoSelectFamily: true,
     lookup: guardedLookup(lookup, guard),
@@ -73,25 +74,29 @@ export function guardedConnector(build: typeof buildConnector, lookup: Lookup, g
     connect(options, (error, socket) => {
       if (error) return callback(error, null);
       if (!socket) return callback(new Error("No connection."), null);
-      const peer = socket.remoteAddress;
-      if (peer === undefined || isForbiddenAddress(peer, guard)) {
-        socket.on("error", () => {}).destroy();
-        // A connection that is reset as soon as it is made has nobody at its other end any more.
-        const gone = Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });
-        return callback(peer === undefined ? gone : new BlockedAddress("A forbidden peer."), null);
-      }
-      callback(null, socket);
+      const refused = checkPeer(socket.remoteAddress, socket.remotePort, guard);
+      if (refused === null) return callback(null, socket);
+      socket.on("error", () => {}).destroy();
+      callback(refused, null);
     });
 }
 
-/** One question at a time for each name: many connections that are opened at once share its answer. */
-function shared(lookup: Lookup): Lookup {
-  const asked = new Map<string, Promise<readonly Address[]>>();
+/** Why a peer must not be talked to; null when it may be. */
+function checkPeer(address: string | undefined, port: number | undefined, guard: Guard): Error | null {
+  // A connection that is reset as soon as it is made has no peer any more.
+  if (address === undefined) return Object.assign(new Error("The connection is gone."), { code: "ECONNRESET" });
+  if (isForbiddenAddress(address, guard)) return new BlockedAddress("The address is not on the public Internet");
+  return isOwnServer(address, port, guard) ? new BlockedAddress("The address is this server itself") : null;
+}
+
+/** Makes one query at a time for each name: connections that are opened at once share its answer. */
+function deduplicate(lookup: Lookup): Lookup {
+  const pending = new Map<string, Promise<readonly Address[]>>();
   return (host) => {
-    let answer = asked.get(host);
+    let answer = pending.get(host);
     if (!answer) {
-      answer = lookup(host).finally(() => asked.delete(host));
-      asked.set(host, answer);
+      answer = lookup(host).finally(() => pending.delete(host));
+      pending.set(host, answer);
     }
     return answer;
   };

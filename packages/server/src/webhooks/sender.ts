@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { checkWebhookUrl } from "../lib/guard-url.ts";
+import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
 import type { Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
@@ -29,6 +29,7 @@ type OpenConnection = (origin: string, closed: (connection: Connection) => void)
 export class WebhookSender {
   readonly #deps: Deps;
   readonly #lookup: Lookup;
+  readonly #guard: Guard;
   readonly #signers = new Map<string, CachedSigner>();
   readonly #connections = new Set<Connection>();
   #closed = false;
@@ -37,13 +38,20 @@ export class WebhookSender {
   constructor(deps: Deps, lookup: Lookup) {
     this.#deps = deps;
     this.#lookup = lookup;
+    // The port is known once the server listens.
+    this.#guard = {
+      dev: deps.config.dev,
+      get ownPort() {
+        return deps.ownPort();
+      },
+    };
   }
 
   createClient(url: string): EndpointClient {
-    const { config, clock } = this.#deps;
+    const { clock } = this.#deps;
     return new EndpointClient(url, {
       clock,
-      fault: checkWebhookUrl(url, config),
+      fault: checkWebhookUrl(url, this.#guard),
       open: async (origin, closed) => (await this.#getOpener())(origin, closed),
       isCrowded: () => this.#connections.size > MAX_CONNECTIONS,
     });
@@ -96,7 +104,7 @@ export class WebhookSender {
 
   #getOpener(): Promise<OpenConnection> {
     this.#opener ??= import("./undici.ts").then(({ buildConnector, Client }) => {
-      const connect = guardedConnector(buildConnector, this.#lookup, this.#deps.config, ATTEMPT_TIMEOUT_MS);
+      const connect = guardedConnector(buildConnector, this.#lookup, this.#guard, ATTEMPT_TIMEOUT_MS);
       return (origin, closed) => {
         if (this.#closed) throw new Error("The server is stopping.");
         const connection = new Connection(origin, {

@@ -142,8 +142,8 @@ function instant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
-function assertWebhookUrl(url: string, { config }: Deps): void {
-  const fault = checkWebhookUrl(url, config);
+function assertWebhookUrl(url: string, { config, ownPort }: Deps): void {
+  const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
   if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
 }
 
