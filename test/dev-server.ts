@@ -13,11 +13,14 @@ export interface DevServer extends AsyncDisposable {
   readonly apiKey: string;
   /** Key of the builder's workspace. */
   readonly builderKey: string;
+  /** Key that manages workspaces. */
+  readonly operatorKey: string;
 }
 
 interface ReadyFile {
   readonly url: string;
   readonly apiKey: string;
+  readonly operatorKey: string;
   readonly profiles: { readonly builder: { readonly apiKey: string } };
 }
 
@@ -45,11 +48,12 @@ export async function startServer(): Promise<DevServer> {
   const ended = new Promise((done) => child.on("exit", done));
   await until("the server", () => existsSync(ready) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: ${log}`);
-  const { url, apiKey, profiles } = JSON.parse(readFileSync(ready, "utf8")) as ReadyFile;
+  const { url, apiKey, operatorKey, profiles } = JSON.parse(readFileSync(ready, "utf8")) as ReadyFile;
   return {
     url,
     apiKey,
     builderKey: profiles.builder.apiKey,
+    operatorKey,
     [Symbol.asyncDispose]: async () => {
       child.kill();
       await ended;

@@ -145,7 +145,7 @@ describe.each(RUN)("%s", (page) => {
       env.DATABASE_URL = database.url;
     }
     server = await startServer();
-    const keys = { MAILSVC_API_KEY: server.apiKey, MAILSVC_BUILDER_API_KEY: server.builderKey };
+    const keys = { MAILSVC_API_KEY: server.apiKey, MAILSVC_BUILDER_API_KEY: server.builderKey, MAILSVC_OPERATOR_KEY: server.operatorKey };
     Object.assign(env, { MAILSVC_URL: server.url, ...keys, MAILSVC_CONFIG: join(cwd, "config.json") });
   });
   afterAll(async () => {

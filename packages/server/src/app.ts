@@ -47,6 +47,7 @@ import { lastAliveAt, makeRunClock } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { DomainRecords } from "./senders/dns.ts";
+import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
@@ -145,6 +146,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   }
   await assertSeal(db, seal);
   const installation = await ensureInstallation(deps, parts.firstKeys);
+  if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
   const startWorkers = async (): Promise<void> => {
     await queue.start(jobsOf(deps), mailer.concurrency);
     await db.tx(async (tx) => {

@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
@@ -37,6 +37,12 @@ export const SERVE_FLAGS = [
     summary: "sign mail of this domain with this private key; several with commas",
   },
   { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
+  {
+    name: "trust-sender",
+    value: "DOMAIN",
+    env: "MAILSVC_TRUST_SENDER",
+    summary: "let the first workspace send from this domain or address without proof; several with commas",
+  },
   {
     name: "public-url",
     value: "URL",
@@ -124,6 +130,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
+  /** Domains and addresses that the first workspace may send from without proof, in the form senders are stored in. */
+  readonly trustedSenders: readonly string[];
   readonly publicUrl: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** How long records of the marketplace are kept. */
@@ -188,6 +196,7 @@ export function readConfig({
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
+    trustedSenders: readTrustedSenders(value("trust-sender")),
     publicUrl: publicUrl === undefined ? null : url("public-url", publicUrl, ["http:", "https:"]).replace(/\/+$/, ""),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
@@ -299,4 +308,14 @@ function readMailFrom(text: string): string {
   } catch (error) {
     throw new ConfigError(`--mail-from: ${(error as Error).message}`);
   }
+}
+
+function readTrustedSenders(text: string | undefined): string[] {
+  return (text?.split(",") ?? []).map((part) => {
+    try {
+      return part.includes("@") ? parseAddress(part.trim()).key : toDomain(part.trim());
+    } catch (error) {
+      throw new ConfigError(`--trust-sender takes a domain such as acme.com or an address: ${(error as Error).message}`);
+    }
+  });
 }

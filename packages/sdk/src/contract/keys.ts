@@ -74,9 +74,10 @@ export const keys = {
     path: "/api/v1/keys/:id",
     access: { permission: "keys:write" },
     summary: "Revoke an API key permanently",
-    description: "Revoking it again changes nothing. The last live owner key of a workspace cannot be revoked.",
+    description:
+      "Revoking it again changes nothing. A key cannot revoke one that can do more than itself. The last live owner key of a workspace cannot be revoked.",
     output: Key,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "forbidden", "invalid_state"],
     examples: [{ summary: "Revoke", params: { id: "key_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
   }),
 };

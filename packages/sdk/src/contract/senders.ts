@@ -82,9 +82,14 @@ export const senders = {
     path: "/api/v1/senders/:id/verify",
     access: { permission: "senders:write" },
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
+    description: "`force` verifies it without proof, for a server of your own. Only the owner key may do that.",
+    body: z.strictObject({ force: z.boolean().optional().meta({ description: "Verify it without proof; owner key only" }) }),
     output: Sender,
-    errors: ["not_found"],
-    examples: [{ summary: "Verify", params: id }],
+    errors: ["not_found", "forbidden"],
+    examples: [
+      { summary: "Verify", params: id, body: {} },
+      { summary: "Without DNS or a confirmation mail", params: id, body: { force: true } },
+    ],
   }),
   delete: endpoint({
     method: "DELETE",

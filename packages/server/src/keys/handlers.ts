@@ -8,5 +8,5 @@ export const keyHandlers: Handlers<typeof contract.keys> = {
     assertMayGrant(key, input.permissions);
     return createKey(tx, deps, workspaceId, input);
   },
-  revoke: ({ id }, { tx, deps, workspaceId }) => revokeKey(tx, deps, workspaceId, id),
+  revoke: ({ id }, { tx, deps, key }) => revokeKey(tx, deps, key, id),
 };

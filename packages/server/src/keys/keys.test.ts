@@ -54,6 +54,26 @@ describe("keys", () => {
     });
   });
 
+  test("a key cannot revoke one that can do more than itself", async () => {
+    await using world = await createWorld();
+    const clerk = await keyFor(world, "keys:write", "senders:read");
+    const weaker = await world.sdk.keys.create({ name: "weaker", permissions: ["senders:read"] });
+    const stronger = await world.sdk.keys.create({ name: "stronger", permissions: ["senders:read", "contacts:read"] });
+    const owner = (await world.sdk.me.get()).key;
+    const revoke = (id: string) => ask(world, { method: "DELETE", path: `/api/v1/keys/${id}`, key: clerk });
+    expect((await revoke(weaker.id)).status).toBe(200);
+    for (const [id, detail] of [
+      [stronger.id, "contacts:read"],
+      [owner.id, "Only an owner key can revoke an owner key."],
+    ] as const) {
+      const refused = await revoke(id);
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({ error: { code: "forbidden", details: [{ path: "id", message: detail }] } });
+    }
+    expect((await me(world, world.apiKey)).status).toBe(200);
+    expect((await world.sdk.keys.list({ revoked: true })).data.map(({ id }) => id)).toEqual([weaker.id]);
+  });
+
   test("the owner key may pass on everything, but ownership itself cannot be asked for", async () => {
     await using world = await createWorld();
     const all = await world.sdk.keys.create({ name: "all", permissions: [...PERMISSIONS] });

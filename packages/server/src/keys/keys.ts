@@ -39,30 +39,36 @@ export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted:
   return { ...toKey(row), key };
 }
 
-/** Throws ApiError forbidden when a key would pass on more than it has. */
+/** Throws ApiError forbidden if a key would grant permissions that it does not have. */
 export function assertMayGrant(granter: DeveloperKey, permissions: readonly Permission[]): void {
   const missing = granter.owner ? [] : permissions.filter((p) => !granter.permissions.has(p));
   if (missing.length === 0) return;
-  throw new ApiError("forbidden", `This key cannot pass on what it lacks: ${missing.join(", ")}.`, {
+  throw new ApiError("forbidden", `This key cannot grant permissions it does not have: ${missing.join(", ")}.`, {
     details: missing.map((p) => ({ path: "permissions", code: "missing_permission", message: p })),
   });
 }
 
-/** Revokes a key for good. Throws ApiError not_found, or invalid_state for the last owner key. */
-export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Key> {
+/**
+ * Revokes a key for good. Throws ApiError not_found, forbidden if the key can do more than `revoker`, or invalid_state for the
+ * last owner key.
+ */
+export async function revokeKey(tx: Tx, deps: Deps, revoker: DeveloperKey, id: string): Promise<Key> {
+  const { workspaceId } = revoker;
   const { keys } = tx.t;
   const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));
   const [row] = await tx.select().from(keys).where(mine);
   if (!row) throw notFound("key", id);
+  assertMayRevoke(revoker, row);
   if (row.revokedAt !== null) return toKey(row);
   if (row.owner) {
-    // Whoever revokes an owner key writes the workspace's row: two at once, each seeing the other's key, cannot both succeed.
+    // Writing the workspace's row makes two revocations at once collide, each of which still sees the other's key.
     await tx.update(tx.t.workspaces).set({ id: workspaceId }).where(eq(tx.t.workspaces.id, workspaceId));
     const others = await tx.$count(
       keys,
       and(eq(keys.workspaceId, workspaceId), eq(keys.owner, true), isNull(keys.revokedAt), ne(keys.id, id)),
     );
-    if (others === 0) throw new ApiError("invalid_state", "This is the last owner key; without it nobody could manage the workspace.");
+    if (others === 0)
+      throw new ApiError("invalid_state", "This is the last owner key of the workspace, which could not be managed without it.");
   }
   const revokedAt = deps.clock.now();
   await tx.update(keys).set({ revokedAt }).where(mine);
@@ -70,6 +76,7 @@ export async function revokeKey(tx: Tx, deps: Deps, workspaceId: string, id: str
   return toKey({ ...row, revokedAt });
 }
 
+/** The keys of a workspace, newest first. */
 export function listKeys(read: Reader, workspaceId: string, input: PageInput & { revoked?: boolean | undefined }): Promise<Page<Key>> {
   const { keys } = read.t;
   const where = and(
@@ -79,6 +86,7 @@ export function listKeys(read: Reader, workspaceId: string, input: PageInput & {
   return listPage(read, input, { table: keys, where, toItem: toKey });
 }
 
+/** One key. Throws ApiError not_found. */
 export async function getKey(read: Reader, id: string): Promise<Key> {
   const [row] = await read.select().from(read.t.keys).where(eq(read.t.keys.id, id));
   if (!row) throw notFound("key", id);
@@ -95,4 +103,16 @@ function toKey(row: Row): Key {
     createdAt: iso(row.createdAt),
     revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),
   };
+}
+
+/** Throws ApiError forbidden if a key can do more than the one that would revoke it: revoking must not outrank creating. */
+function assertMayRevoke(revoker: DeveloperKey, { id, owner, permissions }: Row): void {
+  if (revoker.owner || revoker.id === id) return;
+  const missing = permissions.filter((p) => !revoker.permissions.has(p));
+  if (!owner && missing.length === 0) return;
+  throw new ApiError("forbidden", "This key cannot revoke a key that can do more than itself.", {
+    details: owner
+      ? [{ path: "id", code: "owner_only", message: "Only an owner key can revoke an owner key." }]
+      : missing.map((p) => ({ path: "id", code: "missing_permission", message: p })),
+  });
 }

@@ -5,7 +5,7 @@ import { renderMessage } from "../html/page.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
-/** The page behind the link: opening it changes nothing, because mail scanners open links too; its button confirms. */
+/** The page of a confirmation link. Opening it changes nothing, because mail scanners open links too; its button confirms. */
 export function renderConfirmPage(row: SenderRow): string {
   return row.status === "VERIFIED"
     ? renderConfirmedPage(row)
@@ -15,6 +15,7 @@ export function renderConfirmPage(row: SenderRow): string {
       ).html;
 }
 
+/** The page shown once an address is confirmed. */
 export function renderConfirmedPage(row: SenderRow): string {
   return renderMessage(
     "Sender address confirmed",
@@ -22,7 +23,7 @@ export function renderConfirmedPage(row: SenderRow): string {
   ).html;
 }
 
-/** The mail that asks the owner of an address to confirm it. */
+/** The email that asks the owner of an address to confirm it. */
 export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
   const link = `${deps.baseUrl()}/senders/confirm/${row.token}`;
@@ -34,8 +35,8 @@ export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: numbe
     to: row.value,
     replyTo: null,
     subject: `Confirm ${row.value} as a sender`,
-    text: `Somebody wants to send mail from ${row.value}.\n\nIf that is you, open this page and confirm:\n${link}\n\nIf not, do nothing: no mail can be sent from it.\n`,
-    html: `<p>Somebody wants to send mail from <b>${escapeHtml(row.value)}</b>.</p><p>If that is you, <a href="${escapeHtml(link)}">open this page and confirm</a>.</p><p>If not, do nothing: no mail can be sent from it.</p>`,
+    text: `Please confirm that email may be sent from ${row.value}:\n${link}\n\nIf you did not request this, ignore this email. No email can be sent from the address without your confirmation.\n`,
+    html: `<p>Please confirm that email may be sent from <b>${escapeHtml(row.value)}</b>:</p><p><a href="${escapeHtml(link)}">Confirm this address</a></p><p>If you did not request this, ignore this email. No email can be sent from the address without your confirmation.</p>`,
     headers: {},
     attachments: [],
     date: deps.clock.now(),

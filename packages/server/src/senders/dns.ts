@@ -1,8 +1,10 @@
 import { promises as dns } from "node:dns";
+import type { Deps } from "../deps.ts";
+import type { SenderRow } from "./senders.ts";
 
 /** The port to the domain name system. */
 export interface DomainRecords {
-  /** The TXT records of a name, each joined to one text; empty when there are none. Throws when nobody answers. */
+  /** The TXT records of a name, each joined to one text; empty if there are none. Throws if no name server answers. */
   txt(name: string): Promise<string[]>;
 }
 
@@ -17,3 +19,26 @@ export const systemDns: DomainRecords = {
     }
   },
 };
+
+/** The TXT record that proves the control of a domain. It has a name of its own, so it cannot collide with other records. */
+export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
+  return {
+    type: "TXT",
+    name: `_mailsvc.${value}`,
+    value: `mailsvc-verify=${token}`,
+  };
+}
+
+/** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
+export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | null> {
+  const expected = buildDnsRecord(row);
+  try {
+    const found = await deps.dns.txt(expected.name);
+    if (found.some((text) => text.trim() === expected.value)) return null;
+    return found.length === 0
+      ? `There is no TXT record at ${expected.name} yet.`
+      : `The TXT record at ${expected.name} does not match: expected ${expected.value}.`;
+  } catch (error) {
+    return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
+  }
+}

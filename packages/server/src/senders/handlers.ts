@@ -1,10 +1,11 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
+import { checkDomain } from "./dns.ts";
 import {
   addSender,
   CONFIRM_JOB,
-  checkDomain,
   findSender,
   findSenderByToken,
   listSenders,
@@ -18,13 +19,17 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
   create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
   get: async ({ id }, { read, workspaceId }) => toSender(await findSender(read, workspaceId, id)),
   verify: {
-    prepare: async ({ id }, { read, deps, workspaceId }) => {
+    prepare: async ({ id, force }, { read, deps, workspaceId, key }) => {
+      if (force && !key.owner)
+        throw new ApiError("forbidden", "Only the owner key may verify a sender without proof.", {
+          details: [{ path: "force", code: "owner_only", message: "Leave out force, or use the owner key." }],
+        });
       const row = await findSender(read, workspaceId, id);
-      return row.kind === "domain" && row.status === "PENDING" ? checkDomain(deps, row) : null;
+      return row.kind === "domain" && row.status === "PENDING" && !force ? checkDomain(deps, row) : null;
     },
-    run: async ({ id }, { tx, deps, workspaceId }, fault: string | null) => {
+    run: async ({ id, force }, { tx, deps, workspaceId }, fault: string | null) => {
       const row = await findSender(tx, workspaceId, id);
-      if (row.kind === "domain") return toSender(await recordVerification(tx, deps, row, fault));
+      if (row.kind === "domain" || force) return toSender(await recordVerification(tx, deps, row, fault));
       if (row.status === "PENDING")
         await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
       return toSender(row);

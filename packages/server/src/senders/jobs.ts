@@ -2,13 +2,14 @@ import { eq } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail } from "./confirmation.ts";
-import { checkDomain, recordVerification, type SenderRow } from "./senders.ts";
+import { checkDomain } from "./dns.ts";
+import { recordVerification, type SenderRow } from "./senders.ts";
 
-// A record published late is still found: every five minutes, for three days.
+// A record may be published late, so the check is repeated every five minutes for three days.
 const CHECK_EVERY = 5 * 60_000;
 const CHECK_FOR = 72 * 3_600_000;
 
-/** Looks for a domain's record until it is there. */
+/** Checks a domain's record until it is there. */
 export function checkSender(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const row = await findPending(deps, payload.senderId);
@@ -22,7 +23,7 @@ export function checkSender(deps: Deps): JobHandler {
   };
 }
 
-/** Sends the mail that proves an address. */
+/** Sends the email that confirms an address. */
 export function sendConfirmation(deps: Deps): JobHandler {
   return async ({ payload, attempt }) => {
     const row = await findPending(deps, payload.senderId);
@@ -30,8 +31,8 @@ export function sendConfirmation(deps: Deps): JobHandler {
     const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, attempt));
     if (receipt.outcome === "sent") return {};
     if (receipt.outcome === "delivered") return { ...(receipt.record && { commit: receipt.record }) };
-    // A hard bounce will not heal by trying again; a later `verify` sends a new mail.
-    const fault = `The confirmation mail was not delivered: ${receipt.error.message}`;
+    const fault = `The confirmation email was not delivered: ${receipt.error.message}`;
+    // Trying again does not help after a bounce; a later `verify` sends a new email.
     if (receipt.outcome === "bounced") return { commit: async (tx) => void (await recordVerification(tx, deps, row, fault)) };
     throw new Error(fault);
   };

@@ -1,8 +1,12 @@
+import { PERMISSIONS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { keyFor } from "../../test/tenant.ts";
+import { readConfig } from "../config.ts";
 import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
 import type { DomainRecords } from "./dns.ts";
+import { trustSenders } from "./senders.ts";
 
 const production = (options: WorldOptions = {}) => createWorld({ dev: false, ...options });
 const mail = { to: "ada@example.com", subject: "Hello", text: "x" };
@@ -219,7 +223,7 @@ describe("a domain in production", () => {
     [
       "a record of another token",
       (d: ReturnType<typeof fakeDns>) => void d.records.set("_mailsvc.acme.com", ["mailsvc-verify=0000"]),
-      "is another one",
+      "does not match",
     ],
     ["name servers that do not answer", (d: ReturnType<typeof fakeDns>) => void (d.broken = true), "did not answer (ESERVFAIL)"],
     [
@@ -252,5 +256,55 @@ describe("a domain in production", () => {
     const token = made.dnsRecord?.value.split("=")[1];
     expect((await page(world, "POST", `http://x.test/senders/confirm/${token}`)).status).toBe(404);
     expect((await world.sdk.senders.get(made.id)).status).toBe("PENDING");
+  });
+});
+
+describe("without proof", () => {
+  test("the owner key may verify a sender by force", async () => {
+    await using world = await production();
+    const domain = await world.sdk.senders.create({ domain: "acme.test" });
+    const address = await world.sdk.senders.create({ email: "hi@shop.test" });
+    expect(await world.sdk.senders.verify(domain.id, { force: true })).toMatchObject({ status: "VERIFIED", dnsRecord: null });
+    expect(await world.sdk.senders.verify(address.id, { force: true })).toMatchObject({ status: "VERIFIED" });
+    for (const from of ["any@acme.test", "hi@shop.test"]) expect((await sendFrom(world, from)).status).toBe(200);
+    expect((await sendFrom(world, "other@shop.test")).status).toBe(400);
+  });
+
+  test("no other key may, whatever its permissions are", async () => {
+    await using world = await production();
+    const { id } = await world.sdk.senders.create({ domain: "acme.test" });
+    const key = await keyFor(world, ...PERMISSIONS);
+    const verify = (body: object) => ask(world, { path: `/api/v1/senders/${id}/verify`, key, body });
+    const refused = await verify({ force: true });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: "forbidden", details: [{ path: "force" }] } }]);
+    expect((await verify({})).status).toBe(200);
+    expect(await world.sdk.senders.get(id)).toMatchObject({ status: "PENDING" });
+  });
+
+  test("--trust-sender lets the first workspace send, and no other one", async () => {
+    await using world = await production({ flags: { "trust-sender": "ACME.com, Hi@Shop.example" } });
+    for (const from of ["any@acme.com", "hi@shop.example"]) expect((await sendFrom(world, from)).status).toBe(200);
+    expect((await sendFrom(world, "other@shop.example")).status).toBe(400);
+    expect((await world.sdk.senders.list()).data.map(({ value, status }) => `${value} ${status}`).sort()).toEqual([
+      "acme.com VERIFIED",
+      "hi@shop.example VERIFIED",
+    ]);
+    const other = await world.createWorkspace("other");
+    expect((await ask(world, { path: "/api/v1/send", key: other.apiKey, body: { ...mail, from: "any@acme.com" } })).status).toBe(400);
+  });
+
+  test("--trust-sender verifies a sender that waits for its proof", async () => {
+    await using world = await production();
+    await world.sdk.senders.create({ domain: "acme.test" });
+    const { db } = world.app.deps;
+    await db.tx((tx) => trustSenders(tx, world.app.deps, world.workspaceId, ["acme.test"]));
+    expect((await world.sdk.senders.list()).data).toMatchObject([{ value: "acme.test", status: "VERIFIED" }]);
+  });
+
+  test("--trust-sender takes only domains and addresses", () => {
+    const read = (text: string) => readConfig({ flags: { "trust-sender": text }, env: {}, dev: false }).trustedSenders;
+    expect(read("acme.com,bücher.example")).toEqual(["acme.com", "xn--bcher-kva.example"]);
+    for (const text of ["", ",", "a b", "a@", "acme.com,"])
+      if (text !== "") expect(() => read(text)).toThrow(/--trust-sender takes a domain/);
   });
 });

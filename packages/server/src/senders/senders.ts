@@ -7,22 +7,15 @@ import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
+import { buildDnsRecord } from "./dns.ts";
 
-/** The kinds of the jobs that verify a sender; `jobs.ts` does them. */
+/** The kinds of the jobs that verify a sender; see `jobs.ts`. */
 export const CHECK_JOB = "senders.check";
 export const CONFIRM_JOB = "senders.confirm";
 
 export type SenderRow = Tables["senders"]["$inferSelect"];
 
-/** The TXT record that proves a domain: a name of its own, so that it gets in nobody's way. */
-export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
-  return {
-    type: "TXT",
-    name: `_mailsvc.${value}`,
-    value: `mailsvc-verify=${token}`,
-  };
-}
-
+/** A sender as the API shows it. */
 export function toSender(row: SenderRow): Sender {
   return {
     id: row.id,
@@ -52,7 +45,7 @@ export async function addSender(
     kind,
     value,
     status: deps.config.dev ? "VERIFIED" : "PENDING",
-    token: Buffer.from(deps.random.bytes(24)).toString("hex"),
+    token: makeToken(deps),
     lastError: null,
     createdAt: now,
     verifiedAt: deps.config.dev ? now : null,
@@ -61,13 +54,14 @@ export async function addSender(
     await tx.insert(tx.t.senders).values(row);
   } catch (error) {
     if (!isUnique(error)) throw error;
-    throw new ApiError("conflict", `${value} is a sender of this workspace already.`, { hint: "See: mailsvc senders list" });
+    throw new ApiError("conflict", `${value} is already a sender of this workspace.`, { hint: "See: mailsvc senders list" });
   }
   if (row.status === "PENDING")
     await deps.queue.enqueue(tx, { kind: kind === "domain" ? CHECK_JOB : CONFIRM_JOB, payload: { workspaceId, senderId: row.id } });
   return toSender(row);
 }
 
+/** One sender. Throws ApiError not_found. */
 export async function findSender(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
   const { senders } = q.t;
   const [row] = await q
@@ -78,6 +72,7 @@ export async function findSender(q: Tx | Reader, workspaceId: string, id: string
   return row;
 }
 
+/** Deletes a sender; later sends from it are refused. Throws ApiError not_found. */
 export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> {
   const row = await findSender(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
@@ -85,7 +80,25 @@ export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: 
   return toSender(row);
 }
 
-/** Notes what a check found: null for proven. A sender that is verified stays so. */
+/** Makes these addresses and domains verified senders of a workspace, adding the missing ones. */
+export async function trustSenders(tx: Tx, deps: Deps, workspaceId: string, values: readonly string[]): Promise<void> {
+  const { senders: t } = tx.t;
+  const now = deps.clock.now();
+  for (const value of values) {
+    const row = { id: deps.ids("snd"), workspaceId, kind: value.includes("@") ? ("address" as const) : ("domain" as const), value };
+    const token = makeToken(deps);
+    await tx
+      .insert(t)
+      .values({ ...row, status: "VERIFIED", token, lastError: null, createdAt: now, verifiedAt: now })
+      .onConflictDoNothing();
+    await tx
+      .update(t)
+      .set({ status: "VERIFIED", lastError: null, verifiedAt: now })
+      .where(and(eq(t.workspaceId, workspaceId), eq(t.value, value), eq(t.status, "PENDING")));
+  }
+}
+
+/** Stores the result of a check: `fault` is null if control is proven. A verified sender stays verified. */
 export async function recordVerification(tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
   const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
@@ -93,39 +106,25 @@ export async function recordVerification(tx: Tx, deps: Deps, row: SenderRow, fau
   return { ...row, ...patch };
 }
 
-/** Asks the domain name system whether a domain's record is there: null when it is, else what was found. */
-export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | null> {
-  const wanted = buildDnsRecord(row);
-  try {
-    const found = await deps.dns.txt(wanted.name);
-    if (found.some((text) => text.trim() === wanted.value)) return null;
-    return found.length === 0
-      ? `There is no TXT record at ${wanted.name} yet.`
-      : `The TXT record at ${wanted.name} is another one: expected ${wanted.value}.`;
-  } catch (error) {
-    return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
-  }
-}
-
-/** The sender behind the token of a confirmation link. Throws ApiError not_found. */
+/** The sender of a confirmation link. Throws ApiError not_found. */
 export async function findSenderByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
   const [row] = await q
     .select()
     .from(q.t.senders)
     .where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
   if (!row)
-    throw new ApiError("not_found", "This link is not valid, or the sender was removed.", { hint: "Ask for a new confirmation mail." });
+    throw new ApiError("not_found", "This link is invalid, or the sender was removed.", { hint: "Request a new confirmation email." });
   return row;
 }
 
-// Domains nobody can own (RFC 2606): on a laptop they may send without being added.
+// Domains that nobody can own (RFC 2606): in dev mode they may send without being added.
 const RESERVED = /(?:^|\.)(?:test|example)$/;
 
 const ph = sql.placeholder;
 
 /**
  * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
- * No promise where memory knows.
+ * No promise if the cache knows.
  */
 export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
@@ -133,6 +132,7 @@ export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Ma
   if (!deps.verified.has(workspaceId, address)) return assertStored(tx, deps, workspaceId, from, address, path);
 }
 
+/** The senders of a workspace, newest first. */
 export function listSenders(
   read: Reader,
   workspaceId: string,
@@ -154,13 +154,13 @@ async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailb
     )
     .execute({ workspaceId, address, domain: from.domain });
   if (found.length > 0) {
-    // Not before its own verification is durable, if it was verified in this very transaction.
+    // After the commit, because this transaction may be the one that verified it.
     tx.afterCommit(() => deps.verified.add(workspaceId, address));
     return;
   }
   throw new ApiError(
     "sender_not_verified",
-    `${from.address} is not a verified sender of this workspace, and neither is the domain ${from.domain}.`,
+    `Neither ${from.address} nor the domain ${from.domain} is a verified sender of this workspace.`,
     {
       details: [{ path, code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
       hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
@@ -170,4 +170,8 @@ async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailb
 
 function isUnique(error: unknown): boolean {
   return error instanceof UniqueViolation;
+}
+
+function makeToken({ random }: Deps): string {
+  return Buffer.from(random.bytes(24)).toString("hex");
 }

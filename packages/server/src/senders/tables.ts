@@ -11,7 +11,7 @@ export function senderTables(c: ColumnTypes) {
         kind: c.text("kind").$type<Sender["kind"]>().notNull(),
         value: c.text("value").notNull(),
         status: c.text("status").$type<Sender["status"]>().notNull(),
-        /** What proves control: the end of the link in the confirmation mail, or of the TXT record. */
+        /** The secret that proves control: in the link of the confirmation email, or in the TXT record. */
         token: c.text("token").notNull(),
         lastError: c.text("last_error"),
         createdAt: c.instant("created_at").notNull(),

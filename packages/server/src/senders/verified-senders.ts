@@ -1,9 +1,9 @@
-// Workspaces send from a few addresses each.
+// A workspace sends from a few addresses.
 const MAX_ENTRIES = 20_000;
 
 /**
- * The addresses found verified lately, in memory: looking one up costs a send 4 µs of its 20 in the database. A sender
- * that is removed here is forgotten at once; one removed by another process within `maxAgeMs`.
+ * Caches verified sender addresses: looking one up in the database would cost a send 4 µs of its 20. A sender removed by this
+ * process is forgotten at once, one removed by another process within `maxAgeMs`.
  */
 export class VerifiedSenders {
   readonly #maxAgeMs: number;
