@@ -5,7 +5,7 @@
 //   node scripts/bootstrap.mjs test [args]      everything: scripts/test.mjs
 //   node scripts/bootstrap.mjs <file> [args]    any script
 //
-// It needs nothing but Node 20 and npm, so it has no imports beyond Node's own and no syntax that Node 20 lacks.
+// It needs only Node 20 and npm: no imports beyond Node's own, and no syntax that Node 20 lacks.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -25,24 +25,26 @@ const readJson = (file) => {
   }
 };
 
-/** True when node_modules holds what package-lock.json asks for. npm keeps its own list there; optional packages may be absent. */
-const installed = () => {
-  if (!existsSync(pinnedNode)) return false;
+/**
+ * Lists the packages of package-lock.json that are not installed in their locked version, also those in a node_modules of a
+ * workspace. Optional packages may be absent.
+ */
+const listMissing = () => {
   const wanted = readJson(join(root, "package-lock.json"));
-  const present = readJson(join(modules, ".package-lock.json"));
-  if (!wanted || !present) return false;
-  return Object.entries(wanted.packages).every(([path, entry]) => {
-    if (!path.startsWith("node_modules/") || entry.optional || entry.devOptional || entry.peer) return true;
-    const found = present.packages[path];
-    return found !== undefined && found.version === entry.version;
-  });
+  if (!wanted) return ["package-lock.json"];
+  return Object.entries(wanted.packages)
+    .filter(([path, entry]) => path.includes("node_modules/") && !(entry.link || entry.optional || entry.devOptional || entry.peer))
+    .filter(([path, entry]) => readJson(join(root, path, "package.json"))?.version !== entry.version)
+    .map(([path]) => path);
 };
 
-/** Runs a command until it ends; answers its exit code, 128 + n when signal n ended it. */
+const installed = () => existsSync(pinnedNode) && listMissing().length === 0;
+
+/** Runs a command until it ends. Returns its exit code, 128 + n when signal n ended it. */
 const run = (command, args, options) =>
   new Promise((done, failed) => {
     const child = spawn(command, args, { cwd: root, stdio: "inherit", ...options });
-    // A terminal sends Ctrl-C to the child as well; passing it on would make it two.
+    // A terminal sends Ctrl-C to the child as well; do not send it twice.
     const onInterrupt = () => process.stdin.isTTY || child.kill("SIGINT");
     const onTerminate = () => child.kill("SIGTERM");
     const onHangUp = () => child.kill("SIGHUP");
@@ -87,17 +89,17 @@ const main = async () => {
   }
   const file = resolve(root, targets[target] || target);
   if (!existsSync(file)) {
-    console.error(`There is no ${file}.`);
+    console.error(`${file} not found.`);
     return 2;
   }
   if (!installed()) {
     const code = await install();
     if (code !== 0) {
-      console.error("The installation failed. What npm said stands above; npm ci tries again.");
+      console.error("The installation failed; see npm's messages above. Run npm ci to try again.");
       return code;
     }
     if (!existsSync(pinnedNode)) {
-      console.error(`npm installed no Node at ${pinnedNode}. Was it run with --ignore-scripts? Run npm ci without it.`);
+      console.error(`npm did not install Node at ${pinnedNode}. Run npm ci without --ignore-scripts.`);
       return 1;
     }
   }

@@ -1,5 +1,5 @@
-// Builds the four packages into packages/*/dist: JavaScript by tsup, declarations by tsc (tsup's own need a compiler
-// that TypeScript 7 no longer is). Does nothing when nothing has changed since the last build.
+// Builds the four packages into packages/*/dist: JavaScript with tsup, declarations with tsc (tsup's own need a compiler API
+// that TypeScript 7 no longer has). Does nothing when nothing has changed since the last build.
 //
 //   node scripts/build.mjs [--force]
 import { execFile } from "node:child_process";
@@ -8,14 +8,16 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import semver from "semver";
 import { build } from "tsup";
 import { documentDeclarations } from "./hover-docs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, "node_modules/.cache/mailsvc/build");
+const packages = ["sdk", "agent-kit", "server", "cli"];
 const dist = (name) => join(root, "packages", name, "dist");
 
-// Bundled CommonJS asks for Node's own modules through require, which an ES module has to be given.
+// Bundled CommonJS loads Node's own modules with require, which an ES module does not have.
 const requireShim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
 /** The builds: each entry is one tsup run. */
@@ -24,9 +26,9 @@ const runs = [
     { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
     { name: "agent-kit", format, entry: { index: "src/index.ts" } },
   ]),
-  // The program: one lean file, and beside it what only some starts need, loaded when they do.
+  // The program: one lean file, and chunks that only some starts load.
   { name: "server", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["better-sqlite3"] },
-  // The library: the SDK stays outside, so that there is one ApiError in a process.
+  // The library: the SDK stays external, so that a process has one ApiError class.
   {
     name: "server",
     format: "esm",
@@ -48,8 +50,8 @@ const englishOnly = {
   },
 };
 
-// Node gives an ES module all that a module of its own exports, and reads it for that: of node:http also what brings in a whole
-// HTTP client, 30 ms of a start. Asked for with require it is left alone.
+// Importing node:http into an ES module reads all its exports, some of which load a whole HTTP client: 30 ms of a start. With
+// require they stay lazy.
 const quietHttp = {
   name: "quiet-http",
   setup: (pass) => {
@@ -79,14 +81,14 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
     dts: false,
     clean: false,
     outExtension: () => ({ js: ".js" }),
-    // tsup asks noExternal first, so what stays outside has to be left out of it.
+    // tsup checks noExternal first, so externals must be excluded from it.
     external: outside.map((id) => new RegExp(`^${id}(?:/|$)`)),
     ...(whole
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
           esbuildPlugins: [englishOnly, quietHttp],
-          // Before ours, it would take node: off and leave the rest to Node.
+          // It would run before our plugins and remove the node: prefix.
           removeNodeProtocol: false,
         }
       : { skipNodeModulesBundle: true }),
@@ -94,11 +96,13 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
       options.chunkNames = `chunks/${Object.keys(entry)[0]}-[name]-[hash]`;
       options.legalComments = "none";
       options.minifySyntax = whole === true;
+      // React's production build; and Ink without its developer tools, which a variable DEV=true would switch on.
+      if (name === "cli") options.define = { ...options.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' };
     },
   });
 };
 
-/** Declarations go by way of a cache, since a source may read its package.json, one folder up. */
+/** Declarations are written to a cache first, because sources that import package.json make tsc add a src folder. */
 const declare = async (name) => {
   const cache = join(root, "node_modules/.cache/mailsvc/types", name);
   rmSync(cache, { recursive: true, force: true });
@@ -118,12 +122,33 @@ const nameJavaScript = (name) => {
   }
 };
 
-/** The declarations again beside the CommonJS files, where they count as CommonJS. */
+/** Copies the declarations beside the CommonJS files, where they count as CommonJS. */
 const declareCommonJs = (name) => {
   for (const file of globSync("**/*.d.ts", { cwd: dist(name), exclude: ["cjs/**"] })) {
     cpSync(join(dist(name), file), join(dist(name), "cjs", file), { recursive: true });
   }
   writeFileSync(join(dist(name), "cjs/package.json"), '{ "type": "commonjs" }\n');
+};
+
+/**
+ * Lists the dependencies whose installed version is not the one the package asks for: a bundle would silently take another major
+ * from a node_modules folder above.
+ */
+const listMismatches = (name) => {
+  const folder = join(root, "packages", name);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return Object.entries(dependencies).flatMap(([dependency, range]) => {
+    const found = [folder, root].map((at) => join(at, "node_modules", dependency, "package.json")).find((manifest) => existsSync(manifest));
+    const version = found && JSON.parse(readFileSync(found, "utf8")).version;
+    return version && semver.satisfies(version, range) ? [] : [`${name} needs ${dependency} ${range}, found ${version ?? "none"}`];
+  });
+};
+
+/** Reports the end of each part on stderr, because a build takes a minute. */
+const report = async (label, work) => {
+  const from = performance.now();
+  await work;
+  console.error(`  ${label.padEnd(28)} ${((performance.now() - from) / 1000).toFixed(1)} s`);
 };
 
 const inputs = () => {
@@ -155,17 +180,25 @@ const fresh = (key) =>
 const main = async () => {
   const key = inputs();
   if (fresh(key) && !process.argv.includes("--force")) return;
+  const mismatches = packages.flatMap(listMismatches);
+  if (mismatches.length > 0) {
+    console.error(`${mismatches.join("\n")}\nRun npm ci.`);
+    process.exitCode = 1;
+    return;
+  }
   const from = performance.now();
+  console.error("Building; this takes about a minute …");
   rmSync(stamp, { force: true });
-  for (const name of ["sdk", "agent-kit", "server", "cli"]) rmSync(dist(name), { recursive: true, force: true });
+  for (const name of packages) rmSync(dist(name), { recursive: true, force: true });
   const declared = (async () => {
     // Each package reads the declarations of those before it.
     for (const name of ["sdk", "agent-kit", "server"]) {
-      await declare(name);
+      await report(`types of ${name}`, declare(name));
       nameJavaScript(name);
     }
   })();
-  const results = await Promise.allSettled([...runs.map(bundle), declared]);
+  const bundles = runs.map((run) => report(`${run.name} (${Object.keys(run.entry).join(", ")}), ${run.format}`, bundle(run)));
+  const results = await Promise.allSettled([...bundles, declared]);
   const failures = results.filter((result) => result.status === "rejected");
   if (failures.length > 0) {
     for (const { reason } of failures) console.error(reason instanceof Error ? reason.message : reason);
