@@ -107,6 +107,9 @@ dialog .buttons { justify-content: flex-end; }
   .tabs button { padding: 6px 9px; }
   .back { display: block; }
   .search kbd, .keys { display: none; }
+  #timeline thead { display: none; }
+  #timeline tr, #timeline th, #timeline td { display: block; border: 0; padding: 3px 12px; }
+  #timeline tr { border-bottom: 1px solid var(--line); padding: 6px 0; }
   .headers th { white-space: normal; min-width: 90px; }
 }
 `;

@@ -73,7 +73,8 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .signup .consent{color:var(--muted);font-size:.9rem;margin:.9em 0 0}
 .signup button{width:100%}
 .signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:-.7em 0 1.1em}
-.message{max-width:34rem;margin:clamp(0rem,6vh,4rem) auto 0}
+.message{max-width:34rem;margin-top:clamp(0rem,4vh,3rem)}
+.message h1{font-size:clamp(1.5rem,1.3rem + 1vw,1.9rem);margin-bottom:.5em}
 .message form{margin:1.6em 0}
 .signup .trap{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}

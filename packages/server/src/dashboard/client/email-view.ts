@@ -8,23 +8,23 @@ export function emailView({ byId, element, fact, table, call }: Dom, format: For
 
   const time = (iso: string | null): string => (iso === null ? "" : format.clockTime(Date.parse(iso)));
   const ADVICE: Record<string, string> = {
-    bounced: "The mailbox does not take this email. The address was added to the suppression list.",
-    complained: "The recipient reported this email as spam. The address was added to the suppression list.",
+    bounced: "The receiving server refused this email for good.",
+    complained: "The recipient reported this email as spam.",
     suppressed: "The address was on the suppression list when the email was due.",
     failed: "Delivery was given up after all attempts.",
     deferred: "The receiving server asked to try again later.",
   };
 
-  /** The data of an event in words: what the receiving server said first. */
-  const describe = (data: Record<string, unknown>): string =>
-    Object.entries(data)
-      .filter(([, value]) => value !== null && value !== undefined)
-      .sort(([a], [b]) => Number(b === "message") - Number(a === "message"))
-      .map(([name, value]) => {
-        const text = typeof value === "string" ? value : JSON.stringify(value);
-        return name === "message" ? text : `${name}: ${/^\d{4}-\d\d-\d\dT/.test(text) ? time(text) : text}`;
-      })
-      .join(" · ");
+  /** The data of an event as text: the reply of the receiving server, then the other fields by name. */
+  const describe = ({ diagnostic, smtpCode, enhancedCode, ...rest }: Record<string, unknown>): string => {
+    const reply = typeof diagnostic === "string" ? [diagnostic] : [smtpCode, enhancedCode].filter(Boolean).map(String);
+    const fields = Object.entries(rest).flatMap(([name, value]) => {
+      if (value === null || value === undefined) return [];
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      return [`${name}: ${/^\d{4}-\d\d-\d\dT/.test(text) ? time(text) : text}`];
+    });
+    return [...reply, ...fields].join(" · ");
+  };
 
   const draw = (): void => {
     if (!opened) return;

@@ -91,7 +91,9 @@ export function mailView({ byId, element, button, link, fact, lines, table, call
       ...fact("From", mail.from),
       ...fact("To", mail.to),
       ...fact("At", `${format.clockTime(Date.parse(mail.receivedAt))} · ${format.bytes(mail.size)}`),
-      ...fact("Email", mail.emailId ?? ""),
+      ...(mail.emailId === null || mail.workspaceId === null
+        ? []
+        : [element("dt", "", "Email"), element("dd", "", link(mail.emailId, `#activity/${mail.workspaceId}/${mail.emailId}`))]),
     );
     changed();
     document.querySelector("#mails [aria-current]")?.scrollIntoView({ block: "nearest" });
