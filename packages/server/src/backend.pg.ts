@@ -26,7 +26,7 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     snapshots: postgresSnapshots(db),
     makeQueue: (parts) => createQueue(postgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),
-    readStats: async () => ({ walBytes: null, pool: db.poolStats() }),
+    readStats: async () => ({ walBytes: null, pool: db.poolStats(), flushes: null }),
     connectionAccepted: () => {},
   };
 }

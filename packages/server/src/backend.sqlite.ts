@@ -21,7 +21,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => new TokenBuckets(clock.now),
-    readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null }),
+    readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     connectionAccepted: () => db.writer.connectionAccepted(),
   };
 }

@@ -12,7 +12,8 @@ export const healthHandlers: Handlers<typeof contract.health> = {
     const { db, storage } = deps;
     await db.ping();
     await storage.probe(() => writeProbe(deps));
-    if (storage.problem !== null) throw new ApiError("storage_unavailable", storage.problem, { headers: { "retry-after": "5" } });
+    const problem = storage.problem ?? db.health().reason;
+    if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
     return { status: "ready", version: deps.version };
   },
   openapi: async () => {

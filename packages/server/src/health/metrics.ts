@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { JOB_STATES } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
 import type { ServedRequest } from "../http/router.ts";
 
@@ -10,12 +9,14 @@ import type { ServedRequest } from "../http/router.ts";
 export interface BackendStats {
   /** Size of the write-ahead log of SQLite, in bytes. */
   readonly walBytes: number | null;
+  /** Flushes of that log since the start, and the time they took. */
+  readonly flushes: { readonly flushes: number; readonly ms: number } | null;
   /** Connections of the pool to Postgres. */
   readonly pool: { readonly open: number; readonly idle: number; readonly waiting: number } | null;
 }
 
 export interface MetricsSources {
-  readonly deps: Pick<Deps, "db" | "queue" | "clock" | "storage">;
+  readonly deps: Pick<Deps, "db" | "queue" | "clock" | "storage" | "webhooks">;
   readonly readStats: () => Promise<BackendStats>;
 }
 
@@ -23,7 +24,7 @@ export interface MetricsSources {
 export interface Metrics {
   /** Counts a request that was served. */
   observe(request: ServedRequest): void;
-  /** Takes gauges from these sources whenever metrics are read. */
+  /** Reads these sources whenever metrics are served. */
   collectFrom(sources: MetricsSources): void;
   render(): Promise<string>;
   readonly contentType: string;
@@ -46,7 +47,9 @@ export function createMetrics(): Metrics {
   });
   return {
     observe: ({ method, route, status, ms }) => durations.observe({ method, route: route ?? "unknown", status }, ms / 1000),
-    collectFrom: (sources) => addGauges(registry, sources),
+    collectFrom: (sources) => {
+      for (const source of listSources(sources)) addSource(registry, source);
+    },
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -83,44 +86,54 @@ export async function serveMetrics(
   };
 }
 
-/** A gauge that is read when metrics are: `read` gives its value, or one value per label. */
-interface GaugeSource {
+/** A metric that is read when metrics are served: `read` gives its value, or one value per label. */
+interface Source {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
+  /** True for a number that only grows, such as a count of events. */
+  readonly counter?: true;
   read(): Promise<number | Readonly<Record<string, number>> | null>;
 }
 
-function addGauges(registry: Registry, sources: MetricsSources): void {
-  for (const source of listGauges(sources)) addGauge(registry, source);
-}
-
-function addGauge(registry: Registry, { name, help, label, read }: GaugeSource): void {
-  const gauge = new Gauge({ name, help, labelNames: label === undefined ? [] : [label], registers: [registry], collect: () => collect() });
-  const collect = async (): Promise<void> => {
+function addSource(registry: Registry, { name, help, label, counter, read }: Source): void {
+  const options = { name, help, labelNames: label === undefined ? [] : [label], registers: [registry] };
+  const collect = async (set: (labels: Record<string, string>, value: number) => void): Promise<void> => {
     const value = await read();
-    if (typeof value === "number") gauge.set(value);
-    else for (const [key, one] of Object.entries(value ?? {})) gauge.set({ [label as string]: key }, one);
+    if (typeof value === "number") set({}, value);
+    else for (const [key, one] of Object.entries(value ?? {})) set({ [label as string]: key }, one);
   };
+  if (counter) {
+    const metric = new Counter({
+      ...options,
+      collect: () => {
+        metric.reset();
+        return collect((labels, value) => metric.inc(labels, value));
+      },
+    });
+  } else {
+    const metric = new Gauge({ ...options, collect: () => collect((labels, value) => metric.set(labels, value)) });
+  }
 }
 
-function listGauges({ deps: { db, queue, storage }, readStats }: MetricsSources): GaugeSource[] {
+function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats }: MetricsSources): Source[] {
   const { emails } = db.read.t;
   return [
     {
       name: "mailsvc_jobs",
-      help: "Jobs in the queue, by state",
+      help: "Rows of the queue by state; while requests are many, several jobs share a row",
       label: "state",
-      read: async () => {
-        const totals: Record<string, number> = {};
-        for (const state of JOB_STATES) totals[state] = (await queue.list(db.read, { state, limit: 1, offset: 0 })).total;
-        return totals;
-      },
+      read: async () => (await queue.readStats(db.read)).jobs,
+    },
+    {
+      name: "mailsvc_oldest_due_job_seconds",
+      help: "How long the job that has waited longest, such as the delivery of an email, has been due",
+      read: async () => Math.max(0, clock.now() - ((await queue.readStats(db.read)).oldestDueAt ?? clock.now())) / 1000,
     },
     {
       name: "mailsvc_storage_writable",
       help: "1 while the database takes writes, otherwise 0",
-      read: async () => (storage.problem === null ? 1 : 0),
+      read: async () => (storage.problem === null && db.health().writable ? 1 : 0),
     },
     {
       name: "mailsvc_emails_deferred",
@@ -131,6 +144,25 @@ function listGauges({ deps: { db, queue, storage }, readStats }: MetricsSources)
       name: "mailsvc_emails_in_doubt",
       help: "Emails found in the gap between hand-over and commit after a crash",
       read: () => db.read.$count(emails, eq(emails.inDoubt, true)),
+    },
+    {
+      name: "mailsvc_webhook_attempts_total",
+      help: "Attempts to deliver events to webhooks, by how they ended",
+      label: "outcome",
+      counter: true,
+      read: async () => Object.fromEntries(webhooks.attempts),
+    },
+    {
+      name: "mailsvc_sqlite_flushes_total",
+      help: "Flushes of SQLite's write-ahead log",
+      counter: true,
+      read: async () => (await readStats()).flushes?.flushes ?? null,
+    },
+    {
+      name: "mailsvc_sqlite_flush_seconds_total",
+      help: "Time spent on flushes of SQLite's write-ahead log",
+      counter: true,
+      read: async () => ((await readStats()).flushes?.ms ?? 0) / 1000,
     },
     { name: "mailsvc_sqlite_wal_bytes", help: "Size of SQLite's write-ahead log", read: async () => (await readStats()).walBytes },
     {

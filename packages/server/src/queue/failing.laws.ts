@@ -157,6 +157,18 @@ export function failingLaws(t: LawsContext): void {
       expect((await t.queue.list(t.db.read, { state: "ready", limit: 10, offset: 0 })).rows.map((r) => r.payload.n)).toEqual(["waiting"]);
     });
 
+    test("are counted by their state, and the earliest due time is known", async () => {
+      expect(await t.queue.readStats(t.db.read)).toEqual({ jobs: { ready: 0, running: 0, dead: 0 }, oldestDueAt: null });
+      await start(async () => {
+        throw new Error("no");
+      });
+      await add(...[1, 2].map((n) => work(n, { maxAttempts: 1 })));
+      await t.queue.idle();
+      const soon = t.clock.now() + HOUR;
+      await add(work("later", { runAt: soon + HOUR }), work("soon", { runAt: soon }));
+      expect(await t.queue.readStats(t.db.read)).toEqual({ jobs: { ready: 2, running: 0, dead: 2 }, oldestDueAt: soon });
+    });
+
     test("one job can be looked up by its id, and nonsense is nobody's id", async () => {
       await add(work("me"));
       const [job] = await jobs();

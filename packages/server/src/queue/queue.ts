@@ -63,6 +63,14 @@ export interface JobList extends Total {
   readonly rows: JobRow[];
 }
 
+/** How much there is to do, for monitoring. */
+export interface QueueStats {
+  /** Rows by state. Many jobs may wait in one row until a worker takes them apart. */
+  readonly jobs: Readonly<Record<JobState, number>>;
+  /** When the job that has waited longest was due, ms; null when none waits. It may lie in the future. */
+  readonly oldestDueAt: number | null;
+}
+
 /** The server processes that share one database, by the names under which they claim jobs. */
 export interface WorkerRegistry {
   /** The name of this process. Each start of its queue gives it a new one; empty before the first. */
@@ -90,6 +98,8 @@ export interface Queue {
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */
   refresh(): void;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
+  /** Counts all jobs: for monitoring, not for requests. */
+  readStats(read: Reader): Promise<QueueStats>;
   /** Gives a dead job a fresh set of attempts; null when there is no dead job with this id. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;
   get(read: Reader, id: string): Promise<JobRow | null>;

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow } from "./queue.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow, QueueStats } from "./queue.ts";
 import { QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
 import type { Addition, JobStore, StoreEvents } from "./worker.ts";
@@ -224,6 +224,8 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     list: (read, filter) => listJobs(read, filter),
 
+    readStats,
+
     get: async (read, id) => {
       if (!isId(id)) return null;
       const [row] = await raw(read)<JobRow & Record<string, unknown>>(
@@ -243,6 +245,16 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       return row ?? null;
     },
   };
+}
+
+async function readStats(read: Reader): Promise<QueueStats> {
+  const counts = Object.entries(WHERE).map(([state, where]) => `count(*) filter (where ${where})::float8 as ${state}`);
+  const [row] = await raw(read)<Record<JobState, number> & { oldest: number | null }>(
+    `select ${counts.join(", ")}, ${ms(`min(j.run_at) filter (where ${WHERE.ready})`)} as oldest from ${JOBS} j`,
+    [],
+  );
+  const { oldest = null, ready = 0, running = 0, dead = 0 } = row ?? {};
+  return { jobs: { ready, running, dead }, oldestDueAt: oldest };
 }
 
 async function listJobs(read: Reader, { workspaceId, state, limit, offset }: JobFilter): Promise<JobList> {

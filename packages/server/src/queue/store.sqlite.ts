@@ -2,8 +2,8 @@ import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from "drizzle-orm";
 import type { Queries, Reader, Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { jobBatches } from "./job-batches.sqlite.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow } from "./queue.ts";
-import type { queueTables } from "./tables.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow, QueueStats } from "./queue.ts";
+import type { JobState, queueTables } from "./tables.ts";
 import type { Addition, JobStore } from "./worker.ts";
 
 export type JobsTable = ReturnType<typeof queueTables>["jobs"];
@@ -188,6 +188,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       }),
     close: async () => {},
     list: async (read, filter) => listJobs(read, jobs, filter),
+    readStats: (read) => readStats(read, jobs),
     get: async (read, id) => {
       const [found] = isId(id)
         ? await read
@@ -207,6 +208,20 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       return revived ? toJobRow(revived) : null;
     },
   };
+}
+
+// Both queries are answered by the index `jobs_due` alone.
+async function readStats(read: Reader, jobs: JobsTable): Promise<QueueStats> {
+  const counted = await read
+    .select({ state: jobs.state, n: sql<number>`count(*)`.mapWith(Number) })
+    .from(jobs)
+    .groupBy(jobs.state);
+  const [oldest] = await read
+    .select({ at: sql<number | null>`min(${jobs.runAt})` })
+    .from(jobs)
+    .where(eq(jobs.state, "ready"));
+  const count = (state: JobState): number => counted.find((row) => row.state === state)?.n ?? 0;
+  return { jobs: { ready: count("ready"), running: count("running"), dead: count("dead") }, oldestDueAt: oldest?.at ?? null };
 }
 
 async function listJobs(read: Reader, jobs: JobsTable, { workspaceId, state, limit, offset }: JobFilter): Promise<JobList> {

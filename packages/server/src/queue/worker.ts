@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
-import type { ClaimedJob, JobFilter, JobHandler, JobList, JobRow, NewJob, Outcome, Queue, WorkerRegistry } from "./queue.ts";
+import type { ClaimedJob, JobFilter, JobHandler, JobList, JobRow, NewJob, Outcome, Queue, QueueStats, WorkerRegistry } from "./queue.ts";
 
 /** What the worker needs of a database: where jobs are stored, claimed and ended. */
 export interface JobStore {
@@ -41,6 +41,7 @@ export interface JobStore {
   /** Tells the other processes that there may be work. */
   announce(): void;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
+  readStats(read: Reader): Promise<QueueStats>;
   get(read: Reader, id: string): Promise<JobRow | null>;
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }
@@ -370,6 +371,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     },
     refresh: poll,
     list: store.list,
+    readStats: store.readStats,
     get: store.get,
     retry: async (tx, id) => {
       const revived = await store.revive(tx, id, clock.now());

@@ -1,3 +1,4 @@
+import type { AttemptClass } from "@mailsvc/sdk/contract";
 import { isNotNull, min } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
 import type { Timer } from "../lib/clock.ts";
@@ -79,6 +80,8 @@ export class WebhookDispatcher implements WebhookWorker {
   #sender: WebhookSender | null = null;
   /** Completed, and not recorded yet. */
   readonly #outcomes: Outcome[] = [];
+  /** Attempts since the process started, by how they ended. */
+  readonly attempts = new Map<AttemptClass, number>();
   #worker = "";
   #claims = 0;
   #started = false;
@@ -160,6 +163,7 @@ export class WebhookDispatcher implements WebhookWorker {
       deliver: (client, job) => this.#deliver(client, job),
       completed: (outcomes) => {
         this.#outcomes.push(...outcomes);
+        for (const { attempt } of outcomes) if (attempt) this.attempts.set(attempt.class, (this.attempts.get(attempt.class) ?? 0) + 1);
         if (this.#outcomes.length >= BATCH) this.#gathered();
         this.#run();
       },

@@ -1,3 +1,4 @@
+import type { AttemptClass } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AgentTx, Deps } from "../deps.ts";
 import type { AgentTables } from "../schema.ts";
@@ -48,6 +49,8 @@ export interface Message {
 
 /** What other rooms ask of the delivery engine. */
 export interface Webhooks {
+  /** Attempts since the process started, by how they ended. */
+  readonly attempts: ReadonlyMap<AttemptClass, number>;
   /** These endpoints have new events. Call it after the commit that wrote them. */
   wake(endpointIds: Iterable<string>): void;
   /** Sends a message once and at once, outside of all streams and limits. Never throws. */

@@ -21,6 +21,8 @@ export interface SqliteDb extends Db {
   readonly engine: "sqlite";
   readonly writer: Writer;
   readonly file: string;
+  /** Flushes of the write-ahead log so far, and the time they took in ms; null when nothing is flushed. */
+  readonly flushes: { readonly flushes: number; readonly ms: number } | null;
   /**
    * Defers `item` to the end of the commit, where it is written together with the items of all transactions in that commit:
    * one row for a hundred callers.
@@ -128,6 +130,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     engine: "sqlite",
     isUnavailable: (error) => error instanceof StorageUnavailable,
     writer,
+    flushes: disk?.stats ?? null,
     file,
     read,
     health: () => ({ writable: writer.refusal === null, reason: writer.refusal?.message ?? null }),

@@ -1,4 +1,5 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
+import { realTime } from "../../lib/clock.ts";
 
 type Sync = (fd: number, done: (error: Error | null) => void) => void;
 
@@ -12,6 +13,8 @@ export class Flusher {
   readonly #sync: Sync;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
+  /** Flushes so far, and the time they took. */
+  readonly stats = { flushes: 0, ms: 0 };
 
   /** `file` must be there already, and not be replaced while this is open. */
   constructor(file: string, sync: Sync = fdatasync) {
@@ -45,9 +48,12 @@ export class Flusher {
 
   #start(): Promise<void> {
     this.#next = null;
+    const startedAt = realTime.now();
     this.#running = new Promise((resolve, reject) => {
       this.#sync(this.#fd, (error) => {
         this.#running = null;
+        this.stats.flushes += 1;
+        this.stats.ms += realTime.now() - startedAt;
         if (error) reject(error);
         else resolve();
       });
