@@ -1,7 +1,6 @@
 import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
-import { selfHandlers } from "./activations/agent-handlers.ts";
-import { activationHandlers, listingActivationHandlers } from "./activations/handlers.ts";
+import { activationHandlers, listingActivationHandlers, selfHandlers } from "./activations/handlers.ts";
 import { deliveryHandlers } from "./agent-webhooks/handlers.ts";
 import { agentBrandHandlers, brandHandlers } from "./brand/brand.ts";
 import { catalogHandlers } from "./catalog/catalog.ts";

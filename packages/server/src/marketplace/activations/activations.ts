@@ -10,7 +10,7 @@ import { findListing, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { showActivation, showToBuilder } from "./show.ts";
-import { type Activated, assertLiving, findActivation, isOrphaned } from "./store.ts";
+import { type Activated, assertNotEnded, findActivation, isOrphaned } from "./store.ts";
 
 export interface Consent {
   agentSlug: string;
@@ -73,7 +73,7 @@ export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent:
 export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
-  assertLiving(found, now);
+  assertNotEnded(found, now);
   const activation = (await addPauseReason(tx, deps, id, "user_paused")) ?? found.activation;
   return showActivation({ ...found, activation }, now);
 }
@@ -103,7 +103,7 @@ export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: st
 export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
-  assertLiving(found, now);
+  assertNotEnded(found, now);
   await tx.update(tx.t.activations).set({ creditLimit }).where(eq(tx.t.activations.id, id));
   return showActivation({ ...found, activation: { ...found.activation, creditLimit } }, now);
 }
@@ -127,7 +127,7 @@ export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, 
 
 /** Clears those of these reasons that an activation has. Throws ApiError invalid_state or pause_not_clearable. */
 async function clearReasons(tx: Tx, deps: Deps, found: Activated, clearable: readonly PauseReason[]): Promise<ActivationRow> {
-  assertLiving(found, deps.clock.now());
+  assertNotEnded(found, deps.clock.now());
   const { id, pauseReasons } = found.activation;
   if (pauseReasons.length > 0 && !pauseReasons.some((reason) => clearable.includes(reason))) throw notClearable(pauseReasons);
   return (await clearPauseReasons(tx, deps, id, clearable)) ?? found.activation;

@@ -9,30 +9,30 @@ import type { AgentTables } from "../../schema.ts";
 const ph = sql.placeholder;
 
 /**
- * The key with this hash, asked of the database each time: what paused or ended it a moment ago, in whatever process,
- * counts. One row of the listing stands for all keys of its activations. Null for a key nobody has. Throws ApiError
- * key_revoked or activation_paused.
+ * The key with this hash. It is read from the database each time, never cached: a pause or an end counts at once, in whichever
+ * process it happened. The row of the listing decides for the keys of all its activations. Null for an unknown key. Throws
+ * ApiError key_revoked or activation_paused.
  */
 export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string, now: number): Promise<AgentKey | null> {
-  const found = await find(q, hash);
+  const found = await findKey(q, hash);
   if (!found) return null;
   const listed = found.state === "LISTED" && found.period === found.listedPeriod && (found.expiresAt === null || now < found.expiresAt);
   if (found.status === "deactivated" || !listed)
-    throw new ApiError("key_revoked", "This key was revoked; its activation has ended.", {
+    throw new ApiError("key_revoked", "This key was revoked: its activation has ended.", {
       headers: { "www-authenticate": "Bearer" },
-      hint: "The brand may turn the agent on again, which makes a new activation with a key of its own.",
+      hint: "When the brand turns the agent on again, a new activation gets a new key.",
     });
-  if (found.status === "paused") throw paused(found.pauseReasons);
+  if (found.status === "paused") throw pausedError(found.pauseReasons);
   const { activationId, listingId, workspaceId, scopes } = found;
   return { activationId, listingId, workspaceId, scopes: new Set(scopes) };
 }
 
-/** Whether a key with this hash was ever made, whatever became of it. */
+/** Whether a key with this hash was ever made, whatever its state. */
 export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Promise<boolean> {
-  return (await find(q, hash)) !== undefined;
+  return (await findKey(q, hash)) !== undefined;
 }
 
-async function find(q: Reader<AgentTables> | AgentTx, hash: string) {
+async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
   const [found] = await q
     .prepared("admit_agent", (build, { activations: a, listings: l }) =>
       build
@@ -57,7 +57,7 @@ async function find(q: Reader<AgentTables> | AgentTx, hash: string) {
   return found;
 }
 
-function paused(reasons: readonly PauseReason[]): ApiError {
+function pausedError(reasons: readonly PauseReason[]): ApiError {
   return new ApiError("activation_paused", `This activation is paused: ${reasons.join(", ")}.`, {
     details: reasons.map((reason) => ({ path: "", code: reason, message: `Paused by ${reason}.` })),
   });

@@ -1,10 +1,9 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { findListing } from "../listings/store.ts";
 import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
-import { listActivations } from "./list.ts";
-import { listingActivations } from "./of-listing.ts";
-import { showActivation } from "./show.ts";
+import { listActivations, listListingActivations } from "./list.ts";
+import { showActivation, showToAgent } from "./show.ts";
 import { findActivation } from "./store.ts";
 
 export const activationHandlers: Handlers<typeof contract.activations> = {
@@ -20,6 +19,10 @@ export const activationHandlers: Handlers<typeof contract.activations> = {
 /** The endpoints of listings that activations handle. */
 export const listingActivationHandlers: Pick<Handlers<typeof contract.listings>, "activations" | "resume"> = {
   activations: async ({ slug, ...input }, { read, deps, workspaceId }) =>
-    listingActivations(read, await findListing(read, workspaceId, slug), deps.clock.now(), input),
+    listListingActivations(read, await findListing(read, workspaceId, slug), deps.clock.now(), input),
   resume: ({ slug, id }, { tx, deps, workspaceId }) => resumeForBuilder(tx, deps, workspaceId, slug, id),
+};
+
+export const selfHandlers: Handlers<AgentContract["self"]> = {
+  get: (_input, { read, agent }) => showToAgent(read, agent.activationId),
 };

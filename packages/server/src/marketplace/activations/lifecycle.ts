@@ -4,7 +4,7 @@ import type { Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
-import { effective } from "./store.ts";
+import { toEffective } from "./store.ts";
 
 /*
  * The states of an activation. This file is the only code that changes them; each change runs in the caller's transaction,
@@ -110,7 +110,7 @@ export async function endActivations(tx: Tx, deps: Deps, ids: readonly string[],
 async function get(tx: Tx, id: string, now: number): Promise<ActivationRow | undefined> {
   const { activations: a, listings: l } = tx.t;
   const [found] = await tx.select({ activation: a, listing: l }).from(a).innerJoin(l, eq(l.id, a.listingId)).where(eq(a.id, id));
-  return found && effective(found, now);
+  return found && toEffective(found, now);
 }
 
 async function save(tx: Tx, row: ActivationRow, change: Partial<ActivationRow>): Promise<ActivationRow> {

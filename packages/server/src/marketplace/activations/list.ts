@@ -1,31 +1,22 @@
-import type { Activation, ActivationStatus, Page } from "@mailsvc/sdk/contract";
+import type { Activation, ActivationStatus, ListingActivation, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
-import { showActivation } from "./show.ts";
-
-/** Activations in a state, as it counts now: where the listing has ended, so has the activation. Of a query that joins listings. */
-export function statusIs({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined {
-  if (status === undefined) return undefined;
-  const { activations: a, listings: l } = t;
-  if (status === "deactivated")
-    return or(eq(a.status, "deactivated"), ne(l.state, "LISTED"), ne(a.period, l.period), lte(l.expiresAt, now));
-  const listed = and(eq(l.state, "LISTED"), eq(a.period, l.period), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
-  return and(eq(a.status, status), listed);
-}
+import type { ListingRow } from "../listings/store.ts";
+import { showActivation, showToBuilder } from "./show.ts";
 
 export interface ActivationFilter extends PageInput {
   status?: ActivationStatus | undefined;
   agentSlug?: string | undefined;
 }
 
-/** The agents a workspace has turned on. */
+/** The activations of a workspace, for the brand. */
 export function listActivations(read: Reader, workspaceId: string, now: number, input: ActivationFilter): Promise<Page<Activation>> {
   const { activations: a, listings: l } = read.t;
   const where = and(
     eq(a.workspaceId, workspaceId),
     input.agentSlug === undefined ? undefined : eq(l.slug, input.agentSlug),
-    statusIs(read, input.status, now),
+    hasStatus(read, input.status, now),
   );
   return paginateById(
     input,
@@ -43,4 +34,45 @@ export function listActivations(read: Reader, workspaceId: string, now: number, 
     () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
     (found) => showActivation(found, now),
   );
+}
+
+/** The activations of a listing, for its builder. */
+export function listListingActivations(
+  read: Reader,
+  listing: ListingRow,
+  now: number,
+  input: PageInput & { status?: ActivationStatus | undefined },
+): Promise<Page<ListingActivation>> {
+  const { activations: a, listings: l, workspaces: w } = read.t;
+  const where = and(eq(a.listingId, listing.id), hasStatus(read, input.status, now));
+  return paginateById(
+    input,
+    async ({ before, limit, offset }) => {
+      const rows = await read
+        .select({ activation: a, organizationName: w.name })
+        .from(a)
+        .innerJoin(l, eq(l.id, a.listingId))
+        .innerJoin(w, eq(w.id, a.workspaceId))
+        .where(and(where, before === null ? undefined : lt(a.id, before)))
+        .orderBy(desc(a.id))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ id: row.activation.id, ...row }));
+    },
+    () => countQuery(read, read.select(ONE).from(a).innerJoin(l, eq(l.id, a.listingId)).where(where)),
+    ({ activation, organizationName }) => showToBuilder({ activation, listing }, organizationName, now),
+  );
+}
+
+/**
+ * Activations with a status, as it counts now: once its listing has ended, an activation is deactivated. For queries that join
+ * listings.
+ */
+function hasStatus({ t }: Reader, status: ActivationStatus | undefined, now: number): SQL | undefined {
+  if (status === undefined) return undefined;
+  const { activations: a, listings: l } = t;
+  if (status === "deactivated")
+    return or(eq(a.status, "deactivated"), ne(l.state, "LISTED"), ne(a.period, l.period), lte(l.expiresAt, now));
+  const listed = and(eq(l.state, "LISTED"), eq(a.period, l.period), or(isNull(l.expiresAt), gt(l.expiresAt, now)));
+  return and(eq(a.status, status), listed);
 }

@@ -1,50 +1,78 @@
-import type { Activation, ListingActivation } from "@mailsvc/sdk/contract";
+import type { Activation, AgentSelf, ListingActivation } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
+import type { Reader } from "../../db/db.ts";
+import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { type Activated, effective } from "./store.ts";
+import type { AgentTables } from "../../schema.ts";
+import { type Activated, toEffective } from "./store.ts";
 
-/** An activation as its brand sees it, now. */
+/** An activation as its brand sees it. */
 export function showActivation(found: Activated, now: number): Activation {
-  const row = effective(found, now);
+  const row = toEffective(found, now);
   return {
     id: row.id,
     agentSlug: found.listing.slug,
     agentName: found.listing.name,
     status: row.status,
-    pauseReasons: reasons(row),
+    pauseReasons: toPauseReasons(row),
     scopes: row.scopes,
     keyPreview: row.keyPreview,
-    keyDeliveredAt: instant(row.keyDeliveredAt),
+    keyDeliveredAt: toInstant(row.keyDeliveredAt),
     webhookLastError: row.webhookLastError,
     creditLimit: row.creditLimit,
     createdAt: iso(row.createdAt),
-    pausedAt: row.status === "paused" ? instant(row.pausedAt) : null,
-    deactivatedAt: instant(row.deactivatedAt),
+    pausedAt: row.status === "paused" ? toInstant(row.pausedAt) : null,
+    deactivatedAt: toInstant(row.deactivatedAt),
     deactivationReason: row.deactivationReason,
   };
 }
 
-/** The same as the agent's builder sees it: of the brand nothing but its name. */
+/** An activation as the builder of its agent sees it: of the brand only the name. */
 export function showToBuilder(found: Activated, organizationName: string, now: number): ListingActivation {
-  const row = effective(found, now);
+  const row = toEffective(found, now);
   return {
     id: row.id,
     organizationName,
     status: row.status,
-    pauseReasons: reasons(row),
+    pauseReasons: toPauseReasons(row),
     scopes: row.scopes,
     keyPreview: row.keyPreview,
-    keyDeliveredAt: instant(row.keyDeliveredAt),
+    keyDeliveredAt: toInstant(row.keyDeliveredAt),
     webhookLastError: row.webhookLastError,
     createdAt: iso(row.createdAt),
-    deactivatedAt: instant(row.deactivatedAt),
+    deactivatedAt: toInstant(row.deactivatedAt),
   };
 }
 
-function instant(ms: number | null): string | null {
+/** An activation as its agent sees it. Throws ApiError not_found. */
+export async function showToAgent(read: Reader<AgentTables>, activationId: string): Promise<AgentSelf> {
+  const { activations: a, listings: l, workspaces: w } = read.t;
+  const [row] = await read
+    .select({ activation: a, agentSlug: l.slug, organizationName: w.name })
+    .from(a)
+    .innerJoin(l, eq(l.id, a.listingId))
+    .innerJoin(w, eq(w.id, a.workspaceId))
+    .where(eq(a.id, activationId));
+  if (!row) throw notFound("activation", activationId);
+  const { activation, agentSlug, organizationName } = row;
+  return {
+    activationId,
+    agentSlug,
+    organizationName,
+    status: activation.status,
+    pauseReasons: activation.pauseReasons,
+    scopes: activation.scopes,
+    keyPreview: activation.keyPreview,
+    createdAt: iso(activation.createdAt),
+    webhookLastError: activation.webhookLastError,
+  };
+}
+
+function toInstant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
-/** Reasons to pause mean something only while it is paused. */
-function reasons({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] {
+/** A deactivated activation keeps its reasons in the row; they are shown only while it is paused. */
+function toPauseReasons({ status, pauseReasons }: Pick<Activation, "status" | "pauseReasons">): Activation["pauseReasons"] {
   return status === "paused" ? pauseReasons : [];
 }

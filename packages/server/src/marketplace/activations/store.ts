@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
@@ -6,7 +6,7 @@ import type { AgentTables } from "../../schema.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
 import type { ActivationRow } from "./lifecycle.ts";
 
-/** An activation beside the listing it is of. */
+/** An activation and its listing. */
 export interface Activated {
   readonly activation: ActivationRow;
   readonly listing: ListingRow;
@@ -24,13 +24,13 @@ export async function findActivation(q: Reader<AgentTables> | AgentTx, workspace
   return found;
 }
 
-/** Whether its listing has ended under it: then it is over, even where the job that notes it has not come by yet. */
+/** Whether its listing has ended: then the activation has ended too, although the job that stores it has not run yet. */
 export function isOrphaned({ activation, listing }: Activated, now: number): boolean {
   return activation.status !== "deactivated" && (activation.period !== listing.period || !isListed(listing, now));
 }
 
-/** The row as it counts now. */
-export function effective(found: Activated, now: number): ActivationRow {
+/** The row as it counts now: deactivated once its listing has ended. */
+export function toEffective(found: Activated, now: number): ActivationRow {
   return isOrphaned(found, now)
     ? {
         ...found.activation,
@@ -42,10 +42,29 @@ export function effective(found: Activated, now: number): ActivationRow {
 }
 
 /** Throws ApiError invalid_state for an activation that has ended. */
-export function assertLiving(found: Activated, now: number): void {
-  const { status, deactivationReason } = effective(found, now);
+export function assertNotEnded(found: Activated, now: number): void {
+  const { status, deactivationReason } = toEffective(found, now);
   if (status === "deactivated")
     throw new ApiError("invalid_state", `This activation has ended (${deactivationReason}).`, {
       hint: "Turn the agent on again: mailsvc activations create",
     });
+}
+
+/**
+ * Locks the rows of activations, so that of two transactions that change their work or end them, the second sees what the first
+ * did. Call it before writing more than one row of an activation's work (runs, messages, approvals, wakeups): locks taken in another
+ * order deadlock.
+ */
+export async function lockActivations(tx: AgentTx, ids: readonly string[]): Promise<void> {
+  const { activations: a } = tx.t;
+  // An update and not only a lock: on Postgres the later transaction must run again instead of using its old snapshot.
+  await tx
+    .update(a)
+    .set({ id: sql`${a.id}` })
+    .where(inArray(a.id, [...ids]));
+}
+
+/** Locks the row of one activation. */
+export function lockActivation(tx: AgentTx, id: string): Promise<void> {
+  return lockActivations(tx, [id]);
 }

@@ -3,7 +3,7 @@ import type { ColumnTypes } from "../../db/columns.ts";
 
 export function activationTables(c: ColumnTypes) {
   return {
-    /** One brand's use of one agent. */
+    /** An activation: one brand has turned one agent on. */
     activations: c.table(
       "activations",
       {
@@ -11,19 +11,19 @@ export function activationTables(c: ColumnTypes) {
         /** The brand's. */
         workspaceId: c.text("workspace_id").notNull(),
         listingId: c.text("listing_id").notNull(),
-        /** The listing's period in which it began. */
+        /** The period of the listing in which it was activated. */
         period: c.int("period").notNull(),
-        /** The listing while it lives, else null: one living activation per workspace and listing. */
+        /** The id of the listing until it ends, then null: unique, so that a workspace has one activation of a listing at a time. */
         living: c.text("living"),
         status: c.text("status").$type<ActivationStatus>().notNull(),
         /** Empty when active; kept when deactivated. */
         pauseReasons: c.json<PauseReason[]>("pause_reasons").notNull(),
-        /** What the brand agreed to. */
+        /** The scopes the brand accepted. */
         scopes: c.json<AgentScope[]>("scopes").notNull(),
         /** SHA-256 of its one key, hex. */
         keyHash: c.text("key_hash").notNull(),
         keyPreview: c.text("key_preview").notNull(),
-        /** When the builder's webhook has acknowledged agent.activated. */
+        /** When the builder's webhook acknowledged agent.activated. */
         keyDeliveredAt: c.instant("key_delivered_at"),
         /** The last event's sequence and timestamp. */
         sequence: c.int("sequence").notNull(),
@@ -31,9 +31,9 @@ export function activationTables(c: ColumnTypes) {
         /** The last message's sequence in the inbox. */
         messageSequence: c.int("message_sequence").notNull(),
         webhookLastError: c.json<WebhookError>("webhook_last_error"),
-        /** Since when the plan does not cover it: after 30 days it is deactivated. */
+        /** Since when the plan does not cover it; after 30 days it is deactivated. */
         uncoveredAt: c.instant("uncovered_at"),
-        /** Credits it may use in a month, by the brand's choice. */
+        /** Credits it may use in a month, set by the brand; null for no limit. */
         creditLimit: c.int("credit_limit"),
         /** Credits used in the month that ends at `creditsResetAt`. */
         creditsUsed: c.int("credits_used").notNull(),

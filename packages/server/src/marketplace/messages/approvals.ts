@@ -4,8 +4,7 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { lockActivation } from "../activations/lock.ts";
-import { assertLiving, findActivation } from "../activations/store.ts";
+import { assertNotEnded, findActivation, lockActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
 import {
@@ -57,7 +56,7 @@ export interface Answer {
 export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
   const now = deps.clock.now();
   const { message, approval } = await findRequest(tx, { workspaceId }, id, now);
-  assertLiving(await findActivation(tx, workspaceId, message.activationId), now);
+  assertNotEnded(await findActivation(tx, workspaceId, message.activationId), now);
   if (approval.status !== "PENDING") throw notOpenError(approval);
   const option = approval.options.find((o) => o.id === answer.decision);
   if (!option) {

@@ -3,7 +3,7 @@ import { and, count, eq, isNull, lte, or } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { assertLiving, findActivation } from "../activations/store.ts";
+import { assertNotEnded, findActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
@@ -98,7 +98,7 @@ export async function writeToAgent(
 ): Promise<Message> {
   const now = deps.clock.now();
   const found = await findActivation(tx, workspaceId, id);
-  assertLiving(found, now);
+  assertNotEnded(found, now);
   const { inReplyTo = null, runId = null } = wanted;
   if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
   const original = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;

@@ -5,7 +5,7 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { lockActivation } from "../activations/lock.ts";
+import { lockActivation } from "../activations/store.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { findActiveRun, findRun, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits } from "./waits.ts";

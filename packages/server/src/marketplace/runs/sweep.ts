@@ -3,7 +3,7 @@ import type { AgentDeps, AgentQuery, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { AgentTables } from "../../schema.ts";
-import { lockActivations } from "../activations/lock.ts";
+import { lockActivations } from "../activations/store.ts";
 import { emitEach } from "../agent-webhooks/agent-events.ts";
 import { SWEEP_JOB, scheduleSweep } from "./clock.ts";
 import { cancelWaits } from "./waits.ts";

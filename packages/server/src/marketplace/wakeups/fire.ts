@@ -3,8 +3,7 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { AgentTables } from "../../schema.ts";
-import { lockActivation } from "../activations/lock.ts";
-import { findActivation, isOrphaned } from "../activations/store.ts";
+import { findActivation, isOrphaned, lockActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
 

@@ -7,7 +7,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
 import type { AgentTables } from "../../schema.ts";
-import { lockActivation } from "../activations/lock.ts";
+import { lockActivation } from "../activations/store.ts";
 import type { Actor } from "../runs/runs.ts";
 import { findActiveRun, findRun } from "../runs/store.ts";
 import { endWait, suspendRun } from "../runs/waits.ts";
