@@ -268,7 +268,13 @@ test("an address with an international domain is found by either spelling of it"
   await sdk.suppressions.create({ email: "gone@münchen.example" });
   const list = await sdk.lists.create({ name: "one" });
   await sdk.lists.add(list.id, { contacts: ['"b"@MÜNCHEN.example'] });
-  const spellings = ["b@münchen.example", "B@MÜNCHEN.EXAMPLE", "b@mu\u0308nchen.example", "b@xn--mnchen-3ya.example"];
+  const spellings = [
+    '"b"@münchen.example',
+    "b@münchen.example",
+    "B@MÜNCHEN.EXAMPLE",
+    "b@mu\u0308nchen.example",
+    "b@xn--mnchen-3ya.example",
+  ];
   for (const search of [...spellings, "münchen", "ünch", "xn--mnchen"]) {
     expect([search, (await sdk.contacts.list({ search })).data.map((c) => c.id)]).toEqual([search, [id]]);
     expect([search, (await sdk.lists.contacts(list.id, { search })).data.length]).toEqual([search, 1]);

@@ -18,7 +18,7 @@ import { type ContactRow, deleteContactRow, findByEmailKey, findByEmailKeys, fin
 import { buildContact, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export type { Audience, Engagement } from "./audience.ts";
-export { isReachableDomain, tagKey } from "./normalize.ts";
+export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export type { ContactRow } from "./store.ts";
 export type { ContactSource } from "./write.ts";
 

@@ -1,10 +1,9 @@
 import type { Contact, ContactStatus, Page } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
-import { fold } from "../lib/fold.ts";
 import { showContact } from "./contacts.ts";
 import { ALL, BLOCK, type CountScope, countContacts, findOffset } from "./counters.ts";
-import { tagKey } from "./normalize.ts";
+import { tagKey, toSearchTerm } from "./normalize.ts";
 import { type SearchResult, searchContacts, TOP } from "./search.ts";
 import { type ContactSlice, readSlice } from "./slices.ts";
 
@@ -21,7 +20,7 @@ export interface ContactQuery {
 export async function listContacts(read: Reader, workspaceId: string, input: ContactQuery): Promise<Page<Contact>> {
   const { page, limit, cursor, status } = input;
   const scope: CountScope = { workspaceId, tagKey: input.tag === undefined ? ALL : tagKey(input.tag), status };
-  const text = fold(input.search?.trim() ?? "");
+  const text = toSearchTerm(input.search);
   const slice: ContactSlice =
     cursor === undefined
       ? { before: TOP, skip: (page - 1) * limit, limit: limit + 1 }

@@ -44,6 +44,16 @@ export function toSearchText({ email, firstName, lastName }: { email: string; fi
   return `${lines.map(fold).join("\n")}\n\n`;
 }
 
+/** The text to look for in `toSearchText`: folded, and an address in its canonical spelling. Empty for no filter. */
+export function toSearchTerm(search: string | undefined): string {
+  const text = search?.trim() ?? "";
+  try {
+    return fold(parseAddress(text).address);
+  } catch {
+    return fold(text);
+  }
+}
+
 /** Sets custom fields one by one; null removes a field. Throws ApiError validation_error if they become too many or too large. */
 export function mergeCustomFields(
   before: Readonly<Record<string, CustomValue>>,

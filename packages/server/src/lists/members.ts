@@ -1,7 +1,7 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
-import { type ContactRow, showContact } from "../contacts/contacts.ts";
+import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
@@ -9,7 +9,6 @@ import type { Deps } from "../deps.ts";
 import { type ContactEvent, recordOfContacts } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { fold } from "../lib/fold.ts";
 import { readMembers } from "../memberships/memberships.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
@@ -202,7 +201,7 @@ export interface MemberQuery extends PageInput {
 export async function listMembers(read: Reader, workspaceId: string, listId: string, input: MemberQuery): Promise<Page<ListMember>> {
   const list = await findList(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
-  const text = input.search === undefined ? "" : fold(input.search.trim());
+  const text = toSearchTerm(input.search);
   const matching = text === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(text));
   const where = and(input.status && eq(m.status, input.status), matching);
   const count = async (): Promise<Total | number> => {
