@@ -5,5 +5,5 @@ import { reference } from "./reference.mjs";
 
 export const generated = () => {
   const document = buildOpenApi(served);
-  return { "openapi.json": `${JSON.stringify(document, null, 2)}\n`, "docs/reference.md": reference(document) };
+  return { "openapi.json": `${JSON.stringify(document, null, 2)}\n`, ...reference(document) };
 };

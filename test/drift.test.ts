@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { generated } from "../scripts/generated.mjs";
 import { dialects, staleMigrations } from "../scripts/migrations.mjs";
@@ -17,4 +17,9 @@ test.each(Object.entries(generated()))("%s says what the contract says (else: np
 
 test.each(dialects)("the $name migrations make the tables of the code (else: npm run generate)", async (kind) => {
   expect(await staleMigrations(kind)).toEqual([]);
+});
+
+test("docs/reference has no page of a noun that is gone (else: npm run generate)", () => {
+  const pages = readdirSync(new URL("../docs/reference/", import.meta.url)).map((name) => `docs/reference/${name}`);
+  expect(Object.keys(generated())).toEqual(expect.arrayContaining(pages));
 });
