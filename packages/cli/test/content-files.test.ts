@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { keyOf, listAgent, receiver, turnOn } from "../../server/test/marketplace.ts";
+import { activateAgent, getAgentKey, listAgent, startReceiver } from "../../server/test/marketplace.ts";
 import { cli, folder } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -10,10 +10,10 @@ const never: typeof fetch = () => Promise.reject(new Error("nothing may be sent"
 
 test("an agent makes and changes a page from a file, or through a pipe", async () => {
   const { mailsvc, world } = await besideServer();
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await listAgent(world.sdk, hooks.url, { slug: "writer", permissions: [...AGENT_SCOPES] });
-  const { id } = await turnOn(world.sdk, "writer");
-  const env = { MAILSVC_AGENT_KEY: await keyOf(world, hooks, id), MAILSVC_ACTIVATION_ID: id };
+  const { id } = await activateAgent(world.sdk, "writer");
+  const env = { MAILSVC_AGENT_KEY: await getAgentKey(world, hooks, id), MAILSVC_ACTIVATION_ID: id };
   const home = folder();
   // A mark some editors put before the text is not part of it.
   writeFileSync(join(home, "page.html"), "\ufeff<h1>Grüße</h1>\n<form></form>");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
-import { listAgent, turnOn } from "../../server/test/marketplace.ts";
+import { activateAgent, listAgent } from "../../server/test/marketplace.ts";
 import { measureWidth } from "../src/runtime/tty.ts";
 import { cli, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
@@ -27,7 +27,7 @@ test("a page that is not the last says how the next is called, with all that was
 test("instants say that they are UTC, and no line of a list is wider than the terminal", async () => {
   const { world, mailsvc } = await besideServer();
   await listAgent(world.sdk, NOWHERE);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   expect((await mailsvc(["activations", "get", id], tty)).stdout).toMatch(/since +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/);
   await world.sdk.activations.pause(id);
   for (const argv of [
@@ -47,7 +47,7 @@ test("a webhook that fails its test is exit 11, and an event that failed shows w
   await listAgent(world.sdk, NOWHERE);
   const tested = await mailsvc(["deliveries", "test", "writer"], tty);
   expect([tested.code, tested.stdout]).toEqual([11, expect.stringMatching(/^connection {2}\d+ ms\n/)]);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.clock.advance("4d");
   const listed = await mailsvc(["deliveries", "list", "writer"], tty);
   const next = /next {2}mailsvc (deliveries get writer evt_\w{26})\n/.exec(listed.stderr)?.[1] ?? "";
@@ -114,7 +114,7 @@ test("yes or no to a question with options of its own is told how it is answered
 test("what stands twice leads to what is there", async () => {
   const { world, mailsvc } = await besideServer();
   await listAgent(world.sdk, NOWHERE);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   const twice = await mailsvc(["activations", "create", "writer", "--yes"], tty);
   expect([twice.code, twice.stderr]).toEqual([7, expect.stringContaining(`try mailsvc activations get ${id}\n`)]);
 });
@@ -122,7 +122,7 @@ test("what stands twice leads to what is there", async () => {
 test("a plan that turns agents off for good is asked about first; --yes and what can be taken back are not", async () => {
   const { world, mailsvc } = await besideServer();
   await listAgent(world.sdk, NOWHERE);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   const unasked = await mailsvc(["plans", "change", "none"]);
   expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining(`1 agent would be deactivated: ${id}. Add --yes`)]);
   const no = await mailsvc(["plans", "change", "none"], { tty: TERMINAL, env: { NO_COLOR: "1" }, answers: ["n"] });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
-import { listAgent, turnOn } from "../../server/test/marketplace.ts";
+import { activateAgent, listAgent } from "../../server/test/marketplace.ts";
 import { TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -68,7 +68,7 @@ test("each state says what leads on from it, and what failed says where to look"
   expect((await mailsvc(["listings", "create", ...listing], tty)).stdout).toMatch(/next +mailsvc listings checkout writer/);
   await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
   expect((await mailsvc(["catalog", "get", "writer"], tty)).stdout).toMatch(/\nnext +mailsvc activations create writer\n/);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   expect((await mailsvc(["activations", "pause", id], tty)).stdout).toMatch(new RegExp(`next +mailsvc activations resume ${id}`));
   await world.sdk.activations.update(id, { creditLimit: 5 });
   expect((await mailsvc(["activations", "update", id, "--credit-limit", "null"])).json).toMatchObject({ creditLimit: null });

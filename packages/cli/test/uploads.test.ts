@@ -2,7 +2,7 @@ import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { keyOf, listAgent, receiver, turnOn } from "../../server/test/marketplace.ts";
+import { activateAgent, getAgentKey, listAgent, startReceiver } from "../../server/test/marketplace.ts";
 import { folder, TERMINAL } from "./harness.ts";
 import { besideServer } from "./world.ts";
 
@@ -39,10 +39,10 @@ test("a brand uploads a file by its path, or through a pipe, and the name and ty
 
 test("an agent uploads a file; the same Idempotency-Key uploads it once", async () => {
   const { mailsvc, world } = await besideServer();
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await listAgent(world.sdk, hooks.url, { slug: "writer", permissions: [...AGENT_SCOPES] });
-  const { id } = await turnOn(world.sdk, "writer");
-  const env = { MAILSVC_AGENT_KEY: await keyOf(world, hooks, id), MAILSVC_ACTIVATION_ID: id };
+  const { id } = await activateAgent(world.sdk, "writer");
+  const env = { MAILSVC_AGENT_KEY: await getAgentKey(world, hooks, id), MAILSVC_ACTIVATION_ID: id };
   const home = files();
   const upload = () =>
     mailsvc(["agent", "lead-magnets", "create", "--file", "The guide.pdf", "--title", "G", "--idempotency-key", "k"], { env, home });

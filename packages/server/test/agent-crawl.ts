@@ -1,21 +1,21 @@
 import { type AgentContract, agentContract, type Endpoint, type Example, paramNames } from "@mailsvc/sdk/contract";
 import { pdf, png } from "./agent.ts";
 
-/** An endpoint an agent may call. */
+/** An endpoint for agents. */
 export interface AgentEndpoint {
   /** `runs.start` */
   readonly id: string;
   readonly endpoint: Endpoint;
 }
 
-/** All of them, from the contract: one that is added is here by itself. */
-export function agentEndpoints(contract: AgentContract = agentContract): AgentEndpoint[] {
+/** All endpoints for agents, from the contract, so that new ones are included. */
+export function listAgentEndpoints(contract: AgentContract = agentContract): AgentEndpoint[] {
   return Object.entries(contract).flatMap(([noun, verbs]) =>
     Object.entries(verbs).map(([verb, endpoint]): AgentEndpoint => ({ id: `${noun}.${verb}`, endpoint: endpoint as Endpoint })),
   );
 }
 
-// Files must be what they say they are; examples in documents are shorter.
+// Uploads must have valid content; the contract's examples are shortened.
 const BODIES: Readonly<Record<string, Example["body"]>> = {
   "assets.create": { fileName: "a.png", contentBase64: png().toString("base64") },
   "leadMagnets.create": { title: "Guide", fileName: "a.pdf", contentBase64: pdf().toString("base64") },
@@ -27,8 +27,8 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** The calls the examples of an endpoint make, with these values for what they name. */
-export function callsOf({ id, endpoint }: AgentEndpoint, values: Readonly<Record<string, string>>): Call[] {
+/** The calls of an endpoint's examples, with these values for parameters and ids. */
+export function buildCalls({ id, endpoint }: AgentEndpoint, values: Readonly<Record<string, string>>): Call[] {
   const examples: readonly Example[] = endpoint.examples ?? [{ summary: "" }];
   return examples.map(({ params = {}, query, body }) => {
     const path = paramNames(endpoint.path).reduce(
@@ -36,12 +36,12 @@ export function callsOf({ id, endpoint }: AgentEndpoint, values: Readonly<Record
       endpoint.path as string,
     );
     const search = query ? `?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))}` : "";
-    const sent = endpoint.body ? named(BODIES[id] ?? body ?? {}, values) : undefined;
+    const sent = endpoint.body ? fillIds(BODIES[id] ?? body ?? {}, values) : undefined;
     return { method: endpoint.method, path: path + search, ...(sent !== undefined && { body: sent }) };
   });
 }
 
-function named(body: unknown, values: Readonly<Record<string, string>>): unknown {
+function fillIds(body: unknown, values: Readonly<Record<string, string>>): unknown {
   return Object.fromEntries(
     Object.entries(body as object).map(([name, value]) => [name, name.endsWith("Id") ? (values[name] ?? value) : value]),
   );

@@ -1,9 +1,9 @@
 import { crc32, deflateSync } from "node:zlib";
 import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
 import type { TestWorld } from "../src/testing.ts";
-import { agentPath, keyOf, listAgent, receiver, turnOn } from "./marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, listAgent, startReceiver } from "./marketplace.ts";
 
-/** An answer, read. */
+/** A response whose body has been read. */
 export interface AgentAnswer {
   readonly status: number;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface AgentAnswer {
   readonly headers: Headers;
 }
 
-/** An agent that is turned on, with what it needs to call. */
+/** An active agent with its key, for raw requests. */
 export interface TestAgent {
   readonly activationId: string;
   readonly key: string;
@@ -20,16 +20,16 @@ export interface TestAgent {
   call(method: string, rest: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
 }
 
-/** Lists an agent, pays for it and turns it on. */
-export async function turnedOn(
+/** The builder of a world lists an agent, and its brand turns it on. */
+export async function createTestAgent(
   world: TestWorld,
   { slug = "writer", permissions = [...AGENT_SCOPES] }: { slug?: string; permissions?: AgentScope[] } = {},
 ): Promise<TestAgent> {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await listAgent(world.builder.sdk, hooks.url, { slug, permissions });
-  const { id } = await turnOn(world.sdk, slug);
-  // Between a look at the webhook and one at the outbox the key may just have arrived: then it is at the webhook.
-  const key = await keyOf(world, hooks, id).catch(() => keyOf(world, hooks, id));
+  const { id } = await activateAgent(world.sdk, slug);
+  // The key may arrive between reading the outbox and the webhook; then the second attempt finds it at the webhook.
+  const key = await getAgentKey(world, hooks, id).catch(() => getAgentKey(world, hooks, id));
   await world.settle();
   return {
     activationId: id,
@@ -48,7 +48,7 @@ export async function turnedOn(
   };
 }
 
-/** A PNG of one color. `claims` is the size its header tells, where that is another than it has. */
+/** A PNG of one color. `claims` is the size in its header, if it differs from the real one. */
 export function png(width = 4, height = 3, color: readonly number[] = [20, 90, 80], claims = { width, height }): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(claims.width, 0);
@@ -64,12 +64,12 @@ export function png(width = 4, height = 3, color: readonly number[] = [20, 90, 8
   ]);
 }
 
-/** A small file that begins and ends like a PDF. */
+/** A small file with the first and last bytes of a PDF. */
 export function pdf(text = "hello"): Buffer {
   return Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`);
 }
 
-/** A ZIP of empty files with these names; of the first, `content` may be given. */
+/** A ZIP of empty files with these names; `content` is that of the first. */
 export function zip(names: readonly string[], content = ""): Buffer {
   const parts: Buffer[] = [];
   const entries: Buffer[] = [];

@@ -1,14 +1,14 @@
 import type { ActivationStatus, DeactivationReason, ListingState, PauseReason } from "@mailsvc/sdk/contract";
 import { addMonth, findMonthAround } from "../src/lib/month.ts";
 
-/** What the states of listings and activations ought to be: SPEC 3 in its plainest form, without a database, jobs or time. */
+/** A model of listings and activations: the states of SPEC 3 in memory, without a database, jobs or a clock. */
 
 const DAY = 24 * 3_600_000;
 const COVERS: Readonly<Record<string, number>> = { none: 0, free: 1, starter: 3, scale: Number.POSITIVE_INFINITY };
 
 export interface ModelListing {
   state: ListingState;
-  /** When the present period began. */
+  /** Start of the current period. */
   listedAt: number;
   expiresAt: number;
 }
@@ -20,7 +20,7 @@ export interface ModelActivation {
   reasons: PauseReason[];
   ended: DeactivationReason | null;
   uncoveredAt: number | null;
-  /** What its builder must hear, in order. */
+  /** Expected events, in order. */
   events: string[];
 }
 
@@ -56,7 +56,7 @@ export class Model {
     return this.activations.filter((a) => a.status !== "deactivated");
   }
 
-  /** Why an agent cannot be turned on; null when it can. */
+  /** The error code of turning an agent on; null when it succeeds. */
   refusal(slug: string): string | null {
     if (!this.listed(slug)) return "not_found";
     if (this.living().some((a) => a.listing === slug)) return "already_active";
@@ -101,7 +101,7 @@ export class Model {
     a.events.push(`agent.deactivated ${reason}`);
   }
 
-  /** The oldest are covered, as many as the plan has room for. */
+  /** Covers the oldest activations, as many as the plan allows. */
   cover(): void {
     if (this.plan === "none") {
       for (const a of this.living()) this.deactivate(a, "plan_downgrade");
@@ -118,7 +118,7 @@ export class Model {
     this.cover();
   }
 
-  /** Moves time, and lets happen what falls due on the way, each at its own instant. */
+  /** Advances the time, applying what falls due on the way at its own instant. */
   advance(ms: number): void {
     const until = this.now + ms;
     for (;;) {

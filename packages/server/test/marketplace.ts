@@ -5,15 +5,15 @@ import { asc, eq } from "drizzle-orm";
 import type { TestWorld } from "../src/testing.ts";
 import { openBody } from "../src/webhooks/webhooks.ts";
 
-/** A builder's webhook that takes whatever comes. */
+/** A builder's webhook that answers 200 to every request. */
 export interface Receiver {
   readonly url: string;
-  /** The bodies that came, in their order. */
+  /** The received bodies, in order. */
   readonly bodies: string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function receiver(): Promise<Receiver> {
+export async function startReceiver(): Promise<Receiver> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export const SCOPES: AgentScope[] = ["brand:read", "agent:write_runs"];
 
 type Sdk = TestWorld["sdk"];
 
-/** Makes a listing and pays for it. */
+/** Creates a listing and pays for it. */
 export async function listAgent(
   sdk: Sdk,
   webhookUrl: string,
@@ -55,24 +55,24 @@ export async function payFor(sdk: Sdk, slug: string): Promise<void> {
   await sdk.payments.confirm(payment.id);
 }
 
-/** Turns an agent on, agreeing to what it asks for. */
-export async function turnOn(sdk: Sdk, agentSlug = "writer"): Promise<Activation> {
+/** Turns an agent on with all the scopes it asks for. */
+export async function activateAgent(sdk: Sdk, agentSlug = "writer"): Promise<Activation> {
   const agent = await sdk.catalog.get(agentSlug);
   return sdk.activations.create({ agentSlug, acceptedPermissions: agent.permissions.map(({ scope }) => scope) });
 }
 
-/** The events of an activation as they stand in the outbox, with the key while it is kept there. */
-export async function eventsOf({ app }: Pick<TestWorld, "app">, activationId: string): Promise<AgentEvent[]> {
+/** The events of an activation in the outbox, with the key as long as it is stored there. */
+export async function listEvents({ app }: Pick<TestWorld, "app">, activationId: string): Promise<AgentEvent[]> {
   const { db, seal } = app.deps;
   const { webhookEvents: e } = db.read.t;
   const rows = await db.read.select().from(e).where(eq(e.streamId, activationId)).orderBy(asc(e.sequence));
   return rows.map((row) => AgentEvent.parse(JSON.parse(openBody({ seal }, row))));
 }
 
-/** The one key of an activation: from the webhook that got it, or from the outbox where it waits. */
-export async function keyOf(world: TestWorld, hooks: Receiver, activationId: string): Promise<string> {
-  // In this order: what is no longer in the outbox has arrived.
-  const stored = await eventsOf(world, activationId);
+/** The key of an activation, from the webhook that received it or from the outbox. */
+export async function getAgentKey(world: TestWorld, hooks: Receiver, activationId: string): Promise<string> {
+  // The outbox is read first: a key that is no longer there has arrived.
+  const stored = await listEvents(world, activationId);
   const events = [...hooks.bodies.map((body) => AgentEvent.parse(JSON.parse(body))), ...stored];
   for (const event of events)
     if (event.type === "agent.activated" && event.activationId === activationId && event.apiKey.startsWith("ms_agent_"))
@@ -80,7 +80,7 @@ export async function keyOf(world: TestWorld, hooks: Receiver, activationId: str
   throw new Error(`No key of ${activationId} was sent.`);
 }
 
-/** Where an agent's calls go. */
+/** The path of an agent's endpoint. */
 export function agentPath(activationId: string, rest = ""): string {
   return `/api/agents/activations/${activationId}${rest}`;
 }

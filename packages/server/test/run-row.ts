@@ -3,7 +3,7 @@ import type { AgentTables } from "../src/schema.ts";
 
 type RunRow = AgentTables["runs"]["$inferSelect"];
 
-/** A run as it stands in the database, RUNNING since `at` unless `also` says otherwise. */
+/** A row of `runs`, RUNNING since `at` unless `also` overrides it. */
 export function runRow(n: number, at: number, also: Partial<RunRow> = {}): RunRow {
   return {
     id: `run_${String(n).padStart(26, "0")}`,

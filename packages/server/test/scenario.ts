@@ -2,30 +2,30 @@ import { ERRORS, ErrorBody, type ErrorCode } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.ts";
 
-/** One request and the answer it must get. */
+/** A request and the expected response. */
 export interface Scenario {
   readonly name: string;
-  /** POST when absent. */
+  /** POST by default. */
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whose key it carries: the owner's when absent, null for none at all. */
+  /** The key to send; the owner key by default, null for none. */
   readonly key?: string | null;
-  /** An object goes as JSON; texts and bytes go as they are. */
+  /** Objects are sent as JSON, texts and bytes as they are. */
   readonly body?: unknown;
   readonly status: number;
-  /** Of an error: its code. */
+  /** The expected error code. */
   readonly code?: ErrorCode;
-  /** Of an error: each detail as `path code`, all of them, in order. */
+  /** All details of the expected error, in order, each as `path code`. */
   readonly details?: readonly string[];
   readonly contains?: readonly string[];
-  /** What must not stand anywhere in the answer. */
+  /** Texts that must not occur in the response. */
   readonly lacks?: readonly string[];
-  /** Headers the answer must have. */
+  /** Expected response headers. */
   readonly answers?: Readonly<Record<string, string>>;
 }
 
-/** What no answer may give away: the storage, the code, the place on disk. */
+/** What no response may reveal about storage, code and files. */
 const SECRETS = [
   /SQLITE/i,
   /drizzle/i,
@@ -44,7 +44,7 @@ export async function ask(
   scenario: Omit<Scenario, "name" | "status">,
 ): Promise<Response> {
   const key = scenario.key === undefined ? world.apiKey : scenario.key;
-  const body = encoded(scenario.body);
+  const body = encodeBody(scenario.body);
   return world.fetch(world.url + scenario.path, {
     method: scenario.method ?? "POST",
     headers: {
@@ -56,7 +56,7 @@ export async function ask(
   } as RequestInit);
 }
 
-/** Checks an answer against its row: what it says, and what it must not say. */
+/** Checks a response against its scenario. */
 export async function expectAnswer(response: Response, row: Scenario, key: string): Promise<void> {
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: row.status });
@@ -83,7 +83,7 @@ export interface TableContext {
   readonly world: TestWorld;
 }
 
-/** A table of requests against one world; after them all, `afterwards` looks at what is left. */
+/** Runs a table of scenarios against one world; `afterwards` then checks the state they left. */
 export function scenarios(
   title: string,
   rows: readonly Scenario[] | ((context: TableContext) => readonly Scenario[]),
@@ -113,7 +113,7 @@ export function scenarios(
   });
 }
 
-function encoded(body: unknown): BodyInit | undefined {
+function encodeBody(body: unknown): BodyInit | undefined {
   if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
   return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
 }

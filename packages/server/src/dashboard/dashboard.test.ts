@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { contrast } from "../html/colors.ts";
@@ -133,7 +133,7 @@ describe("what went to webhooks", () => {
     await using world = await createWorld();
     for (const slug of ["writer", "painter"]) {
       await listAgent(world.builder.sdk, gone, { slug });
-      await turnOn(world.sdk, slug);
+      await activateAgent(world.sdk, slug);
     }
     await world.clock.advance("10s");
     const list = await get(world, "/dashboard/events");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { hook } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
 import { serve } from "../serve.ts";
@@ -40,7 +40,7 @@ test("what an agent was to be told before a dev server was stopped is told when 
   const one = new Mailsvc({ baseUrl: first.url, apiKey: first.apiKey ?? "" });
   await one.clock.advance({ by: "30d" });
   await listAgent(one, hooks.url);
-  const { createdAt } = await turnOn(one);
+  const { createdAt } = await activateAgent(one);
   await expect.poll(() => hooks.calls.length, { interval: 5 }).toBeGreaterThan(0);
   await first.close();
 

@@ -57,7 +57,11 @@ describe("a good key", () => {
   test("may be announced in any case, with any number of blanks", async () => {
     await using world = await createWorld();
     for (const scheme of ["bearer", "BEARER", "Bearer  "]) {
-      const response = await ask(world, { method: "GET", path: "/api/v1/me", headers: { authorization: `${scheme} ${world.apiKey}` } });
+      const response = await ask(world, {
+        method: "GET",
+        path: "/api/v1/me",
+        headers: { authorization: `${scheme} ${world.apiKey}` },
+      });
       expect(response.status).toBe(200);
     }
   });

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { receiver } from "../../test/marketplace.ts";
+import { startReceiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
 const send = (world: TestWorld, idempotencyKey: string, changes: Record<string, unknown> = {}, key?: string) =>
-  ask(world, { path: "/api/v1/send", body: { ...hello, ...changes }, headers: { "idempotency-key": idempotencyKey }, ...(key && { key }) });
+  ask(world, {
+    path: "/api/v1/send",
+    body: { ...hello, ...changes },
+    headers: { "idempotency-key": idempotencyKey },
+    ...(key && { key }),
+  });
 const total = async (world: TestWorld) => (await world.sdk.emails.list()).pagination.total;
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
@@ -39,7 +44,7 @@ test("fifty at once with the same key and different bodies: one is done, the oth
 });
 
 test("what acts on the outside world does so once, however often the same request comes at once", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: hooks.url, permissions: [] });
   const headers = { "idempotency-key": "k" };
@@ -128,7 +133,11 @@ test("a key that was made is shown again to whoever asks again with the same Ide
   await using world = await createWorld();
   const create = async () =>
     (await (
-      await ask(world, { path: "/api/v1/keys", body: { name: "n", permissions: ["keys:read"] }, headers: { "idempotency-key": "k" } })
+      await ask(world, {
+        path: "/api/v1/keys",
+        body: { name: "n", permissions: ["keys:read"] },
+        headers: { "idempotency-key": "k" },
+      })
     ).json()) as { key: string };
   const { key } = await create();
   expect((await create()).key).toBe(key);

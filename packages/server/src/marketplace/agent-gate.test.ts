@@ -1,8 +1,8 @@
 import { AGENT_SCOPES, type AgentScope, requiredGrant } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { agentAt, type TestAgent } from "../../test/agent-at-work.ts";
-import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
-import { agentPath, type Receiver, receiver } from "../../test/marketplace.ts";
+import { createAgent, type TestAgent } from "../../test/agent-at-work.ts";
+import { buildCalls, listAgentEndpoints } from "../../test/agent-crawl.ts";
+import { agentPath, type Receiver, startReceiver } from "../../test/marketplace.ts";
 import { ask, expectAnswer, type Scenario } from "../../test/scenario.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -19,13 +19,13 @@ let ended: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  hooks = await receiver();
+  hooks = await startReceiver();
   await world.sdk.plans.change({ plan: "scale" });
-  able = await agentAt(world, hooks, { slug: "able" });
+  able = await createAgent(world, hooks, { slug: "able" });
   for (const [n, scope] of AGENT_SCOPES.entries())
-    lacking.set(scope, await agentAt(world, hooks, { slug: `lacks-${n}`, permissions: AGENT_SCOPES.filter((s) => s !== scope) }));
-  paused = await agentAt(world, hooks, { slug: "paused" });
-  ended = await agentAt(world, hooks, { slug: "ended" });
+    lacking.set(scope, await createAgent(world, hooks, { slug: `lacks-${n}`, permissions: AGENT_SCOPES.filter((s) => s !== scope) }));
+  paused = await createAgent(world, hooks, { slug: "paused" });
+  ended = await createAgent(world, hooks, { slug: "ended" });
   await world.sdk.activations.pause(paused.activationId);
   await world.sdk.activations.deactivate(ended.activationId);
 });
@@ -36,9 +36,9 @@ afterAll(async () => {
 
 const refused = async (row: Scenario): Promise<void> => expectAnswer(await ask(world, row), row, row.key ?? world.apiKey);
 
-describe.each(agentEndpoints())("$id", (one) => {
+describe.each(listAgentEndpoints())("$id", (one) => {
   const callAs = (agent: TestAgent) => {
-    const [call] = callsOf(one, { activationId: agent.activationId });
+    const [call] = buildCalls(one, { activationId: agent.activationId });
     if (!call) throw new Error(`${one.id} has no example.`);
     return { ...call, name: one.id };
   };

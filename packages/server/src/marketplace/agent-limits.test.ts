@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type AgentAnswer, pdf, type TestAgent, turnedOn } from "../../test/agent.ts";
+import { type AgentAnswer, createTestAgent, pdf, type TestAgent } from "../../test/agent.ts";
 import { createWorld } from "../testing.ts";
 
 const told = ({ headers }: AgentAnswer) =>
@@ -22,8 +22,8 @@ const self = (agent: TestAgent) => agent.call("GET", "");
 
 test("an activation has 120 calls a minute, whatever it calls; others of the workspace lose nothing by it", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
-  const other = await turnedOn(world, { slug: "other" });
+  const agent = await createTestAgent(world);
+  const other = await createTestAgent(world, { slug: "other" });
   const first = await self(agent);
   expect([first.status, ...told(first)]).toEqual([200, "120", "119", "1", null]);
   const rest = [
@@ -53,8 +53,8 @@ test("an activation has 120 calls a minute, whatever it calls; others of the wor
 
 test("a key that opens nothing is refused 120 times a minute, then unseen; what becomes of it meanwhile counts after that", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
-  const other = await turnedOn(world, { slug: "other" });
+  const agent = await createTestAgent(world);
+  const other = await createTestAgent(world, { slug: "other" });
   await world.sdk.activations.pause(agent.activationId);
   const first = await self(agent);
   expect([first.status, first.body.error.code, ...told(first)]).toEqual([403, "activation_paused", "120", "119", "1", null]);
@@ -88,7 +88,7 @@ test("a key that opens nothing is refused 120 times a minute, then unseen; what 
 
 test("to a clock that is put back a key that was refused too often waits no longer than to any other", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "agent=1/min" } });
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   await world.sdk.activations.pause(agent.activationId);
   expect(statuses(await times(2, () => self(agent)))).toEqual({ 403: 1, 429: 1 });
   const { clock } = world.app.deps;
@@ -99,7 +99,7 @@ test("to a clock that is put back a key that was refused too often waits no long
 
 test("messages have a limit of their own, and what was refused was not posted", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const say = () => agent.call("POST", "/messages", { text: "Hello" });
   expect(statuses(await times(20, say))).toEqual({ 201: 20 });
   const refused = await say();
@@ -113,7 +113,7 @@ test("messages have a limit of their own, and what was refused was not posted", 
 
 test("one run logs 60 times a minute, and another one of the same agent goes on", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   for (const runId of ["run-that-talks", "run-beside-it"]) await agent.call("POST", "/runs/start", { runId });
   const log = (runId: string) => agent.call("POST", "/runs/log", { runId, entries: [{ message: "x" }] });
   expect(statuses(await times(60, () => log("run-that-talks")))).toEqual({ 200: 60 });
@@ -129,7 +129,7 @@ test("one run logs 60 times a minute, and another one of the same agent goes on"
 
 test("limits of agents are set like others, and refused by name where they make no sense", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "agent=3/min,message=1/min" } });
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const answers = [
     await agent.call("POST", "/messages", { text: "1" }),
     await agent.call("POST", "/messages", { text: "2" }),
@@ -143,8 +143,8 @@ test("limits of agents are set like others, and refused by name where they make 
 
 test("four files at a time, and so many wait", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
-  const other = await turnedOn(world, { slug: "other" });
+  const agent = await createTestAgent(world);
+  const other = await createTestAgent(world, { slug: "other" });
   const send = (by: TestAgent, n: number) =>
     by.call("POST", "/lead-magnets", { title: "T", fileName: "a.pdf", contentBase64: pdf(`${n}`).toString("base64") });
   // All of them stay under way until two were refused.
@@ -181,7 +181,7 @@ test("four files at a time, and so many wait", async () => {
 
 test("who goes while waiting for its turn makes room for another", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const { staging } = world.app.deps;
   const { stage } = staging;
   const under: string[] = [];
@@ -249,7 +249,7 @@ test("a brand uploads four files at a time as well, and fifty at once all arrive
 
 test("what is no file is not large, and is refused before it is read as JSON", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const text = "x".repeat(5 * 1024 * 1024);
   for (const [path, body] of [
     ["/messages", { text }],

@@ -1,6 +1,6 @@
 import { AGENT_SCOPES, agentContract, type Endpoint } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, png, type TestAgent, turnedOn } from "../../test/agent.ts";
+import { createTestAgent, pdf, png, type TestAgent } from "../../test/agent.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 let world: TestWorld;
@@ -8,7 +8,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  agent = await turnedOn(world);
+  agent = await createTestAgent(world);
 });
 afterAll(() => world.dispose());
 
@@ -86,7 +86,7 @@ const CANARY = "canary7731";
 
 test("nothing of contacts, mails or senders stands in any answer to an agent that may do everything", async () => {
   await using planted = await createWorld();
-  const spy = await turnedOn(planted, { permissions: [...AGENT_SCOPES] });
+  const spy = await createTestAgent(planted, { permissions: [...AGENT_SCOPES] });
   const { sdk } = planted;
   const contact = await sdk.contacts.create({
     email: `${CANARY}@example.com`,

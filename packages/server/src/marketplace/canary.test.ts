@@ -1,8 +1,8 @@
 import { contract, type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { agentAt } from "../../test/agent-at-work.ts";
-import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
-import { receiver } from "../../test/marketplace.ts";
+import { createAgent } from "../../test/agent-at-work.ts";
+import { buildCalls, listAgentEndpoints } from "../../test/agent-crawl.ts";
+import { startReceiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -41,7 +41,7 @@ const plant = async (world: TestWorld, key: string, word: string): Promise<Recor
 };
 
 test("no byte an agent's key or webhook can see tells of a person, a mail or another workspace", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld({ flags: { "rate-limit": "agent=10000/min,message=10000/min" } });
   const own = await plant(world, world.apiKey, `${CANARY}1`);
   const other = await secondWorkspace(world);
@@ -49,7 +49,7 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
   const builders = await plant(world, world.builder.apiKey, `${CANARY}3`);
   await world.settle();
   await world.sdk.credits.grant({ amount: 10_000, description: "for all" });
-  const agent = await agentAt(world, hooks);
+  const agent = await createAgent(world, hooks);
   const { client, activationId, key } = agent;
   const foreignIds = [own, foreign, builders]
     .flatMap((made) => Object.values(made).flat())
@@ -79,11 +79,12 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
     return { names, ids: [page.id, magnet.id, ...(own.list ?? [])] };
   };
 
-  for (const one of agentEndpoints()) {
+  for (const one of listAgentEndpoints()) {
     const takesId = one.endpoint.path.includes(":id");
     const { names, ids } = await things();
     for (const id of takesId ? ids : [""])
-      for (const call of callsOf(one, { ...names, id })) if ((await send(call.method, call.path, call.body)) < 300) succeeded.add(one.id);
+      for (const call of buildCalls(one, { ...names, id }))
+        if ((await send(call.method, call.path, call.body)) < 300) succeeded.add(one.id);
     // And with whatever belongs to others, in every place where an id may stand.
     for (const id of foreignIds) {
       const wrong = {
@@ -98,11 +99,11 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
         parentRunId: id,
       };
       if (!one.endpoint.path.endsWith(":activationId") && one.endpoint.path.replace(":activationId", "").includes(":"))
-        for (const call of callsOf(one, wrong)) expect(await send(call.method, call.path, call.body)).toBe(404);
+        for (const call of buildCalls(one, wrong)) expect(await send(call.method, call.path, call.body)).toBe(404);
     }
     await client.runs.cancel({ runId: names.runId }).catch(() => {});
   }
-  expect(agentEndpoints().filter(({ id }) => !succeeded.has(id))).toEqual([]);
+  expect(listAgentEndpoints().filter(({ id }) => !succeeded.has(id))).toEqual([]);
 
   // Paths nobody has promised.
   const base = `/api/agents/activations/${activationId}`;
@@ -145,14 +146,14 @@ const reads = Object.entries(contract).flatMap(([noun, verbs]) =>
 );
 
 test("a brand and the builder of its agent see nothing of each other but the agent and the names", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const { builder } = world;
   const words = { brand: `${CANARY}1`, builder: `${CANARY}2` };
   const brandIds = Object.values(await plant(world, world.apiKey, words.brand)).flat();
   const builderIds = Object.values(await plant(world, builder.apiKey, words.builder)).flat();
   await world.sdk.credits.grant({ amount: 4711, description: words.brand });
-  const agent = await agentAt(world, hooks);
+  const agent = await createAgent(world, hooks);
   const { runId } = await agent.client.runs.start({ title: "Draft" });
   await agent.client.messages.create({ type: "APPROVAL_REQUEST", text: "?", runId, approval: { title: "?" } });
   const listing = await builder.sdk.listings.get("writer");

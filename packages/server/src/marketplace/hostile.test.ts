@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { agentAt, type TestAgent } from "../../test/agent-at-work.ts";
-import { agentEndpoints, callsOf } from "../../test/agent-crawl.ts";
-import { agentPath, type Receiver, receiver } from "../../test/marketplace.ts";
+import { createAgent, type TestAgent } from "../../test/agent-at-work.ts";
+import { buildCalls, listAgentEndpoints } from "../../test/agent-crawl.ts";
+import { agentPath, type Receiver, startReceiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -15,8 +15,8 @@ let count = 0;
 
 beforeAll(async () => {
   world = await createWorld({ flags: { "rate-limit": "agent=1000000/min,message=1000000/min,log=1000000/min" } });
-  hooks = await receiver();
-  agent = await agentAt(world, hooks);
+  hooks = await startReceiver();
+  agent = await createAgent(world, hooks);
   await world.sdk.credits.grant({ amount: 1_000_000 });
   const { client, activationId } = agent;
   const { runId } = await client.runs.start();
@@ -75,8 +75,8 @@ const NASTY: readonly unknown[] = [
   deep(30),
 ];
 
-describe.each(agentEndpoints())("$id", (one) => {
-  const calls = () => callsOf(one, values);
+describe.each(listAgentEndpoints())("$id", (one) => {
+  const calls = () => buildCalls(one, values);
 
   test("answers each value nobody expects, in each field, and goes on", async () => {
     for (const { method, path, body } of calls().slice(0, 1)) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
 import { hook } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { createWorld } from "../testing.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
@@ -11,7 +11,7 @@ test("an activation's key reaches the webhook, opens the agent API, and its copy
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const activation = await turnOn(world.sdk);
+  const activation = await activateAgent(world.sdk);
   await world.settle();
   expect(hooks.calls).toHaveLength(1);
   const { event } = hooks.calls[0] ?? {};
@@ -37,7 +37,7 @@ test("the key works while its event is still being answered", async () => {
       });
   });
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.settle();
   expect(status).toBe(200);
 });
@@ -50,7 +50,7 @@ test("a kept connection that the receiver has closed meanwhile costs no attempt"
   });
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   for (let n = 0; n < 3; n += 1) {
     await world.sdk.activations.pause(id);
@@ -68,7 +68,7 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
   await using good = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, good.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await arrived(good, 1, world);
   const stuck = await crowd(
     world,
@@ -102,7 +102,7 @@ test("a webhook that answers well gets up to 64 requests at a time, and no more"
   const { hooks } = counting;
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await resumed(world, await crowd(world, "writer", [hooks.url], 600));
   await world.settle();
   expect(hooks.calls).toHaveLength(601);
@@ -114,7 +114,7 @@ test("a webhook that has begun to hang keeps only what it has", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   const many = await crowd(world, "writer", [hooks.url], 400);
   hooks.script = (n) => (n < 100 ? 200 : () => {});
   await resumed(world, many);
@@ -129,7 +129,7 @@ test("what has waited for its place until its lease is over is not sent beside w
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await arrived(hooks, 1, world);
   await world.settle();
   const many = await crowd(world, "writer", [hooks.url], 40);
@@ -153,7 +153,7 @@ test("events that follow each other fast do not put off what is due already", as
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   const { db, queue, clock } = world.app.deps;
   await queue.stop();
@@ -171,7 +171,7 @@ test("a server that stops gives back what it could not end, and goes on with it 
   await using hooks = await hook(() => () => {});
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await arrived(hooks, 1, world);
   const { queue, clock } = world.app.deps;
   const since = clock.real.now();
@@ -193,7 +193,7 @@ test("an event that cannot be opened waits, and counts against nobody", async ()
   await listAgent(world.builder.sdk, hooks.url);
   const { db, queue } = world.app.deps;
   await queue.stop();
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   const [row] = await db.read.select().from(db.read.t.webhookEvents);
   const { webhookEvents: e } = db.read.t;
   await db.tx((tx) => tx.update(e).set({ sealed: Buffer.from("other bytes") }));

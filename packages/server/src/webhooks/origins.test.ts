@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
 import { hook, type Script } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { jobsOf } from "../features.ts";
 import { createWorld } from "../testing.ts";
 
@@ -32,7 +32,7 @@ test("listings at one host that hangs have ten places together; others there and
   await using elsewhere = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, `${shared.url}/good`);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await arrived(shared, 1, world);
   const [neighbours, others] = [
     await crowd(world, "writer", [`${shared.url}/good`], 20),
@@ -73,7 +73,7 @@ test("listings at one host that answers have 64 places together, however many th
   const { hooks: shared } = counting;
   await using world = await createWorld();
   await listAgent(world.builder.sdk, shared.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   const many = await crowd(
     world,
     "writer",
@@ -91,7 +91,7 @@ test("listings whose origin is busy with another one's have their turn, called b
   await using shared = await hook(() => (response) => void setImmediate(() => response.end()));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, shared.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await arrived(shared, 1, world);
   const many = await crowd(world, "writer", [`${shared.url}/many`], 2000);
   const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Hook, hook } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { jobsOf } from "../features.ts";
@@ -37,7 +37,7 @@ test("several processes on one database deliver each event once, in its order", 
     await using one = await createWorld({ seed: 1, databaseUrl: database.url });
     await using other = await createWorld({ seed: 2, databaseUrl: database.url });
     const { id: listingId } = await listAgent(one.sdk, hooks.url);
-    const { id } = await turnOn(one.sdk);
+    const { id } = await activateAgent(one.sdk);
     await one.settle();
     const many = await crowd(one, id, 300);
     for (let round = 0; round < 3; round += 1) {
@@ -61,7 +61,7 @@ test("several processes on one database deliver each event once, in its order", 
 const takenBy = async (world: TestWorld, hooks: Hook, claim: string): Promise<void> => {
   hooks.script = () => 500;
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.settle();
   const { db, clock } = world.app.deps;
   const { webhookStreams: l } = db.read.t;
@@ -140,7 +140,7 @@ describe("what a process had taken when it died", () => {
       let answer = (): void => {};
       hooks.script = () => (response) => void (answer = () => response.writeHead(200).end());
       await listAgent(world.builder.sdk, hooks.url);
-      const { id } = await turnOn(world.sdk);
+      const { id } = await activateAgent(world.sdk);
       await expect.poll(() => hooks.calls.length, { interval: 5 }).toBe(1);
       await resumed(world, [id]);
       // While the first event is on its way the lane becomes another one's.

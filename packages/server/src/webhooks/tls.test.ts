@@ -2,7 +2,7 @@ import tls, { type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Authority, makeAuthority, selfSigned } from "../../test/certificates.ts";
 import { hook, type Script } from "../../test/hook.ts";
-import { listAgent, turnOn } from "../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const HOST = "agent.example.com";
@@ -58,7 +58,7 @@ test("events go out over TLS that is verified, to the address that was looked at
   const { world, asked } = await worldOf(["127.0.0.1"]);
   await using _ = world;
   await listAgent(world.sdk, urlOf(hooks.port));
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.sdk.activations.pause(id);
   await world.settle();
   expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
@@ -127,7 +127,7 @@ test("a builder reads in webhookLastError what is wrong with the certificate; on
   const { world } = await worldOf(["127.0.0.1"]);
   await using _ = world;
   await listAgent(world.sdk, urlOf(expired.port));
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.clock.advance("3d");
   expect(await world.sdk.activations.get(id)).toMatchObject({
     status: "paused",

@@ -1,7 +1,7 @@
 import { contract, type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { agentAt } from "../../test/agent-at-work.ts";
-import { receiver } from "../../test/marketplace.ts";
+import { createAgent } from "../../test/agent-at-work.ts";
+import { startReceiver } from "../../test/marketplace.ts";
 import { ask } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
@@ -44,7 +44,12 @@ describe("workspaces", () => {
   test("a repeated creation gives the same workspace and key, of which the database holds no readable copy", async () => {
     await using world = await createWorld({ dev: false });
     const send = () =>
-      ask(world, { path: "/api/v1/workspaces", key: world.operatorKey, body: { name: "x" }, headers: { "idempotency-key": "once" } });
+      ask(world, {
+        path: "/api/v1/workspaces",
+        key: world.operatorKey,
+        body: { name: "x" },
+        headers: { "idempotency-key": "once" },
+      });
     const [first, second] = [await (await send()).json(), await (await send()).json()];
     expect(second).toEqual(first);
     const { read } = world.app.deps.db;
@@ -54,9 +59,9 @@ describe("workspaces", () => {
   });
 
   test("other keys cannot manage them, and the operator key opens nothing else", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
-    const agent = await agentAt(world, hooks);
+    const agent = await createAgent(world, hooks);
     for (const key of [world.apiKey, agent.key]) expect(await codeOf(await list(world, key))).toEqual([403, "forbidden"]);
     expect(await codeOf(await list(world, null))).toEqual([401, "unauthorized"]);
     expect(await codeOf(await list(world, `${world.operatorKey.slice(0, -1)}x`))).toEqual([401, "unauthorized"]);
@@ -75,7 +80,12 @@ describe("workspaces", () => {
     const create = (body: object) => ask(world, { path: "/api/v1/workspaces", key: world.operatorKey, body });
     for (const body of [{}, { name: "" }, { name: "a\nb" }, { name: 7 }, { name: "x", owner: true }])
       expect(await codeOf(await create(body))).toEqual([400, "validation_error"]);
-    const renamed = ask(world, { method: "PATCH", path: "/api/v1/workspaces/ws_none", key: world.operatorKey, body: { name: "x" } });
+    const renamed = ask(world, {
+      method: "PATCH",
+      path: "/api/v1/workspaces/ws_none",
+      key: world.operatorKey,
+      body: { name: "x" },
+    });
     expect(await codeOf(await renamed)).toEqual([404, "not_found"]);
   });
 
@@ -110,7 +120,7 @@ const keyed = Object.entries(contract).flatMap(([noun, verbs]) =>
 
 describe("two parties", () => {
   test("a brand activates the agent of a builder; nothing else of one is visible in a third workspace", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     const { builder } = world;
     const stranger = await world.createWorkspace("stranger");

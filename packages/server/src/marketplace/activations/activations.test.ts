@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agentPath, eventsOf, keyOf, listAgent, receiver, SCOPES, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, listAgent, listEvents, SCOPES, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
@@ -11,13 +11,13 @@ const codeOf = async (response: Response): Promise<[number, string | undefined]>
 ];
 
 test("a brand turns an agent on: its builder gets a key, once, and the key opens its own activation", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const activation = await turnOn(world.sdk);
+  const activation = await activateAgent(world.sdk);
   expect(activation).toMatchObject({ agentSlug: "writer", status: "active", pauseReasons: [], scopes: SCOPES, keyDeliveredAt: null });
   expect(activation.keyPreview).toMatch(/^ms_agent_\w\w…\w{4}$/);
-  const [event] = await eventsOf(world, activation.id);
+  const [event] = await listEvents(world, activation.id);
   expect(event).toMatchObject({
     type: "agent.activated",
     activationId: activation.id,
@@ -28,7 +28,7 @@ test("a brand turns an agent on: its builder gets a key, once, and the key opens
     organizationName: "brand",
     scopes: SCOPES,
   });
-  const key = await keyOf(world, hooks, activation.id);
+  const key = await getAgentKey(world, hooks, activation.id);
   expect(key).toMatch(/^ms_agent_[0-9A-Za-z]{49}$/);
   const answer = await self(world, activation.id, key);
   expect(await answer.json()).toMatchObject({ activationId: activation.id, agentSlug: "writer", status: "active", scopes: SCOPES });
@@ -36,11 +36,11 @@ test("a brand turns an agent on: its builder gets a key, once, and the key opens
 });
 
 test("the key stands nowhere in clear: not in the database, not in any answer", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const { webhookSecret } = await listAgent(world.builder.sdk, hooks.url);
-  const activation = await turnOn(world.sdk);
-  const key = await keyOf(world, hooks, activation.id);
+  const activation = await activateAgent(world.sdk);
+  const key = await getAgentKey(world, hooks, activation.id);
   const { read } = world.app.deps.db;
   const everything = JSON.stringify(
     [
@@ -106,16 +106,19 @@ describe("turning an agent on is refused", () => {
   });
 
   test("while it is on already, with the id of the activation that is", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     await listAgent(world.builder.sdk, hooks.url);
-    const { id } = await turnOn(world.sdk);
-    await expect(turnOn(world.sdk)).rejects.toMatchObject({ code: "already_active", details: [{ code: "already_active", message: id }] });
+    const { id } = await activateAgent(world.sdk);
+    await expect(activateAgent(world.sdk)).rejects.toMatchObject({
+      code: "already_active",
+      details: [{ code: "already_active", message: id }],
+    });
   });
 });
 
 test("more scopes than the agent asks for are not granted", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url, { permissions: ["brand:read"] });
   const activation = await world.sdk.activations.create({
@@ -126,10 +129,10 @@ test("more scopes than the agent asks for are not granted", async () => {
 });
 
 test("of many who turn the same agent on at once, one does", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const results = await Promise.allSettled(Array.from({ length: 20 }, () => turnOn(world.sdk)));
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => activateAgent(world.sdk)));
   const won = results.filter((r) => r.status === "fulfilled");
   expect(won).toHaveLength(1);
   for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "already_active", status: 409 });
@@ -137,11 +140,11 @@ test("of many who turn the same agent on at once, one does", async () => {
 });
 
 test("a paused agent's key is refused and works again afterwards; a deactivated one's never does", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
-  const key = await keyOf(world, hooks, id);
+  const { id } = await activateAgent(world.sdk);
+  const key = await getAgentKey(world, hooks, id);
   expect(await world.sdk.activations.pause(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
   expect(await codeOf(await self(world, id, key))).toEqual([403, "activation_paused"]);
   expect(await world.sdk.activations.pause(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
@@ -154,7 +157,7 @@ test("a paused agent's key is refused and works again afterwards; a deactivated 
   const { pause, resume, update } = world.sdk.activations;
   for (const call of [() => pause(id), () => resume(id), () => update(id, { creditLimit: 5 })])
     await expect(call()).rejects.toMatchObject({ code: "invalid_state", status: 409 });
-  const events = await eventsOf(world, id);
+  const events = await listEvents(world, id);
   expect(events.map((e) => [e.sequence, e.type, "reason" in e ? e.reason : null])).toEqual([
     [1, "agent.activated", null],
     [2, "agent.paused", "user_paused"],
@@ -162,19 +165,19 @@ test("a paused agent's key is refused and works again afterwards; a deactivated 
     [4, "agent.deactivated", "user_deactivated"],
   ]);
   expect(new Set(events.map((e) => e.timestamp)).size).toBe(4);
-  const again = await turnOn(world.sdk);
+  const again = await activateAgent(world.sdk);
   expect(again.id).not.toBe(id);
-  expect(await keyOf(world, hooks, again.id)).not.toBe(key);
+  expect(await getAgentKey(world, hooks, again.id)).not.toBe(key);
 });
 
 describe("who may come in", () => {
   test("by kind of key, state, path and scope, in that order", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     await listAgent(world.builder.sdk, hooks.url);
     await listAgent(world.builder.sdk, hooks.url, { slug: "other" });
-    const [mine, other] = [await turnOn(world.sdk), await turnOn(world.sdk, "other")];
-    const [key, otherKey] = [await keyOf(world, hooks, mine.id), await keyOf(world, hooks, other.id)];
+    const [mine, other] = [await activateAgent(world.sdk), await activateAgent(world.sdk, "other")];
+    const [key, otherKey] = [await getAgentKey(world, hooks, mine.id), await getAgentKey(world, hooks, other.id)];
     const revoked = await world.sdk.keys.create({ name: "gone", permissions: ["keys:read"] });
     await world.sdk.keys.revoke(revoked.id);
     const rows: [string, string, string | null, number, string | undefined][] = [
@@ -201,10 +204,10 @@ describe("who may come in", () => {
 });
 
 test("another workspace sees and moves nothing of this one", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   const { apiKey: key } = await secondWorkspace(world);
   const at = `/api/v1/marketplace/activations/${id}`;
   expect(await codeOf(await ask(world, { method: "GET", path: at, key }))).toEqual([404, "not_found"]);
@@ -220,10 +223,10 @@ test("another workspace sees and moves nothing of this one", async () => {
 });
 
 test("two brands have activations and keys of their own, and the builder sees their names and nothing more", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const mine = await turnOn(world.sdk);
+  const mine = await activateAgent(world.sdk);
   const second = await secondWorkspace(world);
   const response = await ask(world, {
     path: "/api/v1/marketplace/activations",
@@ -237,19 +240,19 @@ test("two brands have activations and keys of their own, and the builder sees th
     [mine.id, "brand"],
   ]);
   expect(JSON.stringify(tab)).not.toContain(second.workspaceId);
-  expect((await keyOf(world, hooks, mine.id)) === (await keyOf(world, hooks, theirs.id))).toBe(false);
+  expect((await getAgentKey(world, hooks, mine.id)) === (await getAgentKey(world, hooks, theirs.id))).toBe(false);
 });
 
 test("pause, resume and deactivate in any interleaving leave one final state and gapless events", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   for (let round = 0; round < 10; round += 1) {
-    const { id } = await turnOn(world.sdk);
+    const { id } = await activateAgent(world.sdk);
     const { pause, resume, deactivate } = world.sdk.activations;
     await Promise.allSettled([pause(id), resume(id), pause(id), deactivate(id), resume(id), pause(id)]);
     expect(await world.sdk.activations.get(id)).toMatchObject({ status: "deactivated", deactivationReason: "user_deactivated" });
-    const events = await eventsOf(world, id);
+    const events = await listEvents(world, id);
     expect(events.map((e) => e.sequence)).toEqual(events.map((_, i) => i + 1));
     expect(events.at(-1)?.type).toBe("agent.deactivated");
     const lifecycle = events.slice(1, -1).map((e) => e.type);
@@ -258,10 +261,10 @@ test("pause, resume and deactivate in any interleaving leave one final state and
 });
 
 test("a limit of credits is set, and lifted", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   expect(await world.sdk.activations.update(id, { creditLimit: 500 })).toMatchObject({ creditLimit: 500 });
   expect(await world.sdk.activations.update(id, { creditLimit: null })).toMatchObject({ creditLimit: null });
 });

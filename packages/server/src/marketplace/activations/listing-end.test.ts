@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { agentPath, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, listAgent, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { activationJobs } from "./jobs.ts";
@@ -38,11 +38,11 @@ const counts = async ({ app }: TestWorld) => {
 };
 
 test("a listing with 10,000 activations: every key is dead with the answer, every agent is told within seconds", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
-  const key = await keyOf(world, hooks, id);
+  const { id } = await activateAgent(world.sdk);
+  const key = await getAgentKey(world, hooks, id);
   await crowd(world, id, 9_999);
   const { real } = world.app.deps.clock;
   const before = real.now();
@@ -61,10 +61,10 @@ test("a listing with 10,000 activations: every key is dead with the answer, ever
 
 describe("the work goes on where it stood", () => {
   test("whatever part of it was done before, nobody is told twice and nobody is left out", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     const listing = await listAgent(world.builder.sdk, hooks.url);
-    const { id } = await turnOn(world.sdk);
+    const { id } = await activateAgent(world.sdk);
     await crowd(world, id, 600);
     await world.builder.sdk.listings.cancel("writer");
     await world.settle();
@@ -85,15 +85,15 @@ describe("the work goes on where it stood", () => {
 });
 
 test("an agent turned on again while the old activations are still being ended lives on", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const first = await turnOn(world.sdk);
+  const first = await activateAgent(world.sdk);
   await crowd(world, first.id, 300);
   const [, payment] = await Promise.all([world.builder.sdk.listings.cancel("writer"), world.builder.sdk.listings.get("writer")]);
   expect(payment).toBeDefined();
   await world.builder.sdk.payments.confirm((await world.builder.sdk.listings.checkout("writer")).id);
-  const second = await turnOn(world.sdk);
+  const second = await activateAgent(world.sdk);
   await world.settle();
   expect((await world.sdk.activations.get(first.id)).status).toBe("deactivated");
   expect((await world.sdk.activations.get(second.id)).status).toBe("active");

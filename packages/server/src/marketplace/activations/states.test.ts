@@ -2,7 +2,16 @@ import { isApiError } from "@mailsvc/sdk";
 import type { PauseReason } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { agentPath, eventsOf, keyOf, payFor, type Receiver, receiver, SCOPES, turnOn } from "../../../test/marketplace.ts";
+import {
+  activateAgent,
+  agentPath,
+  getAgentKey,
+  listEvents,
+  payFor,
+  type Receiver,
+  SCOPES,
+  startReceiver,
+} from "../../../test/marketplace.ts";
 import { Model, type ModelActivation } from "../../../test/marketplace-model.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
@@ -91,9 +100,9 @@ const compare = async (world: TestWorld, hooks: Receiver, model: Model): Promise
   for (const a of model.activations) {
     const { status, pauseReasons, deactivationReason } = await world.sdk.activations.get(a.id);
     expect([a.id, status, [...pauseReasons].sort(), deactivationReason]).toEqual([a.id, a.status, [...a.reasons].sort(), a.ended]);
-    const answer = await ask(world, { method: "GET", path: agentPath(a.id), key: await keyOf(world, hooks, a.id) });
+    const answer = await ask(world, { method: "GET", path: agentPath(a.id), key: await getAgentKey(world, hooks, a.id) });
     expect(answer.status).toBe({ active: 200, paused: 403, deactivated: 401 }[a.status]);
-    const events = await eventsOf(world, a.id);
+    const events = await listEvents(world, a.id);
     expect(events.map((e) => ("reason" in e ? `${e.type} ${e.reason}` : e.type))).toEqual(a.events);
     expect(events.map((e) => e.sequence)).toEqual(events.map((_, i) => i + 1));
     const times = events.map((e) => Date.parse(e.timestamp));
@@ -102,7 +111,7 @@ const compare = async (world: TestWorld, hooks: Receiver, model: Model): Promise
 };
 
 test("whatever brands, builders, plans, webhooks and time do, states, keys and events are those of the model", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   const run = async (commands: Command[]): Promise<void> => {
     await using world = await createWorld();
     const keys = new Map<string, string>();
@@ -117,7 +126,7 @@ test("whatever brands, builders, plans, webhooks and time do, states, keys and e
       await perform(world, model, one);
       const made = model.activations[before];
       // Kept here: the outbox forgets a key once it has arrived, and when the activation ends.
-      if (made) keys.set(made.id, await keyOf(world, hooks, made.id));
+      if (made) keys.set(made.id, await getAgentKey(world, hooks, made.id));
       await world.settle();
     }
     for (const [activationId, apiKey] of keys) known.bodies.push(JSON.stringify(keyEvent(activationId, apiKey)));
@@ -144,7 +153,7 @@ const keyEvent = (activationId: string, apiKey: string) => ({
 const turnOnAll = async ({ sdk }: TestWorld, model: Model): Promise<void> => {
   for (const slug of SLUGS) {
     const expected = model.refusal(slug);
-    const call = turnOn(sdk, slug);
+    const call = activateAgent(sdk, slug);
     expect(await refusal(call)).toBe(expected);
     if (expected === null) model.activate(slug, (await call).id);
   }

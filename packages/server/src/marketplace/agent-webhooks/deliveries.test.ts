@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { ApiError, type Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { hook } from "../../../test/hook.ts";
-import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
 const codeOf = async (call: Promise<unknown>): Promise<string> => {
@@ -21,7 +21,7 @@ test("a builder sees each event with its bytes and attempts, and never the key",
   await using hooks = await hook((n) => (n === 0 ? (response) => response.writeHead(500).end("out of <b>memory</b>\u0000") : 200));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const activation = await turnOn(world.sdk);
+  const activation = await activateAgent(world.sdk);
   await world.settle();
   const waiting = (await world.builder.sdk.deliveries.list("writer")).data;
   expect(waiting).toMatchObject([
@@ -65,7 +65,7 @@ test("events are filtered by state, type and activation, and belong to their bui
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.sdk.activations.pause(id);
   await world.settle();
   const types = async (filter: object) => (await world.builder.sdk.deliveries.list("writer", filter)).data.map(({ type }) => type);
@@ -94,7 +94,7 @@ test("an event is sent again by hand: the same bytes, as an attempt of its own",
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.sdk.activations.pause(id);
   await world.settle();
   const [paused] = (await world.builder.sdk.deliveries.list("writer", { type: "agent.paused" })).data;
@@ -115,7 +115,7 @@ test("a key that was acknowledged is not sent again; one that was not, is", asyn
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   const event = await onlyEvent(world.builder.sdk);
   hooks.script = () => 200;
@@ -130,7 +130,7 @@ test("an event that is on its way can be pushed; one behind it has to wait", asy
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.sdk.activations.pause(id);
   await world.clock.advance("1m");
   const [paused, activated] = (await world.builder.sdk.deliveries.list("writer")).data.map((d) => d.id);
@@ -146,7 +146,7 @@ test("a cancelled event is not sent again; what else an activation had to report
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   await world.sdk.activations.deactivate(id);
   await world.settle();
@@ -186,7 +186,7 @@ test("test.ping tells what to do, pauses nothing, and has its limit", async () =
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   hooks.script = () => 401;
   for (let n = 0; n < 10; n += 1)
@@ -247,7 +247,7 @@ test("what a receiver echoes of keys and secrets is not kept", async () => {
   );
   let secret = "";
   secret = (await listAgent(world.builder.sdk, hooks.url)).webhookSecret;
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.clock.advance("3m");
   const detail = await world.builder.sdk.deliveries.get("writer", await onlyEvent(world.builder.sdk));
   expect(detail.log.length).toBeGreaterThan(4);

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { hook } from "../../../test/hook.ts";
-import { listAgent, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, listAgent } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { emit } from "./agent-events.ts";
 
@@ -31,7 +31,7 @@ test("pause, resume, pause: all three reach the agent, in their order, with risi
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   // Faster than any delivery.
   await world.sdk.activations.pause(id);
   await world.sdk.activations.resume(id);
@@ -48,7 +48,7 @@ test("they reach it also when the first attempts fail", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   hooks.script = (n) => (n < 4 ? 500 : 200);
   await world.sdk.activations.pause(id);
@@ -62,7 +62,7 @@ test("two approvals in one run both reach the agent, under names of their own", 
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await answered(world, id, "msg_a");
   await answered(world, id, "msg_b");
   await world.settle();
@@ -80,8 +80,8 @@ test("nothing overtakes an older event of its activation, and nothing waits for 
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   await listAgent(world.builder.sdk, hooks.url, { slug: "other" });
-  const one = await turnOn(world.sdk);
-  const other = await turnOn(world.sdk, "other");
+  const one = await activateAgent(world.sdk);
+  const other = await activateAgent(world.sdk, "other");
   await world.settle();
   const since = hooks.calls.length;
   hooks.script = (n, { event }) => (event.activationId === one.id && n < since + 6 ? 500 : 200);
@@ -100,7 +100,7 @@ test("after a pause for a failing webhook everything comes in its order, and age
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await answered(world, id, "msg_1");
   await world.clock.advance("40h");
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused" });
@@ -134,7 +134,7 @@ test("the builder lifts the pause while the brand's own stays: what waited goes 
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.clock.advance("1m");
   await world.sdk.activations.pause(id);
   const before = hooks.calls.length;
@@ -157,7 +157,7 @@ test("an older pause that is stuck in the queue is superseded by what came after
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   hooks.script = () => 500;
   await world.sdk.activations.pause(id);
@@ -180,7 +180,7 @@ test("what was committed before a deactivation arrives in its order, and agent.d
   await listAgent(world.builder.sdk, hooks.url);
   // Faster than any delivery, then with a webhook that fails for a while.
   for (const failures of [0, 3]) {
-    const { id } = await turnOn(world.sdk);
+    const { id } = await activateAgent(world.sdk);
     await world.settle();
     const before = hooks.calls.length;
     hooks.script = (n) => (n < before + failures ? 500 : 200);
@@ -200,7 +200,7 @@ test("what waited behind a failing webhook arrives after the end too; the key th
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   // The activation is paused for its webhook: what happens meanwhile waits.
   await answered(world, id, "msg_1");
@@ -228,7 +228,7 @@ test("an event whose 200 comes after the deactivation counts as delivered, also 
   await using hooks = await hook(() => (response) => void held.push(() => response.end()));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await expect.poll(() => held.length, { interval: 2 }).toBe(1);
   await world.sdk.activations.deactivate(id);
   expect((await world.builder.sdk.deliveries.list("writer", { type: "agent.activated" })).data).toMatchObject([{ state: "cancelled" }]);
@@ -247,7 +247,7 @@ test("a webhook that moves is called at its new address from the next attempt on
   await using moved = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, old.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.settle();
   await world.builder.sdk.listings.update("writer", { webhookUrl: moved.url });
   await world.clock.advance("1m");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Hook, hook } from "../../../test/hook.ts";
-import { eventsOf, listAgent, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, listAgent, listEvents } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
@@ -22,7 +22,7 @@ test("attempts come when the documentation says, to the millisecond, and then th
   await using world = await createWorld();
   const times = clocked(hooks, world, () => 500);
   await listAgent(world.builder.sdk, hooks.url);
-  const activation = await turnOn(world.sdk);
+  const activation = await activateAgent(world.sdk);
   await world.clock.advance("40h");
   const last = PLAN.at(-1) as number;
   // Nine attempts of the event, then four of agent.paused, which is not worth the queue.
@@ -49,7 +49,7 @@ test("every attempt has the same bytes and signature, the same event time, and a
   await using hooks = await hook(() => 503);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.clock.advance("3m");
   expect(hooks.calls).toHaveLength(6);
   const same = (of: (call: Hook["calls"][number]) => unknown): number => new Set(hooks.calls.map(of)).size;
@@ -66,7 +66,7 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
   await using world = await createWorld();
   const times = clocked(hooks, world, (n) => (n < 5 ? 500 : 200));
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.clock.advance("40h");
   expect(times).toEqual(PLAN.slice(0, 6));
   expect(await world.sdk.activations.get(id)).toMatchObject({
@@ -87,7 +87,7 @@ test("410 ends it with the first attempt", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   expect(hooks.types()).toEqual(["agent.activated", "agent.paused"]);
   expect(await world.sdk.activations.get(id)).toMatchObject({
@@ -105,7 +105,7 @@ test("an overloaded receiver is left alone for as long as it asks", async () => 
     return n === 0 ? (response) => void response.writeHead(429, { "retry-after": "20" }).end() : 200;
   };
   await listAgent(world.builder.sdk, hooks.url);
-  await turnOn(world.sdk);
+  await activateAgent(world.sdk);
   await world.clock.advance("10m");
   expect(times).toEqual([0, 20_000]);
 });
@@ -114,7 +114,7 @@ test("agent.paused and agent.deactivated that never arrive pause nothing", async
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.settle();
   hooks.script = () => 500;
   await world.sdk.activations.pause(id);
@@ -134,10 +134,10 @@ test("a restart changes neither bytes nor times", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.clock.advance("10s");
   expect(hooks.calls).toHaveLength(4);
-  const [before] = await eventsOf(world, id);
+  const [before] = await listEvents(world, id);
   const { queue } = world.app.deps;
   await queue.stop();
   const times = clocked(hooks, world, () => 200);

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, listAgent, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
 
 test("every brand sees what is listed, with what it asks for, and nothing of the builder's side", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const listing = await listAgent(world.builder.sdk, hooks.url, { permissions: ["brand:read"] });
   const { apiKey: key, workspaceId } = await secondWorkspace(world);
@@ -30,10 +30,10 @@ test("every brand sees what is listed, with what it asks for, and nothing of the
 });
 
 test("it is searched whatever the case, paged, and shows whose agents are on", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   for (const slug of ["alpha", "beta", "gamma"]) await listAgent(world.builder.sdk, hooks.url, { slug });
-  const { id } = await turnOn(world.sdk, "beta");
+  const { id } = await activateAgent(world.sdk, "beta");
   expect((await world.sdk.catalog.list({ limit: 2 }).toArray()).map((a) => [a.slug, a.activationId])).toEqual([
     ["gamma", null],
     ["beta", id],
@@ -50,10 +50,10 @@ test("it is searched whatever the case, paged, and shows whose agents are on", a
 });
 
 test("a cursor leads on in its own list only", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   for (const slug of ["alpha", "beta"]) await listAgent(world.builder.sdk, hooks.url, { slug });
-  await turnOn(world.sdk, "beta");
+  await activateAgent(world.sdk, "beta");
   const { pagination } = await world.sdk.catalog.list({ limit: 1 });
   const cursor = pagination.nextCursor ?? "";
   expect((await world.sdk.catalog.list({ cursor })).data.map((a) => a.slug)).toEqual(["alpha"]);

@@ -112,7 +112,11 @@ test("without an Idempotency-Key nothing is spent", async () => {
   await using made = await withAgent(world);
   await world.sdk.credits.grant({ amount: 60 });
   const { activationId, key } = made.agent;
-  const answer = await ask(world, { path: agentPath(activationId, "/credits/consume"), key, body: { amount: 1, action: "draft" } });
+  const answer = await ask(world, {
+    path: agentPath(activationId, "/credits/consume"),
+    key,
+    body: { amount: 1, action: "draft" },
+  });
   expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([400, "idempotency_key_required"]);
   expect(await world.sdk.credits.get()).toEqual({ balance: 60 });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, png, type TestAgent, turnedOn, zip } from "../../../test/agent.ts";
+import { createTestAgent, pdf, png, type TestAgent, zip } from "../../../test/agent.ts";
 import { base64, form, JPEG, magnet } from "../../../test/files.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
@@ -13,8 +13,8 @@ let other: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  agent = await turnedOn(world);
-  other = await turnedOn(world, { slug: "other", permissions: ["brand:read"] });
+  agent = await createTestAgent(world);
+  other = await createTestAgent(world, { slug: "other", permissions: ["brand:read"] });
 });
 afterAll(() => world.dispose());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, png, type TestAgent, turnedOn, zip } from "../../../test/agent.ts";
+import { createTestAgent, pdf, png, type TestAgent, zip } from "../../../test/agent.ts";
 import { base64, form, JPEG, magnet } from "../../../test/files.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
@@ -8,7 +8,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  agent = await turnedOn(world);
+  agent = await createTestAgent(world);
 });
 afterAll(() => world.dispose());
 
@@ -128,7 +128,7 @@ describe("lead magnets", () => {
       title: "New",
       description: null,
     });
-    const rival = await turnedOn(world, { slug: "rival", permissions: ["lead_magnets:write"] });
+    const rival = await createTestAgent(world, { slug: "rival", permissions: ["lead_magnets:write"] });
     expect(await rival.call("PATCH", `/lead-magnets/${body.id}`, { title: "Mine" })).toMatchObject({
       status: 404,
       body: { error: { code: "not_found" } },

@@ -1,7 +1,7 @@
 import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNotNull, sum } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { pdf, png, type TestAgent, turnedOn } from "../../../test/agent.ts";
+import { createTestAgent, pdf, png, type TestAgent } from "../../../test/agent.ts";
 import type { Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
@@ -81,7 +81,7 @@ const stopAfter = ({ app }: TestWorld, parts: number) => {
 
 test.each([["agent"], ["workspace"]] as const)("uploads at once never take more room than the %s has", async (of) => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   // Room for two of them, large ones and small ones.
   await leave(world, agent, of, Math.floor(2.5 * MB));
   const names = ["a", "b", "c", "d", "e"];
@@ -105,7 +105,7 @@ test.each([["agent"], ["workspace"]] as const)("uploads at once never take more 
 
 test("the number of files is counted exactly too, and the same bytes count for each agent that has them", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const { db, ids, clock } = world.app.deps;
   await db.tx(async (tx) => {
     const { workspaceId } = world;
@@ -130,7 +130,7 @@ test("the number of files is counted exactly too, and the same bytes count for e
 
 test("the same bytes at once are kept once", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = large("once", MB);
   const answers = await Promise.all([1, 2, 3].map((n) => upload(agent, `n${n}`, bytes)));
   expect(statuses(answers)).toEqual([201, 201, 201]);
@@ -141,7 +141,7 @@ test("the same bytes at once are kept once", async () => {
 
 test("one file uploaded twice under one Idempotency-Key is one file, and nothing else stays", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = large("twice", MB);
   const answers = await Promise.all([1, 2].map(() => upload(agent, "n", bytes, { "idempotency-key": "k" })));
   expect(answers[0]?.body).toEqual(answers[1]?.body);
@@ -152,7 +152,7 @@ test("one file uploaded twice under one Idempotency-Key is one file, and nothing
 
 test("a send goes through while an upload is under way, and of the file nothing is seen before it is whole", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = large("slow", 12 * MB);
   const parts = Math.ceil(bytes.length / PART_BYTES);
   const { stopped, goOn } = stopAfter(world, parts - 1);
@@ -171,7 +171,7 @@ test("a send goes through while an upload is under way, and of the file nothing 
 
 test("no part of an upload holds other writers up: sends are answered all along", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   let uploading = true;
   const uploaded = upload(agent, "long", large("long", 12 * MB)).finally(() => {
     uploading = false;
@@ -187,7 +187,7 @@ test("no part of an upload holds other writers up: sends are answered all along"
 
 test("an upload whose connection breaks gives its room back at once, and stores nothing", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   await leave(world, agent, "agent", 3 * MB);
   const before = await stored(world);
   const { stopped, goOn } = stopAfter(world, 3);
@@ -213,7 +213,7 @@ test("an upload whose connection breaks gives its room back at once, and stores 
 
 test("an upload that fails in the middle gives its room back at once", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   await leave(world, agent, "agent", 3 * MB);
   const before = await stored(world);
   const db = world.app.deps.db as { tx: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T> };
@@ -232,7 +232,7 @@ test("an upload that fails in the middle gives its room back at once", async () 
 
 test("a file of the largest size there is comes as JSON too", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = Buffer.alloc(FILE_LIMITS.leadMagnet, "x");
   bytes.write("%PDF-1.7\n");
   bytes.write("%%EOF", bytes.length - 5);
@@ -248,7 +248,7 @@ test("a file of the largest size there is comes as JSON too", async () => {
 
 test("an upload whose server died is seen by nobody, and swept an hour later", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = large("dead", 2 * MB);
   await leave(world, agent, "agent", 3 * MB);
   const before = await stored(world);
@@ -271,7 +271,7 @@ test("an upload whose server died is seen by nobody, and swept an hour later", a
 
 test("an upload that goes on after it was swept stores nothing, and says to try again", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const { stopped, goOn } = stopAfter(world, 3);
   const uploading = upload(agent, "late", large("late", 2 * MB));
   await stopped;
@@ -285,7 +285,7 @@ test("an upload that goes on after it was swept stores nothing, and says to try 
 
 test("an agent that is paused while it uploads has saved nothing, and takes no room", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const { stopped, goOn } = stopAfter(world, 3);
   const uploading = upload(agent, "paused", large("paused", 2 * MB));
   await stopped;
@@ -298,7 +298,7 @@ test("an agent that is paused while it uploads has saved nothing, and takes no r
 
 test("the last that keeps a file is deleted while the same bytes are uploaded: they are there afterwards", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = large("shared", MB);
   for (let round = 0; round < 4; round += 1) {
     const { body } = await upload(agent, "first", bytes);
@@ -315,7 +315,7 @@ test("the last that keeps a file is deleted while the same bytes are uploaded: t
 
 test("an image that is known already is answered as it is, however large it is", async () => {
   await using world = await createWorld();
-  const agent = await turnedOn(world);
+  const agent = await createTestAgent(world);
   const bytes = Buffer.concat([png(9, 9), Buffer.alloc(MB)]);
   const send = () => agent.call("POST", "/assets", { fileName: "a.png", contentBase64: bytes.toString("base64") });
   const answers = await Promise.all([send(), send(), send()]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, png, type TestAgent, turnedOn } from "../../../test/agent.ts";
+import { createTestAgent, pdf, png, type TestAgent } from "../../../test/agent.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
@@ -9,8 +9,8 @@ let rival: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  agent = await turnedOn(world);
-  rival = await turnedOn(world, { slug: "rival", permissions: ["landing_pages:write", "landing_pages:read"] });
+  agent = await createTestAgent(world);
+  rival = await createTestAgent(world, { slug: "rival", permissions: ["landing_pages:write", "landing_pages:read"] });
 });
 afterAll(() => world.dispose());
 
@@ -276,7 +276,7 @@ describe("what is refused, on creating and on changing", () => {
     });
 
   test("every endpoint asks for its scope, and for its activation", async () => {
-    const none = await turnedOn(world, { slug: "none", permissions: ["agent:read_runs"] });
+    const none = await createTestAgent(world, { slug: "none", permissions: ["agent:read_runs"] });
     const table: [method: string, path: string, body?: object][] = [
       ["GET", "/landing-pages"],
       ["POST", "/landing-pages", { title: "x" }],
@@ -405,7 +405,7 @@ describe("the brand", () => {
 
 describe("the life of an agent", () => {
   test("its pages are the brand's: they stay up when it is paused and when it is turned off", async () => {
-    const mortal = await turnedOn(world, { slug: "mortal", permissions: ["landing_pages:write", "lead_magnets:write"] });
+    const mortal = await createTestAgent(world, { slug: "mortal", permissions: ["landing_pages:write", "lead_magnets:write"] });
     const file = (
       await mortal.call("POST", "/lead-magnets", { title: "T", fileName: "m.pdf", contentBase64: pdf("mortal").toString("base64") })
     ).body;

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pdf, type TestAgent, turnedOn } from "../../../test/agent.ts";
+import { createTestAgent, pdf, type TestAgent } from "../../../test/agent.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { toDate } from "./visitors.ts";
 
@@ -9,7 +9,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   world = await createWorld();
-  agent = await turnedOn(world);
+  agent = await createTestAgent(world);
 });
 afterAll(() => world.dispose());
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agentPath, keyOf, listAgent, payFor, receiver, SCOPES, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, listAgent, payFor, SCOPES, startReceiver } from "../../../test/marketplace.ts";
 import { ask, type Scenario, scenarios } from "../../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
@@ -126,10 +126,10 @@ test("the same request many times at once makes one draft, and answers the same 
 });
 
 test("changes hold for those who come later; who is on keeps what was agreed", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   const changed = await world.sdk.listings.update("writer", { name: "Better Writer", permissions: [...SCOPES, "assets:write"] });
   expect(changed).toMatchObject({
     name: "Better Writer",
@@ -172,11 +172,11 @@ test("a rotated secret takes over at the end of the overlap, and signs along bef
 });
 
 test("cancelling kills every key at once, tells every agent, and is final for them even when it is listed again", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
-  const { id } = await turnOn(world.sdk);
-  const key = await keyOf(world, hooks, id);
+  const { id } = await activateAgent(world.sdk);
+  const key = await getAgentKey(world, hooks, id);
   expect(await world.sdk.listings.cancel("writer")).toMatchObject({ state: "CANCELLED", endedAt: "2026-01-01T00:00:00.000Z" });
   const refused = await ask(world, { method: "GET", path: agentPath(id), key });
   expect([refused.status, await refused.json()]).toMatchObject([401, { error: { code: "key_revoked" } }]);
@@ -186,7 +186,7 @@ test("cancelling kills every key at once, tells every agent, and is final for th
   await payFor(world.sdk, "writer");
   expect(await world.sdk.listings.get("writer")).toMatchObject({ state: "LISTED", endedAt: null });
   expect((await ask(world, { method: "GET", path: agentPath(id), key })).status).toBe(401);
-  const again = await turnOn(world.sdk);
+  const again = await activateAgent(world.sdk);
   expect(again.id).not.toBe(id);
   await world.settle();
   expect((await world.sdk.activations.get(again.id)).status).toBe("active");
@@ -194,7 +194,7 @@ test("cancelling kills every key at once, tells every agent, and is final for th
 });
 
 test("a listing is over to the millisecond when its month is, and a renewal moves the end", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
   expect(await world.sdk.listings.get("writer")).toMatchObject({
@@ -203,8 +203,8 @@ test("a listing is over to the millisecond when its month is, and a renewal move
   });
   await payFor(world.sdk, "writer");
   expect((await world.sdk.listings.get("writer")).expiresAt).toBe("2026-03-01T00:00:00.000Z");
-  const { id } = await turnOn(world.sdk);
-  const key = await keyOf(world, hooks, id);
+  const { id } = await activateAgent(world.sdk);
+  const key = await getAgentKey(world, hooks, id);
   await world.clock.advance("59d");
   expect((await world.sdk.listings.get("writer")).state).toBe("EXPIRED");
   expect((await ask(world, { method: "GET", path: agentPath(id), key })).status).toBe(401);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentAt, withAgent } from "../../../test/agent-at-work.ts";
+import { createAgent, withAgent } from "../../../test/agent-at-work.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
 
@@ -12,7 +12,7 @@ const question = (title: string, also: object = {}) => ({
 test("what waits for a brand stands in one list over all its agents, newest first, until it is answered or read", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
-  const [one, two] = [made.agent, await agentAt(world, made.hooks, { slug: "painter" })];
+  const [one, two] = [made.agent, await createAgent(world, made.hooks, { slug: "painter" })];
   const { messages, approvals } = world.sdk;
   const asked = await one.client.messages.create(question("the page"));
   const told = await one.client.messages.create({ text: "Hello" });

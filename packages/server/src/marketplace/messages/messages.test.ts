@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { agentAt, withAgent } from "../../../test/agent-at-work.ts";
-import { receiver } from "../../../test/marketplace.ts";
+import { createAgent, withAgent } from "../../../test/agent-at-work.ts";
+import { startReceiver } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
 
 const question = (title: string, also: object = {}) => ({
@@ -110,8 +110,8 @@ test("an agent without agent:read_messages gets no message.posted", async () => 
 test("an approval request shows what the agent may show: not another agent's page or lead magnet", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
-  await using hooks = await receiver();
-  const rival = await agentAt(world, hooks, { slug: "rival" });
+  await using hooks = await startReceiver();
+  const rival = await createAgent(world, hooks, { slug: "rival" });
   const upload = (text: string) => ({ title: "Guide", fileName: "a.pdf", file: Buffer.from(`%PDF-1.7\n${text}\n%%EOF\n`) });
   const things = async (client: typeof rival.client) => ({
     landing_page: (await client.landingPages.create({ title: "Page", html: "<p>x</p>" })).id,

@@ -1,6 +1,6 @@
 import type { Payment } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { agentPath, keyOf, receiver, SCOPES, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, SCOPES, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { type StripeStandIn, stripeStandIn } from "../../../test/stripe-stand-in.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
@@ -459,11 +459,11 @@ test("what was to be confirmed by hand before there was Stripe is paid through S
 });
 
 test("when the subscription ends, so does every activation", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using s = await setting(hooks.url);
   await told(s, paid());
-  const { id } = await turnOn(s.world.sdk);
-  const key = await keyOf(s.world, hooks, id);
+  const { id } = await activateAgent(s.world.sdk);
+  const key = await getAgentKey(s.world, hooks, id);
   await told(s, subscription("deleted", "canceled"));
   expect((await ask(s.world, { method: "GET", path: agentPath(id), key })).status).toBe(401);
   await s.world.settle();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agentPath, eventsOf, keyOf, listAgent, payFor, receiver, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, agentPath, getAgentKey, listAgent, listEvents, payFor, startReceiver } from "../../../test/marketplace.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
@@ -16,7 +16,7 @@ const withAgents = async (world: TestWorld, url: string, n: number): Promise<str
   const ids: string[] = [];
   for (let i = 0; i < n; i += 1) {
     await listAgent(world.builder.sdk, url, { slug: `agent-${i}` });
-    ids.push((await turnOn(world.sdk, `agent-${i}`)).id);
+    ids.push((await activateAgent(world.sdk, `agent-${i}`)).id);
   }
   return ids;
 };
@@ -35,12 +35,12 @@ test("the plans, and the one a workspace begins with", async () => {
 });
 
 test("going down pauses the newest, going up brings them back, and what was shown before is what happens", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 4);
   const [oldest, second] = ids as [string, string];
   const lost = ids.slice(1);
-  const key = await keyOf(world, hooks, second);
+  const key = await getAgentKey(world, hooks, second);
   const preview = await world.sdk.plans.preview({ plan: "free" });
   expect(preview).toEqual({ paused: lost, resumed: [], deactivated: [] });
   expect(await world.sdk.plans.change({ plan: "free" })).toEqual({
@@ -53,16 +53,16 @@ test("going down pauses the newest, going up brings them back, and what was show
   expect(await reasonsOf(world, ids)).toEqual(["active", ...lost.map(() => "paused plan_downgrade")]);
   expect((await ask(world, { method: "GET", path: agentPath(second), key })).status).toBe(403);
   await expect(world.sdk.activations.resume(second)).rejects.toMatchObject({ code: "pause_not_clearable", status: 409 });
-  expect((await eventsOf(world, second)).at(-1)).toMatchObject({ type: "agent.paused", reason: "plan_downgrade" });
+  expect((await listEvents(world, second)).at(-1)).toMatchObject({ type: "agent.paused", reason: "plan_downgrade" });
   expect((await world.sdk.plans.change({ plan: "starter" })).change).toEqual({ paused: [], resumed: ids.slice(1, 3), deactivated: [] });
   expect(await reasonsOf(world, ids)).toEqual(["active", "active", "active", "paused plan_downgrade"]);
   expect((await ask(world, { method: "GET", path: agentPath(second), key })).status).toBe(200);
-  expect((await eventsOf(world, second)).at(-1)?.type).toBe("agent.resumed");
-  expect((await eventsOf(world, oldest)).map((e) => e.type)).toEqual(["agent.activated"]);
+  expect((await listEvents(world, second)).at(-1)?.type).toBe("agent.resumed");
+  expect((await listEvents(world, oldest)).map((e) => e.type)).toEqual(["agent.activated"]);
 });
 
 test("reasons to pause are a set: a plan that covers an agent again does not undo the brand's own pause, nor the other way round", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 2);
   const newest = ids[1] as string;
@@ -79,12 +79,12 @@ test("reasons to pause are a set: a plan that covers an agent again does not und
   await world.sdk.plans.change({ plan: "scale" });
   expect(await reasonsOf(world, [newest])).toEqual(["paused user_paused"]);
   await world.sdk.activations.resume(newest);
-  expect((await eventsOf(world, newest)).map((e) => e.type)).toEqual(["agent.activated", "agent.paused", "agent.resumed"]);
+  expect((await listEvents(world, newest)).map((e) => e.type)).toEqual(["agent.activated", "agent.paused", "agent.resumed"]);
 });
 
 describe("cover that becomes free goes to the oldest that waits", () => {
   test("when the brand turns an agent off", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     const ids = await withAgents(world, hooks.url, 3);
     await world.sdk.plans.change({ plan: "free" });
@@ -93,7 +93,7 @@ describe("cover that becomes free goes to the oldest that waits", () => {
   });
 
   test("when a listing ends", async () => {
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     await using world = await createWorld();
     const ids = await withAgents(world, hooks.url, 3);
     await world.sdk.plans.change({ plan: "free" });
@@ -104,11 +104,11 @@ describe("cover that becomes free goes to the oldest that waits", () => {
 });
 
 test("a plan that is full turns nothing further on, and ten at once get no more than there is room for", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   await world.sdk.plans.change({ plan: "starter" });
   for (let i = 0; i < 6; i += 1) await listAgent(world.builder.sdk, hooks.url, { slug: `agent-${i}` });
-  const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => turnOn(world.sdk, `agent-${i}`)));
+  const results = await Promise.allSettled(Array.from({ length: 6 }, (_, i) => activateAgent(world.sdk, `agent-${i}`)));
   expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(3);
   for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "plan_limit_reached", status: 402 });
   expect((await world.sdk.plans.get()).used).toBe(3);
@@ -118,21 +118,21 @@ test("a plan that is full turns nothing further on, and ten at once get no more 
 });
 
 test("without any plan every agent is off for good, and none can be turned on", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 2);
-  const keys = await Promise.all(ids.map((id) => keyOf(world, hooks, id)));
+  const keys = await Promise.all(ids.map((id) => getAgentKey(world, hooks, id)));
   expect((await world.sdk.plans.change({ plan: "none" })).change.deactivated).toEqual(ids);
   for (const [i, id] of ids.entries()) {
     expect(await world.sdk.activations.get(id)).toMatchObject({ status: "deactivated", deactivationReason: "plan_downgrade" });
     expect((await ask(world, { method: "GET", path: agentPath(id), key: keys[i] ?? "" })).status).toBe(401);
-    expect((await eventsOf(world, id)).at(-1)).toMatchObject({ type: "agent.deactivated", reason: "plan_downgrade" });
+    expect((await listEvents(world, id)).at(-1)).toMatchObject({ type: "agent.deactivated", reason: "plan_downgrade" });
   }
-  await expect(turnOn(world.sdk, "agent-0")).rejects.toMatchObject({ code: "plan_limit_reached" });
+  await expect(activateAgent(world.sdk, "agent-0")).rejects.toMatchObject({ code: "plan_limit_reached" });
 });
 
 test("an agent that is not covered for 30 days is deactivated; one that was covered meanwhile starts anew", async () => {
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 3);
   for (const i of [0, 1, 2]) for (let month = 0; month < 3; month += 1) await payFor(world.builder.sdk, `agent-${i}`);
@@ -142,7 +142,7 @@ test("an agent that is not covered for 30 days is deactivated; one that was cove
   expect(await reasonsOf(world, ids)).toEqual(["deactivated", "active", "paused plan_downgrade"]);
   await world.clock.advance("10d");
   expect(await reasonsOf(world, ids)).toEqual(["deactivated", "active", "deactivated"]);
-  expect((await eventsOf(world, ids[2] as string)).at(-1)).toMatchObject({
+  expect((await listEvents(world, ids[2] as string)).at(-1)).toMatchObject({
     type: "agent.deactivated",
     reason: "plan_downgrade",
     timestamp: "2026-01-31T00:00:00.000Z",

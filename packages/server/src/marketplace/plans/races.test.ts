@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, listAgent, startReceiver } from "../../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../../test/postgres.ts";
 import type { Tx } from "../../db/db.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
@@ -67,13 +67,13 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
   "a plan that is changed in the moment a listing is cancelled leaves nobody without the cover that became free, when it %s",
   async (_how, meet) => {
     const database = await createDatabase();
-    await using hooks = await receiver();
+    await using hooks = await startReceiver();
     {
       await using world = await createWorld({ databaseUrl: database.url });
       const listing = await listAgent(world.builder.sdk, hooks.url, { slug: "older" });
       await listAgent(world.builder.sdk, hooks.url, { slug: "newer" });
-      await turnOn(world.sdk, "older");
-      const { id } = await turnOn(world.sdk, "newer");
+      await activateAgent(world.sdk, "older");
+      const { id } = await activateAgent(world.sdk, "newer");
       await world.settle();
       const { app, workspaceId } = world;
       // Its jobs are run by hand.

@@ -2,7 +2,7 @@ import { isApiError } from "@mailsvc/sdk";
 import { asc } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
-import { eventsOf, keyOf, listAgent, receiver, turnOn } from "../../../test/marketplace.ts";
+import { activateAgent, getAgentKey, listAgent, listEvents, startReceiver } from "../../../test/marketplace.ts";
 import type { Tx } from "../../db/db.ts";
 import type { SqliteDb } from "../../db/sqlite/database.ts";
 import type { JobRow } from "../../queue/queue.ts";
@@ -75,11 +75,11 @@ test("events that have arrived go with their attempts; what may still go out sta
   expect(await states(world)).toContain("approval_response dead");
   expect(await states(world)).not.toContain("agent.activated delivered");
 
-  await using again = await receiver();
+  await using again = await startReceiver();
   await world.builder.sdk.listings.update("writer", { webhookUrl: again.url });
   await world.sdk.activations.resume(activationId);
   await world.settle();
-  expect((await eventsOf(world, activationId)).map(({ type }) => type)).toContain("approval_response");
+  expect((await listEvents(world, activationId)).map(({ type }) => type)).toContain("approval_response");
   expect(await states(world)).toContain("approval_response delivered");
   await world.clock.advance("5d");
   expect(await states(world)).toEqual([]);
@@ -90,14 +90,14 @@ test("events that have arrived go with their attempts; what may still go out sta
 test("a key that no webhook has acknowledged is kept, however long it takes", async () => {
   await using world = await createWorld({ flags: { keep: "deliveries=1" } });
   await listAgent(world.builder.sdk, "http://127.0.0.1:9/webhook");
-  const { id } = await turnOn(world.sdk);
+  const { id } = await activateAgent(world.sdk);
   await world.clock.advance("20d");
   expect(await states(world)).toContain("agent.activated dead");
-  await using hooks = await receiver();
+  await using hooks = await startReceiver();
   await world.builder.sdk.listings.update("writer", { webhookUrl: hooks.url });
   await world.sdk.activations.resume(id);
   await world.settle();
-  expect(await keyOf(world, hooks, id)).toMatch(/^ms_agent_/);
+  expect(await getAgentKey(world, hooks, id)).toMatch(/^ms_agent_/);
 });
 
 test("many records go chunk by chunk, and one sweep waits at a time", async () => {

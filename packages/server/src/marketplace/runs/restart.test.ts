@@ -5,8 +5,8 @@ import { Mailsvc } from "@mailsvc/sdk";
 import { AgentEvent } from "@mailsvc/sdk/contract";
 import { asc } from "drizzle-orm";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { agentOf } from "../../../test/agent-at-work.ts";
-import { listAgent, type Receiver, receiver, turnOn } from "../../../test/marketplace.ts";
+import { connectAgent } from "../../../test/agent-at-work.ts";
+import { activateAgent, listAgent, type Receiver, startReceiver } from "../../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../../test/postgres.ts";
 import { type App, createApp } from "../../app.ts";
 import { postgresBackend } from "../../backend.pg.ts";
@@ -100,12 +100,12 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
   const begin = async () => {
     const place = await (places[kind] as (typeof places)[string])();
     after.push(place.clear);
-    const hooks: Receiver = await receiver();
+    const hooks: Receiver = await startReceiver();
     after.push(() => hooks[Symbol.asyncDispose]());
     const life = await live(await place.open(), T);
     await listAgent(life.sdk, hooks.url, { permissions: ["agent:write_runs", "agent:read_runs"] });
-    const activation = await turnOn(life.sdk);
-    const agent = await agentOf({ ...life, apiKey } as never, hooks, activation.id);
+    const activation = await activateAgent(life.sdk);
+    const agent = await connectAgent({ ...life, apiKey } as never, hooks, activation.id);
     const { runId } = await agent.client.runs.start({ title: "Long" });
     const statusIn = async ({ sdk }: Life) => (await sdk.runs.get(activation.id, runId)).status;
     return { ...place, life, runId, statusIn };
