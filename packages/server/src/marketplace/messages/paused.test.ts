@@ -1,7 +1,7 @@
 import type { AgentEventType } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
-import { eventsOf } from "../../../test/marketplace.ts";
+import { listEvents } from "../../../test/marketplace.ts";
 import { createWorld } from "../../testing.ts";
 
 const question = (title: string, runId?: string) => ({
@@ -23,11 +23,11 @@ test("what asks a paused agent to go on is held, comes after agent.resumed in it
   await world.sdk.messages.create(activationId, { text: "Go ahead when you are back" });
   // Longer than the window of a run: one that was RUNNING would have failed.
   await world.clock.advance("2h");
-  const types = async (): Promise<AgentEventType[]> => (await eventsOf(world, activationId)).map(({ type }) => type);
+  const types = async (): Promise<AgentEventType[]> => (await listEvents(world, activationId)).map(({ type }) => type);
   expect(await types()).toEqual(["agent.activated", "agent.paused"]);
   await world.sdk.activations.resume(activationId);
   await world.settle();
-  const events = await eventsOf(world, activationId);
+  const events = await listEvents(world, activationId);
   expect(events.slice(2)).toMatchObject([
     { type: "agent.resumed", sequence: 3 },
     { type: "approval_response", sequence: 4, messageId: asked.id, decision: "approved", answeredAt: "2026-01-01T00:00:00.000Z" },
@@ -50,7 +50,7 @@ test("an activation that ends while it is paused reports what was held before ag
   await world.sdk.messages.answer(asked.id, { decision: "reject" });
   await world.sdk.activations.deactivate(activationId);
   await world.settle();
-  expect((await eventsOf(world, activationId)).map(({ type }) => type)).toEqual([
+  expect((await listEvents(world, activationId)).map(({ type }) => type)).toEqual([
     "agent.activated",
     "agent.paused",
     "approval_response",
