@@ -3,6 +3,7 @@ import { loginCommand, logoutCommand, profilesCommand } from "./commands/account
 import { activateCommand } from "./commands/activate.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -70,6 +71,8 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
     configCommand(run),
     envCommand(run),
     doctorCommand(run),
+    backupCommand(run),
+    restoreCommand(run),
     migrateCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));

@@ -1,5 +1,13 @@
 export { type App, type AppParts, createApp } from "./app.ts";
-export { migrateToPostgres } from "./backend.ts";
+export { createBackup, migrateToPostgres, restoreBackup } from "./backend.ts";
+export {
+  BackupDamaged,
+  type BackupOptions,
+  BackupRefused,
+  type BackupReport,
+  type RestoreOptions,
+  type RestoreReport,
+} from "./backup/report.ts";
 export { type Config, ConfigError, DEFAULT_PORT, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
 export { ListenError } from "./http/server.ts";

@@ -49,27 +49,29 @@ export function addJob(sum: RowSum, row: readonly Value[]): void {
   sum.add(fit(row));
 }
 
-/** Reads all jobs back. */
+/** Sums up all jobs. */
 export async function sumJobs(db: PostgresDb): Promise<RowSum> {
   const sum = new RowSum();
+  for await (const rows of readJobs(db.read)) for (const row of rows) sum.add(row);
+  return sum;
+}
+
+/** Reads all jobs, a thousand at a time, with the columns of `JOBS`. */
+export async function* readJobs({ raw }: Pick<PgTx, "raw">): AsyncGenerator<Value[][]> {
   let after = 0;
   for (;;) {
-    const rows = await db.read.raw<Record<string, Value>>(
+    const rows = await raw<Record<string, Value>>(
       `select j.id::float8 as id, t.identifier as kind, j.payload::text as payload, (extract(epoch from j.run_at) * 1000)::float8 as run_at,
          j.attempts, j.max_attempts as max, j.key, j.last_error as error, (extract(epoch from j.created_at) * 1000)::float8 as created
        from ${QUEUE_SCHEMA}._private_jobs j join ${QUEUE_SCHEMA}._private_tasks t on t.id = j.task_id
        where j.id > $1 order by j.id limit 1000`,
       [after],
     );
-    for (const r of rows) {
-      const values = [r.id, r.kind, r.payload, r.run_at, r.attempts, r.max, r.key, r.error, r.created];
-      sum.add(values.map((v) => v ?? null));
-    }
     const last = rows.at(-1);
-    if (!last) break;
+    if (!last) return;
+    yield rows.map((r) => [r.id, r.kind, r.payload, r.run_at, r.attempts, r.max, r.key, r.error, r.created].map((v) => v ?? null));
     after = Number(last.id);
   }
-  return sum;
 }
 
 /** New jobs count on after those that came. */

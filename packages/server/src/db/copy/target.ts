@@ -1,28 +1,26 @@
 import type { PgTx, PostgresDb } from "../postgres/database.ts";
 import { COPY_TABLE } from "../postgres/migrate.ts";
+import { readRows } from "./postgres-rows.ts";
 import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";
 
-/** The Postgres side of a move. */
+/** The Postgres side of a copy. */
 export interface Target {
-  /** Which installation is being moved here; null when none is. */
+  /** Which installation is being copied here; null when none is. */
   begun(): Promise<string | null>;
   isEmpty(): Promise<boolean>;
   begin(source: string): Promise<void>;
-  /** How many rows of a table are there. */
+  /** How many rows of a table have been copied. */
   progress(table: string): Promise<number>;
-  /** Writes rows by `write` and notes how many there are now, in one transaction. */
+  /** Runs `write` and records how many rows have been copied, in one transaction. */
   chunk(table: string, rows: number, write: (tx: PgTx) => Promise<void>): Promise<void>;
   insert(tx: PgTx, shape: Shape, rows: readonly Value[][]): Promise<void>;
   /** Reads a whole table back. */
   sum(shape: Shape): Promise<RowSum>;
   setCounter(shape: Shape): Promise<void>;
-  /** Opens the database to servers. */
-  /** Ends the move, and notes facts the folder kept beside its database. */
+  /** Opens the database to servers, and stores facts that the folder kept beside its database. */
   finish(facts: Readonly<Record<string, string>>): Promise<void>;
 }
-
-const ROWS = 1000;
 
 export function openTarget(db: PostgresDb): Target {
   const { raw } = db.read;
@@ -64,25 +62,10 @@ export function openTarget(db: PostgresDb): Target {
         columns.map((_, i) => rows.map((row) => row[i])),
       );
     },
-    sum: async ({ table, columns, key }) => {
+    sum: async (shape) => {
       const sum = new RowSum();
-      const shown = columns.map((c) =>
-        c.type === "json" ? `${quote(c.name)}::text` : c.type === "bigint" ? `${quote(c.name)}::float8` : quote(c.name),
-      );
-      const at = key.map((name) => columns.findIndex((c) => c.name === name));
-      let after: unknown[] = [];
-      for (;;) {
-        const where = after.length === 0 ? "" : `where (${list(key)}) > (${key.map((_, i) => `$${i + 1}`).join(", ")})`;
-        // Rows as arrays, in the order of the columns.
-        const rows = await raw<{ row: Value[] }>(
-          `select ${shown.map((c, i) => `${c} as "${i}"`).join(", ")} from ${quote(table)} ${where} order by ${list(key)} limit ${ROWS / 10}`,
-          after,
-        );
-        for (const row of rows as unknown as Record<string, Value>[]) sum.add(columns.map((_, i) => row[String(i)] ?? null));
-        const last = rows.at(-1) as unknown as Record<string, Value> | undefined;
-        if (!last) return sum;
-        after = at.map((i) => last[String(i)]);
-      }
+      for await (const rows of readRows(db.read, shape)) for (const row of rows) sum.add(row);
+      return sum;
     },
     setCounter: async ({ table, counter }) => {
       if (counter === null) return;

@@ -3,7 +3,7 @@ import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../writer.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
-import { COPY_TABLE, migratePostgres } from "./migrate.ts";
+import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { createSession, type PgSession } from "./session.ts";
 
 export interface PostgresOptions {
@@ -32,6 +32,8 @@ export interface PostgresDb extends Db {
   tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
   /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
+  /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
+  assertMigrated(): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
   /** Connections of the pool: open, idle, and callers waiting for one. */
@@ -227,6 +229,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   return {
     engine: "postgres",
     health: () => ({ writable: refusal === null, reason: refusal }),
+    assertMigrated: () => assertMigrated(pool, schema.version),
     connectionBudget: () => readBudget(read, size),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,

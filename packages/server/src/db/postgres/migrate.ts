@@ -1,6 +1,7 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
+import { StorageUnavailable } from "../errors.ts";
 import { migrationsFolder, needsMigration, type SchemaState } from "../migrations.ts";
 
 /** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
@@ -55,7 +56,16 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also 
   }
 }
 
-async function readState(client: pg.ClientBase): Promise<SchemaState> {
+/** Throws StorageUnavailable unless a database has exactly the migrations of this build. */
+export async function assertMigrated(pool: pg.Pool, version: string): Promise<void> {
+  const state = await readState(pool);
+  const folder = migrationsFolder("pg");
+  needsMigration(state, folder, version, "The database");
+  if (needsMigration({ ...state, version }, folder, version, "The database"))
+    throw new StorageUnavailable(`The database was not migrated by mailsvc ${version} yet. Start the server once, then try again.`);
+}
+
+async function readState(client: pg.ClientBase | pg.Pool): Promise<SchemaState> {
   const exists = async (table: string): Promise<boolean> =>
     (await client.query<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [table])).rows[0]?.there ?? false;
   const first = async <T>(sql: string): Promise<T | null> => (await client.query<{ value: T }>(sql)).rows[0]?.value ?? null;

@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cli, folder } from "./harness.ts";
+
+test("backup while a server runs, and restore into an empty folder, from which a server starts", async () => {
+  const [data, elsewhere] = [folder(), folder()];
+  let stop: (signal: "SIGTERM") => void = () => {};
+  const serving = cli(["serve", "--port", "0", "--data", data], {
+    onStart: (signal) => {
+      stop = signal;
+    },
+  });
+  // It ends once it has started: the signal waits for it.
+  stop("SIGTERM");
+  expect((await serving).code).toBe(0);
+
+  const file = join(elsewhere, "monday.backup");
+  const made = await cli(["backup", file, "--data", data]);
+  expect([made.code, made.json.key, made.stderr]).toEqual([0, "included", expect.stringContaining("contains the key")]);
+  expect(made.json).toMatchObject({ file, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(await cli(["backup", file, "--data", data])).toMatchObject({ code: 2, stderr: expect.stringContaining("exists already") });
+  expect(await cli(["backup", join(elsewhere, "x"), "--data", folder()])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("There is no mailsvc database"),
+  });
+
+  const restored = join(elsewhere, "restored");
+  expect(await cli(["restore", file, "--data", restored])).toMatchObject({ code: 0, json: { rows: made.json.rows, restoredTo: restored } });
+  expect([existsSync(join(restored, "mailsvc.db")), existsSync(join(restored, "secret.key"))]).toEqual([true, true]);
+  expect(await cli(["restore", file, "--data", restored])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("holds an installation already"),
+  });
+  const again = cli(["serve", "--port", "0", "--data", restored], {
+    onStart: (signal) => {
+      stop = signal;
+    },
+  });
+  stop("SIGTERM");
+  expect((await again).code).toBe(0);
+});

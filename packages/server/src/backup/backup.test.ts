@@ -1,0 +1,167 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { createDatabase as createPostgres, dropDatabases } from "../../test/postgres.ts";
+import { createBackup, restoreBackup } from "../backend.ts";
+import { openPostgres } from "../db/postgres/database.ts";
+import { openSqlite, type SqliteDb } from "../db/sqlite/database.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { seededRandom } from "../lib/random.ts";
+import { postgresJobStore } from "../queue/store.pg.ts";
+import { createQueue } from "../queue/worker.ts";
+import { postgresSchema } from "../schema.pg.ts";
+import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+
+const KEY = `${Buffer.alloc(32, 7).toString("base64")}\n`;
+
+let root: string;
+let data: string;
+let file: string;
+const open: { close(): Promise<void> }[] = [];
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "mailsvc-backup-"));
+  data = join(root, "data");
+  file = join(root, "monday.backup");
+});
+afterEach(async () => {
+  for (const db of open.splice(0)) await db.close();
+  rmSync(root, { recursive: true, force: true });
+});
+afterAll(dropDatabases);
+
+const start = async (folder = data): Promise<SqliteDb> => {
+  const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
+  open.push(db);
+  if (!existsSync(join(folder, "secret.key"))) writeFileSync(join(folder, "secret.key"), KEY);
+  return db;
+};
+const put = (db: Pick<SqliteDb, "tx">, ...names: string[]): Promise<void> =>
+  db.tx(async (tx) => {
+    for (const name of names) await tx.insert(tx.t.meta).values({ name, value: "ü\u{1f600}" });
+  });
+const names = async (db: Pick<SqliteDb, "read">): Promise<string[]> =>
+  (await db.read.select().from(db.read.t.meta)).map(({ name }) => name).toSorted();
+const here = (folder = data) => ({ data: folder, databaseUrl: null });
+
+test("a backup made under load holds whole transactions, and everything that was acknowledged before it", async () => {
+  const db = await start();
+  await put(db, "firstWorkspace");
+  let stop = false;
+  let acknowledged = 0;
+  const load = (async () => {
+    for (let i = 0; !stop; i += 1) {
+      await put(db, `left ${i}`, `right ${i}`);
+      acknowledged = i + 1;
+    }
+  })();
+  while (acknowledged < 50) await new Promise((next) => setImmediate(next));
+  const before = acknowledged;
+  const report = await createBackup({ ...here(), target: file });
+  stop = true;
+  await load;
+  expect(report).toMatchObject({ file, key: "included", version: sqliteSchema.version });
+  expect(report.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect([statSync(file).mode & 0o777, readdirSync(root).toSorted()]).toEqual([0o600, ["data", "monday.backup"]]);
+
+  const restored = join(root, "restored");
+  await restoreBackup({ ...here(restored), file });
+  const found = await names(await start(restored));
+  const lefts = found.filter((name) => name.startsWith("left")).length;
+  expect(found.filter((name) => name.startsWith("right"))).toHaveLength(lefts);
+  expect(lefts).toBeGreaterThanOrEqual(before);
+  expect(readFileSync(join(restored, "secret.key"), "utf8")).toBe(KEY);
+  // The key is no longer inside the database.
+  expect(readFileSync(join(restored, "mailsvc.db")).includes(KEY.trim())).toBe(false);
+});
+
+test("a folder as the target gets a file named after the instant; an existing file is not overwritten", async () => {
+  await start();
+  const folder = join(root, "backups");
+  mkdirSync(folder);
+  const { file: made } = await createBackup({ ...here(), target: folder });
+  expect(made).toMatch(/backups\/mailsvc-\d{8}T\d{6}Z\.backup$/);
+  await expect(createBackup({ ...here(), target: made })).rejects.toThrow(`${made} exists already.`);
+  await expect(createBackup({ ...here(root), target: file })).rejects.toThrow("There is no mailsvc database in");
+  expect(existsSync(file)).toBe(false);
+});
+
+test("without the key the backup does not contain it, and says so at the restore", async () => {
+  await start();
+  expect(await createBackup({ ...here(), target: file, withoutKey: true })).toMatchObject({ key: "left out" });
+  expect(readFileSync(file).includes(KEY.trim())).toBe(false);
+  const restored = join(root, "restored");
+  expect(await restoreBackup({ ...here(restored), file })).toMatchObject({ key: "left out" });
+  expect(existsSync(join(restored, "secret.key"))).toBe(false);
+});
+
+test("a damaged or changed backup is refused, and leaves the target as it was", async () => {
+  const db = await start();
+  await put(db, "a", "b");
+  await createBackup({ ...here(), target: file });
+  const changed = join(root, "changed.backup");
+  writeFileSync(changed, readFileSync(file));
+  const raw = new Database(changed);
+  raw.exec("UPDATE meta SET value = 'forged' WHERE name = 'a'");
+  raw.close();
+  const target = join(root, "restored");
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/Table meta of .* differs from what was backed up/);
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 4096, 40_960);
+  writeFileSync(changed, bytes);
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged/);
+  writeFileSync(changed, "no database at all");
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged or not a database/);
+  await expect(restoreBackup({ ...here(target), file: join(data, "mailsvc.db") })).rejects.toThrow("but not a backup");
+  expect(existsSync(join(target, "mailsvc.db"))).toBe(false);
+});
+
+test("a restore does not replace an installation or another key, but an emptied database", async () => {
+  await put(await start(), "a");
+  await createBackup({ ...here(), target: file });
+  await expect(restoreBackup({ ...here(), file })).rejects.toThrow("is using");
+  await open.pop()?.close();
+  await expect(restoreBackup({ ...here(), file })).rejects.toThrow("holds an installation already");
+  writeFileSync(join(data, "mailsvc.db"), "");
+  await expect(openSqlite(data, sqliteSchema)).rejects.toThrow("Restore a backup");
+  await restoreBackup({ ...here(), file });
+  expect(await names(await start())).toEqual(["a"]);
+  const other = join(root, "other");
+  mkdirSync(other);
+  writeFileSync(join(other, "secret.key"), "another key\n");
+  await expect(restoreBackup({ ...here(other), file })).rejects.toThrow("is another key than the one in the backup");
+});
+
+test("a backup of Postgres fits a folder and another Postgres, with jobs and the key, which leaves the tables", async () => {
+  const [from, to] = [await createPostgres(), await createPostgres("empty")];
+  const db = await openPostgres(from.url, postgresSchema, { migrate: false });
+  open.push(db);
+  await db.tx(async (tx) => {
+    await tx.insert(tx.t.meta).values({ name: "masterKey", value: KEY.trim() });
+    await tx.insert(tx.t.meta).values({ name: "firstWorkspace", value: "ws_1" });
+    await tx.insert(tx.t.workspaces).values({ id: "ws_1", name: "Acme", createdAt: 1 });
+  });
+  const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
+  const queue = createQueue(postgresJobStore(parts), parts);
+  await db.tx((tx) => queue.enqueue(tx, { kind: "work", payload: { n: 1 }, runAt: 4_000_000_000_000, dedupeKey: "once" }));
+  expect(await createBackup({ data, databaseUrl: from.url, target: file })).toMatchObject({ key: "included" });
+
+  await restoreBackup({ ...here(), file });
+  const restored = await start();
+  expect(await names(restored)).toEqual(["firstWorkspace"]);
+  expect(readFileSync(join(data, "secret.key"), "utf8")).toBe(KEY);
+  expect(await restored.read.select().from(jobs)).toMatchObject([
+    { kind: "work", payload: { n: 1 }, state: "ready", attempts: 0, dedupeKey: "once", runAt: 4_000_000_000_000 },
+  ]);
+
+  await restoreBackup({ data, databaseUrl: to.url, file });
+  const copy = await openPostgres(to.url, postgresSchema);
+  open.push(copy);
+  expect(await copy.read.select().from(copy.read.t.workspaces)).toMatchObject([{ id: "ws_1", name: "Acme" }]);
+  expect(await names(copy as unknown as SqliteDb)).toEqual(["firstWorkspace", "masterKey"]);
+  await Promise.all(open.splice(0).map((one) => one.close()));
+  await Promise.all([from.drop(), to.drop()]);
+});

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  checkDatabase,
+  copyDatabase,
+  createDatabase,
+  discard,
+  readManifest,
+  type TableSum,
+  takeFact,
+  writeManifest,
+} from "../db/copy/backup-file.ts";
+import { readRows } from "../db/copy/postgres-rows.ts";
+import { listShapes, type Shape } from "../db/copy/shapes.ts";
+import { RowSum, type Value } from "../db/copy/sum.ts";
+import type { DatabaseSchema } from "../db/db.ts";
+import { DATABASE_FILE } from "../db/sqlite/folder.ts";
+import { MASTER_KEY } from "../installation/installation.ts";
+import { iso, systemClock } from "../lib/clock.ts";
+import { KEY_FILE } from "../lib/key-file.ts";
+import { JOBS, readJobs } from "../migrate/migrate.ts";
+import { BackupDamaged, type BackupOptions, BackupRefused, type BackupReport } from "./report.ts";
+
+/** What a backup says about itself. */
+export interface Manifest {
+  readonly version: string;
+  readonly createdAt: string;
+  readonly key: string | null;
+  readonly keyState: BackupReport["key"];
+  readonly tables: readonly TableSum[];
+}
+
+const FORMAT = "1";
+
+/**
+ * Backs an installation up while its servers run: one consistent state of all tables, as a SQLite file, from a folder or from
+ * Postgres. Before the file gets its name, it is checked for damage, its rows are read back and compared, and their checksums
+ * and the key are stored in it. Throws BackupRefused, BackupDamaged, or StorageUnavailable when the database cannot be read.
+ */
+export async function createBackup(schema: DatabaseSchema, options: BackupOptions): Promise<BackupReport> {
+  const createdAt = iso(systemClock.now());
+  const file = nameFile(options.target, createdAt);
+  if (existsSync(file)) throw new BackupRefused(`${file} exists already. Choose another name, or delete it first.`);
+  const unfinished = `${file}.part`;
+  discard(unfinished);
+  try {
+    const { key, keyState } = await copyTo(unfinished, schema, options);
+    const tables = checkDatabase(unfinished);
+    writeManifest(unfinished, {
+      format: FORMAT,
+      version: schema.version,
+      createdAt,
+      keyState,
+      tables: JSON.stringify(tables),
+      ...(key !== null && { key }),
+    });
+    renameSync(unfinished, file);
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    const { size: bytes } = statSync(file);
+    return { file, bytes, sha256: await hashFile(file), version: schema.version, tables: tables.length, rows, key: keyState, createdAt };
+  } catch (error) {
+    discard(unfinished);
+    throw error;
+  }
+}
+
+/** Reads what a backup says about itself. Throws BackupRefused when the file is no backup. */
+export function readBackup(file: string): Manifest {
+  if (!existsSync(file)) throw new BackupRefused(`There is no file ${file}.`);
+  const facts = readManifest(file);
+  if (facts === null)
+    throw new BackupRefused(
+      `${file} is a database, but not a backup made with mailsvc backup. Put it into a data folder as ${DATABASE_FILE}.`,
+    );
+  if (facts["format"] !== FORMAT)
+    throw new BackupRefused(`${file} was made by mailsvc ${facts["version"]}, whose backups this version cannot read. Use that version.`);
+  return {
+    version: String(facts["version"]),
+    createdAt: String(facts["createdAt"]),
+    key: facts["key"] ?? null,
+    keyState: facts["keyState"] as BackupReport["key"],
+    tables: JSON.parse(String(facts["tables"])) as TableSum[],
+  };
+}
+
+/** Compares the rows of a backup with what it says about them. Throws BackupDamaged where they differ. */
+export function verifyBackup(file: string, { tables }: Manifest): void {
+  const found = new Map(checkDatabase(file).map((table) => [table.table, table]));
+  for (const { table, rows, checksum } of tables) {
+    const now = found.get(table);
+    if (now?.rows !== rows || now.checksum !== checksum)
+      throw new BackupDamaged(
+        `Table ${table} of ${file} differs from what was backed up: ${now?.rows ?? 0} rows instead of ${rows}, or other contents. Use another backup.`,
+      );
+  }
+}
+
+type KeyFacts = Pick<Manifest, "key" | "keyState">;
+
+async function copyTo(file: string, schema: DatabaseSchema, options: BackupOptions): Promise<KeyFacts> {
+  if (options.databaseUrl === null) return copyFolder(file, options);
+  const key = await exportPostgres(file, schema, options.databaseUrl);
+  return describeKey(key, options);
+}
+
+function copyFolder(file: string, { data, withoutKey }: BackupOptions): KeyFacts {
+  const database = join(data, DATABASE_FILE);
+  if (!existsSync(database)) throw new BackupRefused(`There is no mailsvc database in ${data}. Name the folder with --data.`);
+  copyDatabase(database, file);
+  const keyFile = join(data, KEY_FILE);
+  return describeKey(existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : null, { withoutKey });
+}
+
+function describeKey(key: string | null, { withoutKey = false }: Pick<BackupOptions, "withoutKey">): KeyFacts {
+  if (key === null) return { key: null, keyState: "none" };
+  return withoutKey ? { key: null, keyState: "left out" } : { key, keyState: "included" };
+}
+
+/** Copies all tables in one read-only transaction, and returns the key that encrypts secrets, which stays out of the tables. */
+async function exportPostgres(file: string, schema: DatabaseSchema, url: string): Promise<string | null> {
+  const { openPostgres } = await import("../db/postgres/database.ts");
+  const source = await openPostgres(url, schema, { migrate: false, connections: 1 });
+  try {
+    await source.assertMigrated();
+    const target = createDatabase(file, schema.version);
+    const sums = new Map<string, RowSum>();
+    try {
+      await source.tx(async (tx) => {
+        for (const shape of listShapes(schema.tables)) sums.set(shape.table, await copyRows(readRows(tx, shape), shape, target.insert));
+        sums.set(JOBS.table, await copyRows(readJobs(tx), STORED_JOBS, (shape, rows) => target.insert(shape, rows.map(storeJob))));
+      });
+    } finally {
+      target.close();
+    }
+    assertCopied(file, sums);
+    return takeFact(file, MASTER_KEY);
+  } finally {
+    await source.close();
+  }
+}
+
+// On SQLite a job has two columns more.
+const STORED_JOBS: Shape = {
+  ...JOBS,
+  columns: [...JOBS.columns, { name: "state", type: "text", nullable: false }, { name: "bundle", type: "boolean", nullable: false }],
+};
+const ATTEMPTS = JOBS.columns.findIndex(({ name }) => name === "attempts");
+
+/** A running job is ready in a backup, because no worker holds it any more. */
+function storeJob(row: Value[]): Value[] {
+  const dead = Number(row[ATTEMPTS]) >= Number(row[ATTEMPTS + 1]);
+  return [...row, dead ? "dead" : "ready", false];
+}
+
+async function copyRows(
+  chunks: AsyncIterable<Value[][]>,
+  shape: Shape,
+  insert: (shape: Shape, rows: readonly Value[][]) => void,
+): Promise<RowSum> {
+  const sum = new RowSum();
+  for await (const rows of chunks) {
+    insert(shape, rows);
+    for (const row of rows) sum.add(row);
+  }
+  return sum;
+}
+
+/** Reads the number of rows back. Their contents are summed up afterwards, for the restore. */
+function assertCopied(file: string, sums: ReadonlyMap<string, RowSum>): void {
+  const found = new Map(checkDatabase(file).map((table) => [table.table, table]));
+  for (const [table, { rows }] of sums)
+    if (found.get(table)?.rows !== rows)
+      throw new BackupDamaged(`Table ${table} has ${rows} rows in Postgres, but ${found.get(table)?.rows ?? 0} in the backup.`);
+}
+
+function nameFile(target: string, createdAt: string): string {
+  const isFolder = existsSync(target) && statSync(target).isDirectory();
+  return isFolder ? join(target, `mailsvc-${createdAt.replaceAll(/[-:]|\.\d+/g, "")}.backup`) : target;
+}
+
+async function hashFile(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Uint8Array);
+  return hash.digest("hex");
+}

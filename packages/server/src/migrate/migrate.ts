@@ -1,0 +1,2 @@
+export { copyToPostgres } from "./copy.ts";
+export { JOBS, readJobs } from "./jobs.ts";
