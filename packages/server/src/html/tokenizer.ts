@@ -51,7 +51,7 @@ export type Mode =
   | "raw"
   | "plaintext";
 
-/** Where a tokenizer stands in its input, so that reading can be interrupted anywhere and continued. */
+/** The state between two pieces of input, so that reading can be interrupted anywhere and continued. */
 export interface TokenizerState {
   mode: Mode;
   /** The tag being read; in raw text, the element that holds it. */

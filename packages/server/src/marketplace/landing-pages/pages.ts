@@ -10,7 +10,7 @@ import { makeLinkToken } from "../files/links.ts";
 
 export type PageRow = Tables["landingPages"]["$inferSelect"];
 
-/** Who reads pages: a brand sees all of its own; an agent those it made and those that are published. */
+/** The reader of pages: a brand sees all of its own; an agent those it made and those that are published. */
 export interface Viewer {
   readonly workspaceId: string;
   readonly activationId: string | null;

@@ -137,7 +137,7 @@ async function recordSignup(tx: Tx, deps: Deps, page: PageRow, brandName: string
   // A visitor can enter another person's address: known fields are not overwritten.
   const added = Object.fromEntries(FORM_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])));
   const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
-  // A form does not subscribe somebody again who has unsubscribed or whose mail bounces.
+  // A form does not resubscribe contacts that unsubscribed, bounced or complained.
   if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, contact.id);
   const now = deps.clock.now();
   const { landingPageSubmissions: s, landingPageDays: d } = tx.t;

@@ -31,7 +31,7 @@ class Walker {
 
   // The part whose source is read; null for the template's own.
   #part: string | null;
-  // The last value in an attribute, which is to blame for what follows from it.
+  // The last value in an attribute, where faults found later are reported.
   #lastPut: SourceLocation = { line: 1, column: 1 };
 
   constructor(findPartial: (slug: string) => Tree | undefined, body: Tree | undefined, part: string | null) {
@@ -68,7 +68,7 @@ class Walker {
       case "each":
       case "with": {
         let after = this.walk(node.body, fork(s));
-        // From the second round on, an address has begun.
+        // From the second round on, the address has begun.
         if (after.mode === "quoted" && after.value.includes(UNKNOWN) && !s.value.includes(UNKNOWN))
           after = this.walk(node.body, fork({ ...after, value: UNKNOWN }));
         const looped = this.#join(node.at, after, s, `{{#${node.kind}}} must end where it began in the HTML`);
@@ -78,7 +78,7 @@ class Walker {
       case "partial":
         return this.#enter(node.slug, this.#findPartial(node.slug), node.slug, s);
       case "body":
-        if (s.mode !== "text") this.#fault(node.at, "{{{body}}} stands inside a tag.");
+        if (s.mode !== "text") this.#fault(node.at, "{{{body}}} is inside a tag.");
         return this.#enter(" body", this.#body, null, s);
     }
   }
@@ -93,8 +93,8 @@ class Walker {
     }
     if (URL_ATTRIBUTES.has(s.attribute)) {
       const safety = urlPrefixSafety(s.value);
-      if (safety === "unsafe") this.#fault(node.at, `${written} stands in an address that runs code or that a value gives its scheme.`);
-      if (safety === "open" && /&[#\w]*$/.test(s.value)) this.#fault(node.at, `${written} stands in a character reference.`);
+      if (safety === "unsafe") this.#fault(node.at, `${written} is in an address that runs code, or whose scheme comes from a value.`);
+      if (safety === "open" && /&[#\w]*$/.test(s.value)) this.#fault(node.at, `${written} is in a character reference.`);
       // A partial can be used in several places.
       if (safety === "open") node.address = s.value === "" && node.address !== "continues" ? "begins" : "continues";
     }
@@ -102,17 +102,17 @@ class Walker {
     s.value = normalizeValue(s, s.value + UNKNOWN);
   }
 
-  /** What can be told only once a tag is complete: attributes may follow the one a value is in. */
+  /** Checks that need the whole tag, since attributes may follow the one with a value. */
   #checkTag(token: Token): void {
     if (token.kind !== "open") return;
     const { name, attributes } = token;
     for (const [attribute, value] of attributes)
       if (value.includes(UNKNOWN) && URL_ATTRIBUTES.has(attribute) && urlPrefixSafety(value) === "unsafe")
-        this.#fault(this.#lastPut, `A value gives the address in ${attribute} its scheme; write the scheme, as in https://{{host}}.`);
+        this.#fault(this.#lastPut, `The address in ${attribute} gets its scheme from a value. Write the scheme, as in https://{{host}}.`);
     if (name !== "meta") return;
     const refreshes = attributes.some(([attribute, value]) => attribute === "http-equiv" && /refresh/i.test(decodeAttribute(value)));
     if (refreshes && attributes.some(([attribute, value]) => attribute === "content" && value.includes(UNKNOWN)))
-      this.#fault(this.#lastPut, "A value stands in <meta http-equiv=refresh>, where it decides which page is opened.");
+      this.#fault(this.#lastPut, "A value in <meta http-equiv=refresh> would decide which page is opened.");
   }
 
   #enter(slug: string, tree: Tree | undefined, part: string | null, s: TokenizerState): TokenizerState {
@@ -128,13 +128,13 @@ class Walker {
     return end;
   }
 
-  /** The state after either of two ways. */
+  /** The state after a block, from the states after its branches. */
   #join(at: SourceLocation, a: TokenizerState, b: TokenizerState, rule: string): TokenizerState {
     if (keyOf(a) !== keyOf(b)) this.#fault(at, `${rule}: one is in ${a.mode}, the other in ${b.mode}.`);
     if (a.mode === "quoted" && a.value !== b.value) this.#lastPut = at;
     return {
       ...a,
-      // Which of two values an attribute begins with is known only while rendering.
+      // Which of the two an attribute begins with is known only while rendering.
       value: a.value === b.value ? a.value : normalizeValue(a, UNKNOWN),
       attributes: [...a.attributes, ...b.attributes.filter(([name]) => !a.attributes.some(([known]) => known === name))],
     };
@@ -186,23 +186,23 @@ function findRefusal(s: TokenizerState, node: PutNode): string | null {
     case "comment":
     case "bogus":
     case "conditional":
-      if (node.raw) return "stands in a comment, where three braces could end it.";
-      return s.mode === "comment" && /--!?$/.test(s.tail) ? "stands where a comment may end." : null;
+      if (node.raw) return "is in a comment, which a value in three braces could end.";
+      return s.mode === "comment" && /--!?$/.test(s.tail) ? "is where a comment may end." : null;
     case "quoted":
-      if (node.raw) return "stands in an attribute, where three braces could end it; write two.";
-      if (s.attribute.startsWith("on") || s.attribute === "srcdoc") return `stands in ${s.attribute}, where it would be run as code.`;
-      if (s.tag === "meta" && s.attribute === "http-equiv") return "stands in http-equiv, which decides what the element does.";
-      return ANIMATIONS.has(s.tag) ? `stands in <${s.tag}>, which can change any attribute of another element.` : null;
+      if (node.raw) return "is in an attribute, which a value in three braces could end. Write two.";
+      if (s.attribute.startsWith("on") || s.attribute === "srcdoc") return `is in ${s.attribute}, where it would be run as code.`;
+      if (s.tag === "meta" && s.attribute === "http-equiv") return "is in http-equiv, which decides what the element does.";
+      return ANIMATIONS.has(s.tag) ? `is in <${s.tag}>, which can change any attribute of another element.` : null;
     case "unquoted":
     case "before-value":
-      return `is the value of ${s.attribute} without quotes; write ${s.attribute}="…".`;
+      return `is the value of ${s.attribute} without quotes. Write ${s.attribute}="…".`;
     case "raw":
-      if (s.tag !== "style" || node.raw) return `stands in <${s.tag}>, where escaping does not protect.`;
-      return /<\/?\w*$/.test(s.tail) ? "stands in a tag that is not complete." : null;
+      if (s.tag !== "style" || node.raw) return `is in <${s.tag}>, where escaping does not protect.`;
+      return /<\/?\w*$/.test(s.tail) ? "is in an incomplete tag." : null;
     case "plaintext":
-      return "stands after <plaintext>, where escaping does not protect.";
+      return "is after <plaintext>, where escaping does not protect.";
     default:
-      return "stands inside a tag; a value may stand between tags and in quoted attributes.";
+      return "is inside a tag. Values can be between tags and in quoted attributes.";
   }
 }
 
