@@ -85,12 +85,17 @@ export const BROWSER: Dialect = {
 const MAX_ATTRIBUTES = 64;
 
 const LETTER = /[A-Za-z]/;
-const SPACE = /[\t\n\f\r ]/;
-const NAME_END = /[\t\n\f\r />]/g;
-const ATTRIBUTE_NAME_END = /[\t\n\f\r />=]/g;
-const NOT_SPACE = /[^\t\n\f\r ]/g;
-const NOT_SPACE_OR_SLASH = /[^\t\n\f\r /]/g;
-const UNQUOTED_END = /[\t\n\f\r >]/g;
+
+// Characters that end names and values, as bits: reading a mail is mostly looking for them.
+const SPACE = 1;
+const SLASH = 2;
+const GREATER = 4;
+const EQUALS = 8;
+const CLASSES = new Uint8Array(128);
+for (const c of "\t\n\f\r ") CLASSES[c.charCodeAt(0)] = SPACE;
+CLASSES["/".charCodeAt(0)] = SLASH;
+CLASSES[">".charCodeAt(0)] = GREATER;
+CLASSES["=".charCodeAt(0)] = EQUALS;
 
 export function startOfHtml(): TokenizerState {
   return { mode: "text", tag: "", closing: false, attributes: [], attribute: "", value: "", quote: "", tail: "", token: null };
@@ -195,7 +200,7 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return close + 1;
   },
   "tag-name": (s, html, at, dialect) => {
-    const end = find(NAME_END, html, at);
+    const end = find(SPACE | SLASH | GREATER, html, at);
     s.tag += html.slice(at, end).toLowerCase();
     if (end === html.length) return end;
     if (html[end] === ">") endTag(s, dialect);
@@ -203,7 +208,7 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return end + 1;
   },
   tag: (s, html, at, dialect) => {
-    const next = find(NOT_SPACE_OR_SLASH, html, at);
+    const next = skip(SPACE | SLASH, html, at);
     if (next === html.length) return next;
     if (html[next] === ">") endTag(s, dialect);
     else {
@@ -215,18 +220,18 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return next + 1;
   },
   "attribute-name": (s, html, at, dialect) => {
-    const end = find(ATTRIBUTE_NAME_END, html, at);
+    const end = find(SPACE | SLASH | GREATER | EQUALS, html, at);
     s.attribute += html.slice(at, end).toLowerCase();
     if (end === html.length) return end;
     return afterName(s, html, end, dialect);
   },
   "after-name": (s, html, at, dialect) => {
-    const next = find(NOT_SPACE, html, at);
+    const next = skip(SPACE, html, at);
     if (next === html.length) return next;
     return afterName(s, html, next, dialect);
   },
   "before-value": (s, html, at, dialect) => {
-    const next = find(NOT_SPACE, html, at);
+    const next = skip(SPACE, html, at);
     if (next === html.length) return next;
     const c = html[next] as string;
     if (c === '"' || c === "'") {
@@ -251,7 +256,7 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return close + 1;
   },
   unquoted: (s, html, at, dialect) => {
-    const end = find(UNQUOTED_END, html, at);
+    const end = find(SPACE | GREATER, html, at);
     s.value += html.slice(at, end);
     if (end === html.length) return end;
     endAttribute(s);
@@ -283,9 +288,18 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
   },
 };
 
-function find(pattern: RegExp, html: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(html) ? pattern.lastIndex - 1 : html.length;
+/** The position of the next character of these classes; the end when there is none. */
+function find(classes: number, html: string, at: number): number {
+  let i = at;
+  while (i < html.length && ((CLASSES[html.charCodeAt(i)] ?? 0) & classes) === 0) i += 1;
+  return i;
+}
+
+/** The position of the next character of none of these classes. */
+function skip(classes: number, html: string, at: number): number {
+  let i = at;
+  while (i < html.length && ((CLASSES[html.charCodeAt(i)] ?? 0) & classes) !== 0) i += 1;
+  return i;
 }
 
 function openTag(s: TokenizerState, closing: boolean, at: number): number {
@@ -303,7 +317,7 @@ function afterName(s: TokenizerState, html: string, at: number, dialect: Dialect
     s.mode = "before-value";
     return at + 1;
   }
-  if (SPACE.test(c)) {
+  if (skip(SPACE, c, 0) === 1) {
     s.mode = "after-name";
     return at + 1;
   }
@@ -317,7 +331,9 @@ function afterName(s: TokenizerState, html: string, at: number, dialect: Dialect
 /** Of two attributes with one name, the first counts. */
 function endAttribute(s: TokenizerState): void {
   const { attributes, attribute, value } = s;
-  if (attributes.length < MAX_ATTRIBUTES && !attributes.some(([name]) => name === attribute)) attributes.push([attribute, value]);
+  if (attributes.length >= MAX_ATTRIBUTES) return;
+  for (const [name] of attributes) if (name === attribute) return;
+  attributes.push([attribute, value]);
 }
 
 function endTag(s: TokenizerState, { raw }: Dialect): void {
