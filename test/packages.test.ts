@@ -161,6 +161,23 @@ describe("a project that uses them", () => {
     }
   });
 
+  test("checks the types of a test world, libraries included", () => {
+    const use = `
+      import { createWorld, type TestMail, toHaveSent } from "@mailsvc/server/testing";
+      export const code = async (): Promise<string> => {
+        await using world = await createWorld({ seed: 1, dns: { txt: async () => [] } });
+        const mail: TestMail = await world.inbox.waitFor({ to: "ada@example.com" });
+        return mail.links()[0] ?? mail.code() ?? (await toHaveSent(world, { subject: /x/ })).message();
+      };
+    `;
+    write("testing/use.mts", use);
+    const lib = ["es2023", "dom", "dom.iterable", "esnext.disposable"];
+    const options = { strict: true, noEmit: true, skipLibCheck: false, target: "es2023", lib, module: "nodenext", types: ["node"] };
+    const file = write("testing/tsconfig.json", JSON.stringify({ compilerOptions: options, files: ["use.mts"] }));
+    const { status, output } = run(bin("tsc"), ["-p", file]);
+    expect(status, output).toBe(0);
+  });
+
   test("checks its types against the server", () => {
     write(
       "server/use.mts",

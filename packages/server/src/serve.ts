@@ -13,6 +13,7 @@ import type { Installation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
 import type { Log } from "./lib/log.ts";
+import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -49,6 +50,7 @@ const FATAL_EXIT = 74;
 export async function serve(config: Config, log: Log): Promise<RunningServer> {
   // The data holds people's addresses. Only the main thread of a process may set its umask.
   if (isMainThread) process.umask(0o077);
+  assertNodeVersion(process.versions.node);
   // A file of an earlier run would name a server that no longer exists.
   if (config.readyFile !== null) rmSync(config.readyFile, { force: true });
   const mailer = await createMailer(config);

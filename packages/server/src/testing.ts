@@ -1,1 +1,2 @@
+export { type MailFilter, type MailMatchers, type SentMail, type TestInbox, type TestMail, toHaveSent } from "./testing/inbox.ts";
 export { createWorld, type TestWorld, type WorkspaceClient, type WorldOptions } from "./testing/world.ts";

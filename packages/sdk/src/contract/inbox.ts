@@ -23,6 +23,7 @@ export const CapturedMailDetail = CapturedMail.extend({
   text: z.string().nullable(),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
 }).meta({ id: "CapturedMailDetail" });
+export type CapturedMailDetail = z.infer<typeof CapturedMailDetail>;
 
 const match = {
   to: z.string().max(320).optional().meta({ description: "Recipient address, exactly" }),

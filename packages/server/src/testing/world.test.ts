@@ -1,5 +1,11 @@
-import { expect, test } from "vitest";
-import { createWorld } from "../testing.ts";
+import { describe, expect, test } from "vitest";
+import { assertNodeVersion } from "../lib/node-version.ts";
+import { createWorld, type MailMatchers, toHaveSent } from "../testing.ts";
+
+declare module "vitest" {
+  interface Matchers<R extends void | Promise<void>, T> extends MailMatchers {}
+}
+expect.extend({ toHaveSent });
 
 test("an email goes from the API to the inbox", async () => {
   await using world = await createWorld();
@@ -27,4 +33,57 @@ test("the same seed gives the same world", async () => {
   const [one, two] = [await story(), await story()];
   expect(one).toHaveLength(2);
   expect(one).toEqual(two);
+});
+
+const signIn = {
+  from: "Acme <hi@acme.test>",
+  to: "ada@example.com",
+  subject: "Your code",
+  text: "Your code is 471123. Or open https://acme.test/in?token=12345678 now.",
+  html: '<p>Code <b>471123</b></p><a href="https://acme.test/in?a=1&amp;b=2">Sign in</a><a href="https://acme.test/in?a=1&amp;b=2">again</a>',
+};
+
+describe("the inbox of a world", () => {
+  test("gives a mail with its links and its code", async () => {
+    await using world = await createWorld();
+    await world.sdk.emails.send(signIn);
+    const mail = await world.inbox.waitFor({ to: "ada@example.com", subject: "code" });
+    expect(mail.text).toContain("471123");
+    expect(mail.links()).toEqual(["https://acme.test/in?a=1&b=2", "https://acme.test/in?token=12345678"]);
+    expect(mail.code()).toBe("471123");
+    expect(mail.code(/is (\d)/g)).toBe("4");
+    expect(() => mail.code(/[A-Z]{9}/)).toThrow('The mail "Your code" to ada@example.com has nothing that matches /[A-Z]{9}/.');
+    expect((await world.inbox.get(mail.id)).code()).toBe("471123");
+  });
+
+  test("gives the next mail after one, and says what came when none matches", async () => {
+    await using world = await createWorld();
+    await world.sdk.emails.send(signIn);
+    const first = await world.inbox.waitFor();
+    await world.sdk.emails.send({ ...signIn, subject: "Second" });
+    const second = await world.inbox.waitFor({ after: first.id });
+    expect(second.subject).toBe("Second");
+    await expect(world.inbox.waitFor({ to: "bob@example.com", timeout: 0 })).rejects.toThrow(
+      'No mail matches {"to":"bob@example.com"}. These were sent:\n  to ada@example.com: Your code\n  to ada@example.com: Second',
+    );
+  });
+
+  test("is asked by a matcher", async () => {
+    await using world = await createWorld();
+    expect((await toHaveSent(world, { subject: "code" })).message()).toBe(
+      'No mail with subject: "code" was sent. No mail was sent at all.',
+    );
+    await world.sdk.emails.send(signIn);
+    await expect(world).toHaveSent({ to: "ada@example.com", subject: "code", text: /\d{6}/, html: "Sign in" });
+    await expect(world).not.toHaveSent({ to: "bob@example.com" });
+    await expect(world).not.toHaveSent({ to: "ada@example.com", subject: /^code/ });
+    await expect(expect(world).toHaveSent({ subject: "Welcome" })).rejects.toThrow("to ada@example.com: Your code");
+    await expect(expect(world).not.toHaveSent({ subject: /code/ })).rejects.toThrow("A mail with subject: /code/ was sent.");
+  });
+});
+
+test("an old Node is named", () => {
+  for (const version of ["20.20.2", "22.18.0"])
+    expect(() => assertNodeVersion(version)).toThrow(`mailsvc needs Node 22.19 or newer; this is ${version}.`);
+  for (const version of ["22.19.0", "24.0.0"]) assertNodeVersion(version);
 });

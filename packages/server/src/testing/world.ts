@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CapturedMail, Mailsvc } from "@mailsvc/sdk";
+import { Mailsvc } from "@mailsvc/sdk";
 import { durationMs } from "@mailsvc/sdk/contract";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
@@ -11,6 +11,7 @@ import { openSqlite } from "../db/sqlite/database.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
+import { assertNodeVersion } from "../lib/node-version.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
@@ -18,25 +19,26 @@ import { sqliteSchema } from "../schema.sqlite.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
+import { createInbox, type TestInbox } from "./inbox.ts";
 
 export interface WorldOptions {
-  /** Seed of everything that is left to chance: ids, keys, jitter. The same seed gives the same world. */
+  /** The seed of everything random: ids, keys, jitter. The same seed gives the same world. */
   seed?: number;
-  /** Where the clock stands, ISO 8601; it is frozen until it is advanced or thawed. */
+  /** The instant of the clock, ISO 8601. It is frozen until it is advanced or thawed. */
   now?: string;
-  /** How mail leaves; by default it is captured. */
+  /** @internal How mail is delivered; by default it is captured. */
   mailer?: Mailer;
-  /** Who takes the money for listings; by default a call confirms it. */
+  /** @internal The payment provider; by default a call confirms payments. */
   payments?: PaymentProvider;
-  /** What the domain name system answers; by default there are no records. */
-  dns?: DomainRecords;
-  /** The addresses of host names, for webhooks; by default only this machine has a name. */
+  /** The domain name system; by default it has no records. `txt` gives the TXT records of a name. */
+  dns?: { txt(name: string): Promise<string[]> };
+  /** @internal The addresses of host names, for webhooks; by default only this machine has a name. */
   lookup?: Lookup;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
   flags?: Readonly<Record<string, string>>;
-  /** A Postgres database, empty or this world's from before, instead of a folder of its own. */
+  /** A Postgres database, empty or used by this world before, instead of a folder of its own. */
   databaseUrl?: string;
-  /** False for a world that behaves as in production: senders must be verified. The dev endpoints stay closed too. */
+  /** False for a world that behaves as in production: senders must be verified, and the dev endpoints are closed. */
   dev?: boolean;
 }
 
@@ -47,7 +49,7 @@ export interface WorkspaceClient {
   readonly sdk: Mailsvc;
 }
 
-/** A mailsvc of its own: in this process, without a port, with its own data, clock and chance (DESIGN 7). */
+/** A mailsvc of its own: in this process, without a port, with its own data, clock and randomness. */
 export interface TestWorld {
   /** A client with the owner key. */
   readonly sdk: Mailsvc;
@@ -59,22 +61,21 @@ export interface TestWorld {
   readonly operatorKey: string;
   /** Creates another workspace. */
   createWorkspace(name: string): Promise<WorkspaceClient>;
-  /** Stands in for the network: give it to any client. */
+  /** Answers requests without a network: give it to any client. */
   readonly fetch: typeof fetch;
   readonly url: string;
+  /** @internal For the tests of the service itself. */
   readonly app: App;
   readonly clock: {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Moves time by a duration such as `15m`, running what falls due on the way. */
+    /** Moves time by a duration such as `15m`, and runs everything that becomes due on the way. */
     advance(by: string): Promise<void>;
-    /** Jumps to the next timer; false when there is none. */
+    /** Moves time to the next timer; false if there is none. */
     next(): Promise<boolean>;
   };
-  readonly inbox: {
-    /** All captured mail, oldest first, once everything that is due has been delivered. */
-    all(match?: { to?: string; subject?: string }): Promise<CapturedMail[]>;
-  };
+  /** The captured mail. */
+  readonly inbox: TestInbox;
   /** Waits until nothing runs and nothing is due. */
   settle(): Promise<void>;
   dispose(): Promise<void>;
@@ -88,8 +89,12 @@ let template: Promise<Uint8Array> | undefined;
 const noRecords: DomainRecords = { txt: async () => [] };
 const noAddresses: Lookup = async () => [];
 
-/** Makes a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. */
+/**
+ * Creates a world, in a few milliseconds. Dispose of it at the end: `await using world = await createWorld()`. Throws if Node is
+ * too old.
+ */
 export async function createWorld(options: WorldOptions = {}): Promise<TestWorld> {
+  assertNodeVersion(process.versions.node);
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
@@ -113,7 +118,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
 
   const inProcess: typeof fetch = async (input, init) => {
     const response = await app.http.h3.fetch(new Request(input, init));
-    // What a cut connection looks like to a caller.
+    // This is how a caller sees a cut connection.
     if (response.headers.has(DROP_HEADER))
       throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
     return response;
@@ -157,19 +162,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
         return next !== null;
       },
     },
-    inbox: {
-      all: async (match = {}) => {
-        await settle();
-        return (await sdk.inbox.list(match).toArray()).reverse();
-      },
-    },
+    inbox: createInbox(sdk, settle),
     settle,
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
 }
 
-/** An empty, migrated database, made once per process: a new world is a copy of it. */
+/** An empty, migrated database, created once per process. Each world starts with a copy of it. */
 function emptyDatabase(): Promise<Uint8Array> {
   template ??= (async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
