@@ -23,6 +23,7 @@ export const health = {
     path: "/openapi.json",
     access: "public",
     summary: "Get this API as an OpenAPI 3.1 document",
+    etag: true,
     output: z.record(z.string(), z.unknown()),
     examples: [{ summary: "Get" }],
   }),

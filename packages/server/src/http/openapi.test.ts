@@ -1,6 +1,8 @@
+import { gunzipSync } from "node:zlib";
 import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createWorld } from "../testing.ts";
 import { createSchemaCollector } from "./json-schema.ts";
 import { buildOpenApi, listErrors } from "./openapi.ts";
 
@@ -89,6 +91,30 @@ describe("the document", () => {
     expect(Object.keys(responses["429"]?.headers as Json)).toContain("Retry-After");
   });
 
+  test("describes each tag, and has no example that nothing refers to", () => {
+    expect((document.tags as Json[]).filter(({ description }) => !description)).toEqual([]);
+    const used = new Set(refs(document.paths));
+    const examples = Object.keys(document.components.examples as Json).map((name) => `#/components/examples/${name}`);
+    expect(examples.filter((example) => !used.has(example))).toEqual([]);
+  });
+
+  test("gives examples of the type they stand for, and every property a type", () => {
+    const revoked = ((document.paths["/api/v1/keys"]?.get?.parameters ?? []) as Json[]).find(({ name }) => name === "revoked");
+    expect(revoked).toMatchObject({ schema: { type: "boolean" }, example: false });
+    expect(document.components.schemas).toMatchObject({
+      Brand: { properties: { colors: { properties: { primary: { anyOf: [{ type: "string" }, { type: "null" }] } } } } },
+    });
+  });
+
+  test("requires a body only where an empty one is refused", () => {
+    expect(document.paths["/api/v1/send"]?.post).toMatchObject({ requestBody: { required: true } });
+    expect(document.paths["/api/v1/templates/{id}/preview"]?.post).toMatchObject({ requestBody: { required: false } });
+  });
+
+  test("dev endpoints may answer 403", () => {
+    expect(document.paths["/__dev/clock"]?.get?.responses).toHaveProperty("403");
+  });
+
   test("names requests with their required fields and leaves defaults optional", () => {
     expect(document.components.schemas).toMatchObject({
       SendRequest: { required: ["to", "from", "subject"], additionalProperties: false },
@@ -132,5 +158,23 @@ describe("named schemas", () => {
     convert(item(z.string()), "output");
     convert(item(z.number()), "output");
     expect(() => convert(item(z.boolean()), "output")).toThrow("Two schemas are called ItemOutput.");
+  });
+});
+
+describe("GET /openapi.json", () => {
+  test("is compressed for clients that accept it, and 304 for those that have it", async () => {
+    await using world = await createWorld();
+    const get = (headers: Record<string, string>): Promise<Response> => world.fetch(`${world.url}/openapi.json`, { headers });
+    const plain = await get({ "accept-encoding": "identity" });
+    const text = await plain.text();
+    const zipped = await get({ "accept-encoding": "br, gzip" });
+    expect(zipped.headers.get("content-encoding")).toBe("gzip");
+    const bytes = Buffer.from(await zipped.arrayBuffer());
+    expect(gunzipSync(bytes).toString()).toBe(text);
+    expect(bytes.length).toBeLessThan(text.length / 5);
+    expect((await get({ "accept-encoding": "gzip;q=0" })).headers.get("content-encoding")).toBeNull();
+    const etag = plain.headers.get("etag") ?? "";
+    const again = await get({ "if-none-match": etag });
+    expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
   });
 });

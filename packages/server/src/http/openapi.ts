@@ -7,16 +7,19 @@ import {
   type ErrorCode,
   isForAgents,
   listStatuses,
+  NOUN_SUMMARIES,
   paramNames,
   requiredGrant,
 } from "@mailsvc/sdk/contract";
+import { MAX_KEY_LENGTH } from "./idempotency.ts";
 import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
 
-/** Every error code an endpoint may answer, in the order of the error table. */
+/** The error codes an endpoint may answer, in the order of the error table. */
 export function listErrors(e: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...(e.errors ?? [])]);
   if (needsKey(e)) codes.add("unauthorized").add("key_revoked");
-  if (needsKey(e)) codes.add("forbidden");
+  // Dev endpoints are forbidden to other machines.
+  if (needsKey(e) || e.access === "dev") codes.add("forbidden");
   if (isForAgents(e.access)) codes.add("activation_paused");
   if (isMutating(e)) codes.add("payload_too_large").add("unsupported_media_type");
   if (takesIdempotencyKey(e)) codes.add("idempotency_key_reused").add("idempotency_in_progress");
@@ -29,7 +32,7 @@ const RATE_HEADERS = Object.fromEntries(
 );
 
 const HEADERS = {
-  "X-Request-Id": header("Names this request in logs and error reports.", "string"),
+  "X-Request-Id": header("Identifies this request in logs and error reports.", "string"),
   "RateLimit-Limit": header("Requests the key's bucket holds."),
   "RateLimit-Remaining": header("Requests left in the bucket."),
   "RateLimit-Reset": header("Seconds until the bucket is full again."),
@@ -38,8 +41,8 @@ const HEADERS = {
 };
 
 /**
- * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names the operation it repeats in
- * `x-alias-of`; permissions stand as roles of the security requirement; `Error` is the body of every failure.
+ * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names its operation in `x-alias-of`; permissions are
+ * roles of the security requirement; `Error` is the body of every failure.
  */
 export function buildOpenApi(contract: Contract): JsonSchema {
   const { named, convert } = createSchemaCollector();
@@ -63,7 +66,7 @@ export function buildOpenApi(contract: Contract): JsonSchema {
     },
     jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
     servers: [{ url: "/", description: "The server this document came from" }],
-    tags: Object.keys(contract).map((name) => ({ name })),
+    tags: Object.keys(contract).map((name) => ({ name, description: describeNoun(name) })),
     paths,
     components: {
       securitySchemes: {
@@ -76,15 +79,25 @@ export function buildOpenApi(contract: Contract): JsonSchema {
           name: "Idempotency-Key",
           in: "header",
           required: false,
-          description: "Makes repeating safe: the same key with the same request answers what the first one answered.",
-          schema: { type: "string", minLength: 1, maxLength: 256 },
+          description: "Makes a retry safe: the same request with the same key gets the answer of the first one.",
+          schema: { type: "string", minLength: 1, maxLength: MAX_KEY_LENGTH },
         },
       },
       headers: HEADERS,
-      examples: Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, errorExample(code)])),
+      examples: Object.fromEntries(listUsedErrors(contract).map((code) => [code, errorExample(code)])),
       schemas: Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
+}
+
+function describeNoun(name: string): string | undefined {
+  return NOUN_SUMMARIES[name as keyof typeof NOUN_SUMMARIES];
+}
+
+/** The codes that some endpoint answers; others, such as method_not_allowed, belong to no operation. */
+function listUsedErrors(contract: Contract): ErrorCode[] {
+  const used = new Set(Object.values(contract).flatMap((verbs) => Object.values(verbs).flatMap(listErrors)));
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => used.has(code));
 }
 
 function ref(kind: string, name: string) {
@@ -95,12 +108,12 @@ function needsKey(e: Endpoint): boolean {
   return e.access !== "public" && e.access !== "dev";
 }
 
-function schemeOf({ access }: Endpoint): "agentKey" | "operatorKey" | "developerKey" {
+function getScheme({ access }: Endpoint): "agentKey" | "operatorKey" | "developerKey" {
   if (isForAgents(access)) return "agentKey";
   return access === "operator" ? "operatorKey" : "developerKey";
 }
 
-function permissionOf(e: Endpoint): string[] {
+function listGrants(e: Endpoint): string[] {
   const needed = requiredGrant(e.access);
   return needed === null ? [] : [needed];
 }
@@ -109,12 +122,12 @@ function isMutating(e: Endpoint): boolean {
   return e.method !== "GET";
 }
 
-/** Idempotency keys belong to a key, so they work where one is needed. */
+/** Idempotency keys belong to an API key, so only endpoints that need one take them. */
 function takesIdempotencyKey(e: Endpoint): boolean {
   return isMutating(e) && needsKey(e);
 }
 
-function headersOf(e: Endpoint, status: number) {
+function listHeaders(e: Endpoint, status: number) {
   return {
     ...COMMON_HEADERS,
     ...(needsKey(e) && status !== 401 ? RATE_HEADERS : {}),
@@ -130,7 +143,7 @@ function failures(e: Endpoint) {
       status,
       {
         description: codes.join(", "),
-        headers: headersOf(e, Number(status)),
+        headers: listHeaders(e, Number(status)),
         content: {
           "application/json": {
             schema: ref("schemas", "Error"),
@@ -152,7 +165,7 @@ function queryParameters(schema: JsonSchema, e: Endpoint) {
       required: required.includes(name),
       ...(description === undefined ? {} : { description }),
       schema: type,
-      ...(example === undefined ? {} : { example }),
+      ...(example === undefined ? {} : { example: type.type === "boolean" ? example === "true" : example }),
     };
   });
 }
@@ -180,7 +193,7 @@ function description(e: Endpoint): string {
   return [e.description, who].filter(Boolean).join("\n\n");
 }
 
-/** A body as a form has it: its file in `file`. */
+/** The schema of a body sent as a form, with its file in `file`. */
 function formSchema(body: JsonSchema): JsonSchema {
   const { fileName: _name, contentBase64: _content, ...fields } = (body.properties ?? {}) as Record<string, JsonSchema>;
   const required = ((body.required ?? []) as string[]).filter((name) => name in fields);
@@ -202,13 +215,14 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
     summary: e.summary,
     description: description(e),
     ...(alias === 0 ? {} : { "x-alias-of": `${noun}.${verb}` }),
-    security: needsKey(e) ? [{ [schemeOf(e)]: permissionOf(e) }] : [],
+    security: needsKey(e) ? [{ [getScheme(e)]: listGrants(e) }] : [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(e.body === undefined
       ? {}
       : {
           requestBody: {
-            required: true,
+            // An empty body counts as {}.
+            required: !e.body.safeParse({}).success,
             content: {
               "application/json": {
                 schema: convert(e.body, "input"),
@@ -226,7 +240,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
           status,
           {
             description: status === 201 ? "Created" : "OK",
-            headers: headersOf(e, status),
+            headers: listHeaders(e, status),
             content: { [e.produces ?? "application/json"]: { schema: convert(e.output, "output") } },
           },
         ]),

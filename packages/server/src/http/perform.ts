@@ -24,7 +24,7 @@ import { parseClaim } from "./idempotency.ts";
 import { guardDev } from "./public/dev-guard.ts";
 import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
 import type { HttpRequest } from "./request.ts";
-import { buildResponse, type HttpResponse, withETag } from "./response.ts";
+import { buildResponse, buildStaticResponse, type HttpResponse, withETag } from "./response.ts";
 import { type AnyHandler, type Caller, createWriter, type Input, type RunAny } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
@@ -193,6 +193,7 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     }
     const output = await (handler as RunAny)(parseInput(endpoint, parseParams(request), request.search(), body), context);
     const status = listStatuses(endpoint)[0] ?? 200;
+    if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);
     if (!endpoint.produces) return buildResponse(status, "application/json", JSON.stringify(output), headers);
     // A captured mail is hostile content: opened in a browser, it gets neither scripts nor our origin.
     if (dev) headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import type { ErrorBody } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
@@ -25,10 +26,38 @@ export function buildResponse(status: number, type: string, body: string | Uint8
 
 /** A JSON response with an ETag; 304 without a body when If-None-Match names it. */
 export function withETag(json: string, request: HeaderReader, headers: HeaderList): HttpResponse {
-  const etag = `"${hash("sha256", json, "base64url").slice(0, 27)}"`;
+  const etag = toETag(json);
   const all: HeaderList = [...headers, ["etag", etag]];
   return matchesETag(request.get("if-none-match"), etag)
     ? buildResponse(304, "application/json", "", all)
+    : buildResponse(200, "application/json", json, all);
+}
+
+interface StaticDocument {
+  readonly etag: string;
+  readonly json: string;
+  readonly gzipped: Uint8Array;
+}
+
+const staticDocuments = new WeakMap<object, StaticDocument>();
+
+/**
+ * A response with a large document that stays the same object: it is serialized, hashed and compressed once. Gzipped when the client
+ * accepts that; 304 when If-None-Match names it.
+ */
+export function buildStaticResponse(document: object, request: HeaderReader, headers: HeaderList): HttpResponse {
+  let known = staticDocuments.get(document);
+  if (!known) {
+    const json = JSON.stringify(document);
+    known = { json, etag: toETag(json), gzipped: gzipSync(json) };
+    staticDocuments.set(document, known);
+  }
+  const { json, etag, gzipped } = known;
+  const all: HeaderList = [...headers, ["etag", etag], ["vary", "accept-encoding"]];
+  if (matchesETag(request.get("if-none-match"), etag)) return buildResponse(304, "application/json", "", all);
+  const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.get("accept-encoding") ?? "");
+  return acceptsGzip
+    ? buildResponse(200, "application/json", gzipped, [...all, ["content-encoding", "gzip"]])
     : buildResponse(200, "application/json", json, all);
 }
 
@@ -63,4 +92,8 @@ export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: Ht
   writeResponse(res, response);
   // Nothing is left to write; srvx sees that the response has ended.
   return new FastResponse(null);
+}
+
+function toETag(text: string): string {
+  return `"${hash("sha256", text, "base64url").slice(0, 27)}"`;
 }

@@ -6,7 +6,7 @@ import { isPlainUrl, line, prose, reference } from "./text.ts";
 const Color = z
   .string()
   .regex(/^#[0-9a-fA-F]{6}$/, "Write a color as #rrggbb.")
-  .transform((color) => color.toLowerCase())
+  .toLowerCase()
   .nullable();
 
 export const BrandColors = z.strictObject({ primary: Color, secondary: Color, accent: Color, background: Color, text: Color });
