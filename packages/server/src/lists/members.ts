@@ -83,70 +83,45 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
   const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
-  const members = await loadMembers(tx, list, [...unique.keys()]);
-  const suppressed =
-    list.doubleOptIn && unique.size > 0
-      ? await findSuppressed(
-          tx,
-          deps,
-          workspaceId,
-          [...unique.values()].map((c) => c.emailKey),
-        )
-      : new Set<string>();
+  const before = await loadMembers(tx, list, [...unique.keys()]);
+  const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, deps, workspaceId, [...unique.values()]) : new Set<string>();
   const now = deps.clock.now();
+  const written = new Map<number, MemberRow>();
   const outcome: ListAddition = { added: 0, pending: 0, unchanged: 0, failed: [] };
-  const rows: MemberRow[] = [];
-  const changes: CounterChange[] = [];
-  const joined: ContactRow[] = [];
-  const pending: number[] = [];
-  refs.forEach((ref, index) => {
+  for (const [index, ref] of refs.entries()) {
     const contact = contacts[index];
-    if (!contact) {
-      outcome.failed.push(toFailure(index, ref, "not_found", "Contact not found."));
-      return;
-    }
-    const { seq } = contact;
-    const before = members.get(seq);
-    if (before?.status === "MEMBER" || (before && list.doubleOptIn && (before.expiresAt ?? 0) > now)) {
-      outcome.unchanged += 1;
-      return;
-    }
-    if (suppressed.has(contact.emailKey)) {
+    const member = contact ? before.get(contact.seq) : undefined;
+    if (!contact) outcome.failed.push(toFailure(index, ref, "not_found", "Contact not found."));
+    else if (written.has(contact.seq) || (member && staysAsIs(list, member, now))) outcome.unchanged += 1;
+    else if (suppressed.has(contact.emailKey))
       outcome.failed.push(
         toFailure(index, ref, "recipient_suppressed", "This address is on the suppression list, so it cannot be asked to confirm."),
       );
-      return;
-    }
-    const status: ListMemberStatus = list.doubleOptIn ? "PENDING" : "MEMBER";
-    const row: MemberRow = {
-      listSeq: list.seq,
-      contactSeq: seq,
-      status,
-      addedAt: before?.addedAt ?? now,
-      joinedAt: status === "MEMBER" ? now : null,
-      tokenHash: null,
-      expiresAt: status === "MEMBER" ? null : computeExpiry(now),
-    };
-    rows.push(row);
-    members.set(seq, row);
-    if (before?.status !== status) {
-      if (before) changes.push({ kind: before.status, seq, by: -1 });
-      changes.push({ kind: status, seq, by: 1 });
-    }
-    if (status === "MEMBER") {
-      joined.push(contact);
-      outcome.added += 1;
-    } else {
-      pending.push(seq);
-      outcome.pending += 1;
-    }
-  });
+    else written.set(contact.seq, buildMember(list, contact.seq, member, now));
+  }
+  const rows = [...written.values()];
   await replaceMembers(tx, list, rows);
-  await incrementCounters(tx, list.id, changes);
-  await announceMembers(tx, deps, list, "list.joined", joined);
-  for (let i = 0; i < pending.length; i += CONFIRMATIONS)
-    await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs: pending.slice(i, i + CONFIRMATIONS) } });
-  return outcome;
+  await incrementCounters(
+    tx,
+    list.id,
+    rows.flatMap(({ contactSeq: seq, status }): CounterChange[] => {
+      const previous = before.get(seq);
+      return [...(previous ? [{ kind: previous.status, seq, by: -1 } as const] : []), { kind: status, seq, by: 1 }];
+    }),
+  );
+  const [joined, pending] = [rows.filter((row) => row.status === "MEMBER"), rows.filter((row) => row.status === "PENDING")];
+  await announceMembers(
+    tx,
+    deps,
+    list,
+    "list.joined",
+    joined.map((row) => unique.get(row.contactSeq) as ContactRow),
+  );
+  for (let i = 0; i < pending.length; i += CONFIRMATIONS) {
+    const seqs = pending.slice(i, i + CONFIRMATIONS).map((row) => row.contactSeq);
+    await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs } });
+  }
+  return { ...outcome, added: joined.length, pending: pending.length };
 }
 
 /** Removes contacts from a list. Throws ApiError not_found for the list. */
@@ -253,6 +228,33 @@ async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readon
   await lookUp(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
   await lookUp(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
+}
+
+async function findSuppressedContacts(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  contacts: readonly ContactRow[],
+): Promise<ReadonlySet<string>> {
+  return findSuppressed(
+    tx,
+    deps,
+    workspaceId,
+    contacts.map((contact) => contact.emailKey),
+  );
+}
+
+/** True for a membership that adding the contact again does not change. */
+function staysAsIs(list: ListRow, member: MemberRow, now: number): boolean {
+  return member.status === "MEMBER" || (list.doubleOptIn && (member.expiresAt ?? 0) > now);
+}
+
+/** The membership of a contact that is added now; `before` is the one it replaces. */
+function buildMember(list: ListRow, contactSeq: number, before: MemberRow | undefined, now: number): MemberRow {
+  const row = { listSeq: list.seq, contactSeq, addedAt: before?.addedAt ?? now, tokenHash: null };
+  return list.doubleOptIn
+    ? { ...row, status: "PENDING", joinedAt: null, expiresAt: computeExpiry(now) }
+    : { ...row, status: "MEMBER", joinedAt: now, expiresAt: null };
 }
 
 async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
