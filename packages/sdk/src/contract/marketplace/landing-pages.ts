@@ -142,7 +142,7 @@ export const agentLandingPages = {
     }),
     status: 201,
     output: WrittenLandingPage,
-    errors: ["not_found", "slug_taken", "approval_required", "conflict"],
+    errors: ["not_found", "slug_taken", "approval_required", "limit_reached"],
     examples: [
       {
         summary: "HTML",

@@ -6,7 +6,7 @@ import { createWorld } from "../../testing.ts";
 const path = "/api/v1/marketplace/brand";
 const EMPTY = { primary: null, secondary: null, accent: null, background: null, text: null };
 
-test("a brand begins with its workspace's name and nothing else", async () => {
+test("a new brand has its workspace's name and defaults", async () => {
   await using world = await createWorld();
   expect(await world.sdk.brand.get()).toEqual({
     name: "brand",
@@ -23,7 +23,7 @@ test("a brand begins with its workspace's name and nothing else", async () => {
   });
 });
 
-test("only what is sent changes, down to single colors", async () => {
+test("an update changes only the given fields, down to single colors", async () => {
   await using world = await createWorld();
   await world.sdk.brand.update({ name: "Acme", colors: { primary: "#AABBCC", text: "#000000" }, voice: { tone: ["calm"] } });
   await world.clock.advance("1m");

@@ -4,7 +4,7 @@ import { ask } from "../../../test/scenario.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
 import { createWorld } from "../../testing.ts";
 
-test("every brand sees what is listed, with what it asks for, and nothing of the builder's side", async () => {
+test("every brand sees listed agents with their builder's name and scopes, and nothing else of the builder", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   const listing = await listAgent(world.builder.sdk, hooks.url, { permissions: ["brand:read"] });

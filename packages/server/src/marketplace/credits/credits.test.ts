@@ -16,7 +16,7 @@ const expectBalanced = async ({ app, workspaceId, sdk }: TestWorld): Promise<voi
   expect(entries.every(({ balanceAfter }) => balanceAfter >= 0)).toBe(true);
 };
 
-test("credits are granted, spent, given back, and every step stands in the ledger", async () => {
+test("granting, spending and refunding credits each add a ledger entry", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -121,7 +121,7 @@ test("without an Idempotency-Key nothing is spent", async () => {
   expect(await world.sdk.credits.get()).toEqual({ balance: 60 });
 });
 
-test("what is too much is refused whole, and says how much is there", async () => {
+test("spending more than the balance is refused as a whole, with the balance in the message", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   await world.sdk.credits.grant({ amount: 5 });
@@ -155,7 +155,7 @@ test("an agent spends no more in a month than its brand allows; the next month b
   await expectBalanced(world);
 });
 
-test("what was spent in one month and given back in the next leaves the limit of the next as it is; no month drifts", async () => {
+test("a refund of last month's spending does not extend this month's limit, and months keep their day", async () => {
   await using world = await createWorld({ now: "2026-01-31T12:00:00Z" });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;

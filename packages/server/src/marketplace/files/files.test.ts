@@ -258,7 +258,7 @@ describe("what is refused", () => {
       expect(await other.call("POST", path, body)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
   });
 
-  test("what would be more than its share: 409, and nothing is kept of it", async () => {
+  test("a file beyond the quota answers 409 and is not stored", async () => {
     const { db } = world.app.deps;
     const { leadMagnets: t, fileContents } = db.read.t;
     const before = await db.read.$count(fileContents);
@@ -282,7 +282,7 @@ describe("what is refused", () => {
 });
 
 describe("the brand", () => {
-  test("sees, shows and deletes what agents have saved; the bytes go with the last that keeps them", async () => {
+  test("lists, shows and deletes files of agents; contents are deleted with their last file", async () => {
     const { db } = world.app.deps;
     const bytes = png(12, 12);
     const image = (await agent.call("POST", "/assets", asset("brand.png", bytes))).body;

@@ -230,7 +230,7 @@ test("an upload that fails in the middle gives its room back at once", async () 
   expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(201);
 });
 
-test("a file of the largest size there is comes as JSON too", async () => {
+test("a file of the maximum size can be uploaded as JSON too", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = Buffer.alloc(FILE_LIMITS.leadMagnet, "x");
@@ -246,7 +246,7 @@ test("a file of the largest size there is comes as JSON too", async () => {
   });
 });
 
-test("an upload whose server died is seen by nobody, and swept an hour later", async () => {
+test("an upload whose server died is invisible and deleted an hour later", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = large("dead", 2 * MB);
@@ -269,7 +269,7 @@ test("an upload whose server died is seen by nobody, and swept an hour later", a
   expect(Buffer.from(await (await world.fetch(again.body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test("an upload that goes on after it was swept stores nothing, and says to try again", async () => {
+test("an upload that continues after it was deleted stores nothing and asks to retry", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const { stopped, goOn } = stopAfter(world, 3);

@@ -22,7 +22,7 @@ interface PageInput extends ContentInput {
 
 const NO_CONTENT = { html: null, blocks: null, seo: {}, form: null, hasForm: false, leadMagnetId: null, listId: null };
 
-/** Creates a page. Throws ApiError slug_taken, approval_required, conflict, or not_found for what it names. */
+/** Creates a page. Throws ApiError slug_taken, approval_required, limit_reached, or not_found for what it names. */
 export async function createPage(
   tx: AgentTx,
   deps: AgentDeps,
@@ -33,7 +33,7 @@ export async function createPage(
   const { landingPages: t } = tx.t;
   const { workspaceId, activationId } = author;
   if ((await tx.$count(t, eq(t.workspaceId, workspaceId))) >= LANDING_PAGE_LIMITS.pages)
-    throw new ApiError("conflict", `This workspace has ${LANDING_PAGE_LIMITS.pages} landing pages; which is the limit.`, {
+    throw new ApiError("limit_reached", `This workspace has ${LANDING_PAGE_LIMITS.pages} landing pages, which is the limit.`, {
       hint: "Ask the brand to delete pages that are no longer needed.",
     });
   const id = deps.ids("lp");

@@ -9,7 +9,7 @@ const question = (title: string, also: object = {}) => ({
   approval: { title, ...also },
 });
 
-test("what waits for a brand stands in one list over all its agents, newest first, until it is answered or read", async () => {
+test("the inbox lists open requests and unread texts of all agents, newest first, until they are answered or read", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const [one, two] = [made.agent, await createAgent(world, made.hooks, { slug: "painter" })];
@@ -49,7 +49,7 @@ test("what waits for a brand stands in one list over all its agents, newest firs
   expect((await approvals.list({ status: "CANCELLED" })).data.map(({ id }) => id)).toEqual([shown.id]);
 });
 
-test("a question has left the list in the instant it expires, and stands among the expired, once", async () => {
+test("a request moves from PENDING to EXPIRED in the instant it expires, and is listed once", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { id } = await made.agent.client.messages.create(question("now", { expiresInSeconds: 60 }));

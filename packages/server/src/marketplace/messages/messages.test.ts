@@ -9,7 +9,7 @@ const question = (title: string, also: object = {}) => ({
   approval: { title, ...also },
 });
 
-test("agent and brand write to each other, and each reads what the other wrote", async () => {
+test("agent and brand exchange messages and mark them as read", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -107,7 +107,7 @@ test("an agent without agent:read_messages gets no message.posted", async () => 
   expect(await made.agent.heard("message.posted")).toEqual([]);
 });
 
-test("an approval request shows what the agent may show: not another agent's page or lead magnet", async () => {
+test("the preview of an approval request cannot be another agent's page or lead magnet", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   await using hooks = await startReceiver();
@@ -135,7 +135,7 @@ test("an approval request shows what the agent may show: not another agent's pag
   expect(await ask("lead_magnet", shared.id)).toMatchObject({ approval: { status: "PENDING" } });
 });
 
-test("who follows an inbox by sequence gets each message once, oldest first, whatever comes meanwhile", async () => {
+test("polling by sequence returns each message once, oldest first, while others arrive", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -178,7 +178,7 @@ test("filters: by type, direction, state, run and time", async () => {
   expect((await world.sdk.messages.list(activationId, { status: "PENDING" })).data.map(({ id }) => id)).toEqual([open.id]);
 });
 
-test("two approvals in one run both reach the agent, told apart by their messages", async () => {
+test("two approvals of one run are two events with different message ids", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard, activationId } = made.agent;
@@ -210,7 +210,7 @@ test("two approvals in one run both reach the agent, told apart by their message
   ]);
 });
 
-test("of many who answer at once one is heard", async () => {
+test("of concurrent answers one counts", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
@@ -225,7 +225,7 @@ test("of many who answer at once one is heard", async () => {
   expect((await client.messages.get(id)).approval?.decision).toBe(winner?.approval?.decision);
 });
 
-test("a question nobody answers has expired at its time; the agent hears of it once, and its run goes on", async () => {
+test("an unanswered request expires at its time, with one event, and its run continues", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;

@@ -5,7 +5,7 @@ import { createWorld } from "../../testing.ts";
 
 const good = { slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/hook", permissions: [] };
 
-test("a checkout lists nothing until it is confirmed; confirming twice is harmless", async () => {
+test("a checkout lists nothing until it is confirmed; confirming again changes nothing", async () => {
   await using world = await createWorld();
   await world.sdk.listings.create(good);
   const payment = await world.sdk.listings.checkout("writer");
@@ -35,7 +35,7 @@ test("of many confirmations at once, one counts", async () => {
   expect((await world.sdk.listings.get("writer")).expiresAt).toBe("2026-02-01T00:00:00.000Z");
 });
 
-test("while a checkout is open it is the answer to the next one; after a day another one begins", async () => {
+test("an open checkout is returned again; after a day a new one starts", async () => {
   await using world = await createWorld();
   await world.sdk.listings.create(good);
   const first = await world.sdk.listings.checkout("writer");
@@ -52,7 +52,7 @@ test("while a checkout is open it is the answer to the next one; after a day ano
   expect((await world.sdk.listings.get("writer")).state).toBe("DRAFT");
 });
 
-test("what is confirmed after the listing was cancelled lists nothing", async () => {
+test("confirming a payment after the listing was cancelled lists nothing", async () => {
   await using world = await createWorld();
   await world.sdk.listings.create(good);
   await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
@@ -62,7 +62,7 @@ test("what is confirmed after the listing was cancelled lists nothing", async ()
   expect((await world.sdk.listings.get("writer")).state).toBe("CANCELLED");
 });
 
-test("payments of another workspace are not to be seen or confirmed; nor is one that is nobody's", async () => {
+test("payments of another workspace, and unknown ones, cannot be read or confirmed", async () => {
   await using world = await createWorld();
   await world.sdk.listings.create(good);
   const { id } = await world.sdk.listings.checkout("writer");

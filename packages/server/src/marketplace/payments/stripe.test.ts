@@ -295,7 +295,7 @@ describe("what cannot be believed is refused, and changes nothing", () => {
   });
 });
 
-test("cancelling stops the subscription and closes what is open, even when Stripe fails at first", async () => {
+test("cancelling stops the subscription and expires open checkouts, even when Stripe fails at first", async () => {
   await using s = await setting();
   await told(s, paid());
   s.stripe.failing = 500;
@@ -308,7 +308,7 @@ test("cancelling stops the subscription and closes what is open, even when Strip
   expect((await s.world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
 });
 
-test("a checkout paid after its listing was cancelled is stopped, so that nobody is charged on", async () => {
+test("the subscription of a checkout paid after its listing was cancelled is stopped", async () => {
   await using s = await setting();
   await told(s, paid());
   await s.world.sdk.listings.cancel("writer");
@@ -338,7 +338,7 @@ test("when Stripe does not answer, nothing is stored, and its words are not repe
   expect((await world.sdk.payments.list()).pagination.total).toBe(0);
 });
 
-test("what has ended at Stripe already is fine to end", async () => {
+test("ending what has already ended at Stripe succeeds", async () => {
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "" });
   await expect(provider.cancelSubscription("sub_gone")).resolves.toBeUndefined();
@@ -347,7 +347,7 @@ test("what has ended at Stripe already is fine to end", async () => {
   await expect(provider.cancelSubscription("sub_1")).rejects.toThrow("Stripe rejected the request");
 });
 
-test("whoever comes back from Stripe finds a page, in production too, that says what happens next", async () => {
+test("the return pages after a checkout say what happens next, in production too", async () => {
   await using stripe = await stripeStandIn(() => START);
   await using world = await createWorld({ dev: false, payments: stripePayments({ ...stripe, baseUrl: () => world.url }) });
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "https://agent.example.com/", permissions: [] });
@@ -427,7 +427,7 @@ test("checkouts that begin at once are one", async () => {
   expect((await world.sdk.payments.list()).pagination.total).toBe(1);
 });
 
-test("the same checkout many times at once asks Stripe once, and all are told when it fails", async () => {
+test("concurrent requests with one idempotency key open one checkout, and all learn when it fails", async () => {
   await using stripe = await stripeStandIn(() => START);
   await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
@@ -441,7 +441,7 @@ test("the same checkout many times at once asks Stripe once, and all are told wh
   expect(stripe.calls).toHaveLength(1);
 });
 
-test("what was to be confirmed by hand before there was Stripe is paid through Stripe", async () => {
+test("a local checkout from before Stripe was set up is paid through Stripe", async () => {
   await using stripe = await stripeStandIn(() => START);
   const clock = { now: () => START } as TestWorld["app"]["deps"]["clock"];
   const payments = localPayments({ clock, baseUrl: () => "" });

@@ -34,7 +34,7 @@ test("the plans, and the one a workspace begins with", async () => {
   await expect(world.sdk.plans.change({ plan: "gold" as "free" })).rejects.toMatchObject({ code: "validation_error" });
 });
 
-test("going down pauses the newest, going up brings them back, and what was shown before is what happens", async () => {
+test("a downgrade pauses the newest agents, an upgrade resumes them, and the preview tells both", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 4);

@@ -20,7 +20,7 @@ const nextSweep = async ({ app: { deps } }: TestWorld): Promise<string | undefin
 const states = async (world: TestWorld, slug = "writer") =>
   (await world.builder.sdk.deliveries.list(slug).toArray()).map(({ type, state }) => `${type} ${state}`).reverse();
 
-test("logs go after their days, then the run; of a run that goes on nothing does", async () => {
+test("logs are deleted before their run; an active run keeps everything", async () => {
   await using world = await createWorld({ flags: { keep: "logs=1,runs=3" } });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -57,7 +57,7 @@ test("logs go after their days, then the run; of a run that goes on nothing does
   expect((await world.sdk.messages.get(question.id)).approval).toMatchObject({ status: "APPROVED" });
 });
 
-test("events that have arrived go with their attempts; what may still go out stays, and does", async () => {
+test("delivered events are deleted with their attempts; undelivered ones stay and are sent", async () => {
   await using world = await createWorld({ flags: { keep: "deliveries=2" } });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -197,7 +197,7 @@ test("other times hold from the next start: their sweep is due within a day, and
   expect(await run(sweeps[1])).toEqual({});
 });
 
-test("what was counted on landing pages goes by days; the page stays", async () => {
+test("statistics of landing pages are deleted by day; the page stays", async () => {
   await using world = await createWorld({ flags: { keep: "stats=5" } });
   const { db } = world.app.deps;
   await using made = await withAgent(world);
@@ -217,7 +217,7 @@ test("what was counted on landing pages goes by days; the page stays", async () 
   expect((await world.sdk.landingPages.get(page.id)).title).toBe("Spring");
 });
 
-test("what is kept for ever is kept", async () => {
+test("records kept forever are not deleted", async () => {
   await using world = await createWorld({ flags: { keep: "logs=forever,runs=forever,deliveries=forever" } });
   await using made = await withAgent(world);
   const { client } = made.agent;

@@ -14,7 +14,7 @@ const outcome = (work: Promise<{ status: string }>): Promise<string> =>
     },
   );
 
-test("a thousand times a run is completed in the instant its window ends: one of both counts, and is told", async () => {
+test("a run completed in the instant its window ends has one end, and one event if it failed", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -58,7 +58,7 @@ test("a thousand times a run is completed in the instant its window ends: one of
   expectRaced(world, { ...overlap, repeats });
 }, 240_000);
 
-test("of complete, fail, cancel and the brand's own cancelling at once one counts, and all others are told what did", async () => {
+test("of concurrent complete, fail, cancel and cancel by the brand one wins, and the others learn which", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "agent=10000/min" } });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;

@@ -124,7 +124,7 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
     await next.app.close();
   });
 
-  test("a server that was down for twenty minutes fails nobody; fifteen minutes after it is back, whoever is silent has failed", async () => {
+  test("a server that was down for twenty minutes fails no run; silent runs fail fifteen minutes after its return", async () => {
     const { life, open, statusIn } = await begin();
     await life.pass(MINUTE);
     await die(life);
@@ -139,7 +139,7 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
     await next.app.close();
   });
 
-  test("a server that dies after a run has failed, and before anybody was told, tells when it is back, once", async () => {
+  test("a server that dies between a run's failure and its event sends the event once after its return", async () => {
     const { life, open, statusIn } = await begin();
     await life.app.close();
     const short = await live(await open(), T + 20_000);

@@ -6,7 +6,7 @@ import { ask } from "../../../test/scenario.ts";
 import { createWorld } from "../../testing.ts";
 import { scheduleNextSweep } from "./sweep.ts";
 
-test("a run without a heartbeat has failed at fifteen minutes to the millisecond, and its builder is told once", async () => {
+test("a run without a heartbeat fails after fifteen minutes to the millisecond, with one event", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { agent } = made;
@@ -67,7 +67,7 @@ test("each log moves the end of the window; a read does not", async () => {
   expect((await client.runs.get(runId)).status).toBe("FAILED");
 });
 
-test("past its window a run cannot be logged, ended or cancelled, though nobody has noted its end yet", async () => {
+test("past its window a run cannot be logged, ended or cancelled, even before a sweep", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -123,7 +123,7 @@ test("a run that waits for an approval needs no heartbeat; with the answer it ha
   expect(await heard("run_force_failed")).toMatchObject([{ runId, timestamp: "2026-01-03T00:15:00.000Z" }]);
 });
 
-test("who opts out of waiting must go on logging", async () => {
+test("a run that opts out of waiting must keep logging", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;
@@ -174,7 +174,7 @@ test("a run waits as long as anything it waits for is open", async () => {
   expect(new Set(told.map(({ timestamp }) => timestamp)).size).toBe(3);
 });
 
-test("a paused agent cannot log, so its run fails, and it is told", async () => {
+test("the run of a paused agent fails, with an event", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -187,7 +187,7 @@ test("a paused agent cannot log, so its run fails, and it is told", async () => 
   expect(await heard("run_force_failed")).toHaveLength(1);
 });
 
-test("an agent that is turned off has its runs cancelled and not failed; what had failed before stays so", async () => {
+test("deactivating an agent cancels its runs; runs that had failed stay FAILED", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;

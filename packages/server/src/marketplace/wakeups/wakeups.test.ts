@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { createWorld } from "../../testing.ts";
 
-test("an agent is woken at its time, to the millisecond, with what it left for itself", async () => {
+test("a wakeup fires at its time to the millisecond, with its payload", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -41,7 +41,7 @@ test("an agent is woken at its time, to the millisecond, with what it left for i
   expect(await heard("agent.wakeup")).toHaveLength(1);
 });
 
-test("an instant may be named instead, 10 seconds to 30 days ahead", async () => {
+test("runAt takes an instant from 10 seconds to 30 days ahead", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
@@ -54,7 +54,7 @@ test("an instant may be named instead, 10 seconds to 30 days ahead", async () =>
   expect(await heard("agent.wakeup")).toHaveLength(2);
 });
 
-test("one of a dedupeKey waits at a time, also of many asked for at once", async () => {
+test("one wakeup per dedupeKey is scheduled at a time, also of concurrent requests", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
@@ -71,7 +71,7 @@ test("one of a dedupeKey waits at a time, also of many asked for at once", async
   expect((await client.wakeups.list({ status: "SCHEDULED" })).pagination.total).toBe(1);
 });
 
-test("a cancelled wakeup does not come; one that came cannot be cancelled", async () => {
+test("a cancelled wakeup does not fire; a fired one cannot be cancelled", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
@@ -128,7 +128,7 @@ test("a repeated request with a dedupeKey returns its wakeup; another request wi
   expect((await client.wakeups.list()).pagination.total).toBe(1);
 });
 
-test("what falls due while the agent is paused comes once it is resumed, after agent.resumed", async () => {
+test("a wakeup that falls due during a pause fires after agent.resumed", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -149,7 +149,7 @@ test("what falls due while the agent is paused comes once it is resumed, after a
   expect((await heard("agent.wakeup")).map(({ wakeupId }) => wakeupId)).toEqual([soon.wakeupId, later.wakeupId]);
 });
 
-test("the wakeups of an agent that is turned off are skipped", async () => {
+test("the wakeups of a deactivated agent are skipped", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -163,7 +163,7 @@ test("the wakeups of an agent that is turned off are skipped", async () => {
   ]);
 });
 
-test("a run that waits for a wakeup goes on when it is cancelled; one that ends takes its wakeup with it", async () => {
+test("cancelling a wakeup continues its waiting run; ending the run cancels its wakeup", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
