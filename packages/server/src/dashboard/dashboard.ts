@@ -5,7 +5,7 @@ import type { PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
-import { attachmentAt, mailHtml, mailPolicy, saveAs } from "./mail-view.ts";
+import { buildContentDisposition, buildMailPolicy, findAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 
 // Events and emails listed; older ones are in `mailsvc deliveries list` and `mailsvc emails list`.
@@ -31,7 +31,7 @@ export const favicon: PublicPage = {
  * `/__dev`, they need no key.
  */
 export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly DevPage[] {
-  const parsed = async (id = "") => {
+  const parseMail = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await getMail(deps.db.read, id)).raw);
   };
@@ -59,19 +59,19 @@ export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly D
       path: "/dashboard/mail/:id",
       serve: async ({ id }, query) => ({
         type: "text/html; charset=utf-8",
-        body: mailHtml(await parsed(id)),
-        headers: [["content-security-policy", mailPolicy(query.get("remote") === "1")]],
+        body: renderMailHtml(await parseMail(id)),
+        headers: [["content-security-policy", buildMailPolicy(query.get("remote") === "1")]],
       }),
     },
     {
-      path: "/dashboard/mail/:id/attachments/:place",
-      serve: async ({ id, place = "" }) => {
-        const { filename, bytes } = attachmentAt(await parsed(id), place);
+      path: "/dashboard/mail/:id/attachments/:position",
+      serve: async ({ id, position = "" }) => {
+        const { filename, bytes } = findAttachment(await parseMail(id), position);
         return {
           type: "application/octet-stream",
           body: bytes,
           headers: [
-            ["content-disposition", saveAs(filename)],
+            ["content-disposition", buildContentDisposition(filename)],
             ["content-security-policy", "sandbox; default-src 'none'"],
           ],
         };
