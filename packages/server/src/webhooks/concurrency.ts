@@ -19,14 +19,11 @@ const MAX_QUEUED = 4096;
 const MAX_ENDPOINTS = 1000;
 const FORGET = 100;
 
-/** What is in flight (`slow`: to slow endpoints) and queued at one origin, or in all. */
-class Load {
+/** The load of one origin: requests in flight, those of them to slow endpoints, and queued jobs. */
+class Origin {
   inFlight = 0;
   slow = 0;
   queued = 0;
-}
-
-class Origin extends Load {
   /** Endpoints with queued jobs that wait for a slot only, in turns. */
   readonly runnable = new Set<EndpointState>();
 
@@ -42,8 +39,8 @@ class Origin extends Load {
 }
 
 interface EndpointState {
-  client: EndpointClient;
-  origin: Origin;
+  readonly client: EndpointClient;
+  readonly origin: Origin;
   /** Claimed jobs that are not in flight. */
   readonly queue: Job[];
 }
@@ -71,7 +68,8 @@ export class ConcurrencyLimiter {
   readonly #origins = new Map<string, Origin>();
   /** Origins with runnable endpoints, in turns. */
   readonly #runnable = new Set<Origin>();
-  readonly #total = new Load();
+  /** The sum of all origins. */
+  readonly #total = new Origin();
   readonly #parts: LimiterParts;
 
   constructor(parts: LimiterParts) {
@@ -145,8 +143,8 @@ export class ConcurrencyLimiter {
     // Its URL has changed: what was learnt about the old one says nothing about the new one.
     known?.client.close();
     known?.origin.runnable.delete(known);
-    if (known) this.#count(known.origin, { queued: -state.queue.length });
-    if (known) this.#count(origin, { queued: state.queue.length });
+    this.#count(known?.origin ?? origin, { queued: -state.queue.length });
+    this.#count(origin, { queued: state.queue.length });
     return state;
   }
 
@@ -164,11 +162,11 @@ export class ConcurrencyLimiter {
     for (const [name, origin] of this.#origins) if (origin.inFlight === 0 && !used.has(origin)) this.#origins.delete(name);
   }
 
-  #count(origin: Origin, change: Partial<Load>): void {
+  #count(origin: Origin, { inFlight = 0, slow = 0, queued = 0 }): void {
     for (const load of [origin, this.#total]) {
-      load.inFlight += change.inFlight ?? 0;
-      load.slow += change.slow ?? 0;
-      load.queued += change.queued ?? 0;
+      load.inFlight += inFlight;
+      load.slow += slow;
+      load.queued += queued;
     }
   }
 
