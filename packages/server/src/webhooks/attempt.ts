@@ -62,8 +62,8 @@ export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";
   readonly code = "ATTEMPT_TIMEOUT";
 
-  constructor(limitMs: number) {
-    super(`No complete response within ${limitMs / 1000} ${limitMs === 1000 ? "second" : "seconds"}.`);
+  constructor() {
+    super("No complete response within 8 seconds.");
   }
 }
 

@@ -10,6 +10,7 @@ const QUICK_MS = 1000;
 // While a developer advances the clock, how long an attempt may take at an endpoint that has timed out before. Without it, the nine
 // attempts of an endpoint that hangs would hold the clock for over a minute of real time.
 const ADVANCING_TIMEOUT_MS = 250;
+const HURRIED = "No complete response within a quarter of a second: it timed out before, and the clock is being advanced.";
 
 // Requests in flight to one endpoint, when it answers well.
 const MAX_IN_FLIGHT = 64;
@@ -82,13 +83,15 @@ export class EndpointClient {
     if (fault !== null)
       return Promise.resolve({ at, ms: 0, class: "blocked_address", message: fault, httpStatus: null, answer: null, retryAfter: null });
     const request = { since: clock.real.now() };
+    const hurried = this.#hung && clock.advancing === true;
     this.#inFlight.add(request);
     return new Promise((resolve) => {
-      this.#send({ path: this.#path, headers, body }, request.since, (result) => {
+      this.#send({ path: this.#path, headers, body }, hurried ? ADVANCING_TIMEOUT_MS : ATTEMPT_TIMEOUT_MS, request.since, (result) => {
         this.#inFlight.delete(request);
         const ms = Math.round(clock.real.now() - request.since);
         this.#learn(result, ms);
-        resolve(this.#toAttempt(result, at, ms, secrets));
+        const attempt = this.#toAttempt(result, at, ms, secrets);
+        resolve(hurried && attempt.class === "timeout" ? { ...attempt, message: HURRIED } : attempt);
       });
     });
   }
@@ -119,8 +122,7 @@ export class EndpointClient {
     this.#limit = "status" in result ? Math.min(MAX_IN_FLIGHT, this.#limit * 2) : Math.max(1, this.#limit >> 1);
   }
 
-  #send(request: WebhookRequest, since: number, done: (result: Result) => void): void {
-    const limitMs = this.#hung && this.#parts.clock.advancing ? ADVANCING_TIMEOUT_MS : ATTEMPT_TIMEOUT_MS;
+  #send(request: WebhookRequest, limitMs: number, since: number, done: (result: Result) => void): void {
     const kept = this.#idle.pop();
     if (!kept) {
       this.#sendOnNew(request, limitMs, done);

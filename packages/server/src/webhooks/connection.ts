@@ -97,7 +97,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(limitMs: number, real: Clock["real"], done: (result: Result, complete: boolean) => void) {
     this.#done = done;
-    this.#timer = real.after(limitMs, () => this.#end({ error: new AttemptTimeout(limitMs), responding: this.#responding }, false));
+    this.#timer = real.after(limitMs, () => this.#end({ error: new AttemptTimeout(), responding: this.#responding }, false));
   }
 
   onRequestStart(): void {}
