@@ -4,7 +4,7 @@ import type { TestWorld } from "../src/testing.ts";
 import { makeSecret, sealSecret } from "../src/webhooks/secrets.ts";
 import { type Hook, hook } from "./hook.ts";
 
-/** Adds listings like this one, each with activations like its own; answers the ids of the activations. */
+/** Copies a listing with these URLs, each with so many activations. Returns the ids of the activations. */
 export async function crowd({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> {
   const { db, ids } = app.deps;
   const { listings: l, activations: a } = db.read.t;
@@ -29,12 +29,12 @@ export async function crowd({ app }: TestWorld, slug: string, urls: readonly str
   return rows.map(({ id }) => id);
 }
 
-/** An event for each of these activations. */
+/** Emits an event for each of these activations. */
 export function resumed({ app }: TestWorld, activationIds: readonly string[]): Promise<void> {
   return app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
 }
 
-/** Waits until so many events have come. */
+/** Waits until so many events have arrived. */
 export async function arrived(hooks: Hook, n: number, world: TestWorld): Promise<void> {
   const { real } = world.app.deps.clock;
   for (let left = 2000; hooks.calls.length < n; left -= 1) {
@@ -43,7 +43,7 @@ export async function arrived(hooks: Hook, n: number, world: TestWorld): Promise
   }
 }
 
-/** A webhook that answers after 5 ms, and counts how many requests were under way at once. */
+/** A webhook that answers after 5 ms and counts concurrent requests. */
 export async function countingHook(): Promise<{ hooks: Hook; most(): number } & AsyncDisposable> {
   let open = 0;
   let most = 0;

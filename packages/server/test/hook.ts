@@ -3,7 +3,7 @@ import { createServer as createSecureServer, type ServerOptions } from "node:htt
 import type { AddressInfo } from "node:net";
 import { AgentEvent } from "@mailsvc/sdk/contract";
 
-/** A request that came to a webhook. */
+/** A request that a webhook received. */
 export interface Call {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -12,23 +12,23 @@ export interface Call {
   readonly onConnection: number;
 }
 
-/** What a webhook does with the n-th request, counted from 0. A number is a status to answer. */
+/** How a webhook reacts to the n-th request, counted from 0. A number is the status to answer. */
 export type Script = (n: number, call: Call) => number | ((response: ServerResponse, request: IncomingMessage) => void);
 
 export interface Hook {
   readonly url: string;
   readonly port: number;
   readonly calls: Call[];
-  /** Does something else from now on. */
+  /** Replaceable at any time. */
   script: Script;
-  /** The types of the events that came, each delivery of them. */
+  /** The types of the received events, with repeats. */
   types(): string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const served = new WeakMap<object, number>();
 
-/** A builder's webhook on this machine, which does what its script says. */
+/** A builder's webhook on this machine, with a script. */
 export async function hook(script: Script = () => 200, tls?: ServerOptions): Promise<Hook> {
   const calls: Call[] = [];
   const listen = (request: IncomingMessage, response: ServerResponse): void => {

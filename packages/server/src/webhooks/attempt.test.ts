@@ -23,18 +23,18 @@ test("secrets of any shape are redacted when they are known", () => {
   expect(snippet("the secret is swordfish, swordfish!", ["swordfish", ""])).toBe("the secret is ***, ***!");
 });
 
-test("bytes that are no UTF-8 do no harm", () => {
+test("bytes that are not UTF-8 become replacement characters", () => {
   expect(toResponseSnippet(Uint8Array.of(0xff, 0xfe, 0x41), [])).toBe("\uFFFD\uFFFDA");
 });
 
-test("2 KiB are kept, without half a character at the end", () => {
+test("a snippet has at most 2 KiB, and no half character at its end", () => {
   const kept = snippet("é".repeat(5000)) ?? "";
   expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(2048);
   expect(Buffer.byteLength(snippet(`a${"🚀".repeat(2000)}`) ?? "")).toBe(2045);
   expect(kept).not.toContain("\uFFFD");
 });
 
-test("a key across the end of what is kept leaves no part of itself", () => {
+test("a key across the end of the snippet is redacted as a whole", () => {
   for (let before = 2048 - KEY.length - 2; before <= 2048; before += 1)
     expect(snippet(`${"x".repeat(before)}${KEY}`)).not.toContain("ms_agent");
 });

@@ -9,7 +9,7 @@ import { Client } from "./undici.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-/** Time that goes on when it is told to. */
+/** Real time that a test advances. */
 const manualTime = (): Clock["real"] & { advance(ms: number): void } => {
   let now = 1000;
   const timers = new Set<{ at: number; fire: () => void }>();
@@ -20,7 +20,7 @@ const manualTime = (): Clock["real"] & { advance(ms: number): void } => {
       timers.add(timer);
       return { cancel: () => void timers.delete(timer) };
     },
-    sleep: () => Promise.reject(new Error("Nobody sleeps here.")),
+    sleep: () => Promise.reject(new Error("Not used here.")),
     advance: (ms) => {
       now += ms;
       for (const timer of [...timers].filter(({ at }) => at <= now)) {
@@ -32,10 +32,10 @@ const manualTime = (): Clock["real"] & { advance(ms: number): void } => {
 };
 
 let server: Server;
-/** What came on each connection, in their order. */
+/** The bytes received on each connection, in order. */
 let heard: string[];
 let sockets: Socket[];
-/** What the webhook does with the bytes of a connection. */
+/** How the webhook reacts to the bytes of a connection. */
 let serve: (socket: Socket, connection: number, text: string) => void;
 let time: ReturnType<typeof manualTime>;
 let crowded: boolean;
@@ -93,28 +93,28 @@ afterEach(async () => {
 
 const attempt = (body = "{}"): Promise<Attempt> => client.attempt(["x-a", "b"], Buffer.from(body), []);
 
-test("a request is one piece of bytes, on a connection that is used again", async () => {
+test("requests reuse a connection", async () => {
   expect(await attempt("é")).toMatchObject({ class: "ok", httpStatus: 200, answer: "ok" });
   expect(await attempt()).toMatchObject({ class: "ok" });
   const start = `POST /hook?a=b HTTP/1.1\r\nhost: ${new URL(client.origin).host}\r\nconnection: keep-alive\r\nx-a: b\r\n`;
   expect(heard).toEqual([`${start}content-length: 2\r\n\r\né${start}content-length: 2\r\n\r\n{}`]);
 });
 
-test("requests at the same time have a connection each, and those are kept", async () => {
+test("concurrent requests have a connection each, and these are kept", async () => {
   await Promise.all([attempt(), attempt(), attempt()]);
   expect(sockets).toHaveLength(3);
   await Promise.all([attempt(), attempt(), attempt()]);
   expect(sockets).toHaveLength(3);
 });
 
-test("where too many connections are open none is kept", async () => {
+test("no connection is kept when too many are open", async () => {
   crowded = true;
   await attempt();
   await attempt();
   expect(sockets).toHaveLength(2);
 });
 
-test("a connection that was closed while nobody used it is not used again", async () => {
+test("a connection that was closed while idle is not used again", async () => {
   await attempt();
   sockets[0]?.end();
   await once(sockets[0] as Socket, "close");
@@ -122,7 +122,7 @@ test("a connection that was closed while nobody used it is not used again", asyn
   expect(sockets).toHaveLength(2);
 });
 
-test("a request on a kept connection that ends without a word goes once more, on a new one", async () => {
+test("a request on a kept connection that ends without a response is sent again on a new one", async () => {
   await attempt();
   serve = (socket, connection) => void (connection === 0 ? socket.resetAndDestroy() : socket.write(OK));
   expect(await attempt()).toMatchObject({ class: "ok" });
@@ -136,7 +136,7 @@ test("and not a second time", async () => {
   expect(sockets).toHaveLength(2);
 });
 
-test("a request that was answered in part, or with nonsense, is not sent again", async () => {
+test("a request with a partial or invalid response is not sent again", async () => {
   for (const [bytes, kind] of [
     ["HTTP/1.1 20", "connection"],
     ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", "connection"],
@@ -151,7 +151,7 @@ test("a request that was answered in part, or with nonsense, is not sent again",
   }
 });
 
-test("who speaks without being asked is hung up on", async () => {
+test("a connection with an unsolicited response is closed", async () => {
   await attempt();
   const [first] = sockets as [Socket];
   const closed = once(first, "close");
@@ -161,7 +161,7 @@ test("who speaks without being asked is hung up on", async () => {
   expect(sockets).toHaveLength(2);
 });
 
-test("an answer that does not wait for the request counts, and its connection does not", async () => {
+test("a response that comes before the whole request was taken counts, but its connection is closed", async () => {
   serve = (socket) => {
     socket.pause();
     socket.write(OK);
@@ -190,7 +190,7 @@ test("a connection is kept for as long as the receiver keeps it, less a second",
   expect(sockets).toHaveLength(2);
 });
 
-test("what takes more than 8 seconds is broken off", async () => {
+test("an attempt is aborted after 8 seconds", async () => {
   const asked = new Promise<void>((resolve) => {
     serve = () => resolve();
   });
@@ -216,7 +216,7 @@ test("while the clock is advanced, an endpoint that hangs is waited for once, an
   await timesOut(8000);
   await timesOut(250);
   await timesOut(250);
-  // One that answers again, or a clock that runs, has the whole time.
+  // After a response, or while the clock runs, the limit is 8 seconds again.
   serve = (socket) => void socket.write(OK);
   expect(await attempt()).toMatchObject({ class: "ok" });
   serve = () => {};
@@ -226,7 +226,7 @@ test("while the clock is advanced, an endpoint that hangs is waited for once, an
   await timesOut(8000);
 });
 
-test("the second request within an attempt has what the first one left of its time", async () => {
+test("the second request within an attempt has the time that the first one left", async () => {
   await attempt();
   const again = new Promise<void>((resolve) => {
     serve = (socket, connection) => {
@@ -241,7 +241,7 @@ test("the second request within an attempt has what the first one left of its ti
   expect(await late).toMatchObject({ class: "timeout", ms: 8000 });
 });
 
-test("each answer lets twice as many requests go at a time, each failure half as many", async () => {
+test("each response doubles the number of concurrent requests, each failure halves it", async () => {
   const limits: number[] = [];
   for (let i = 0; i < 7; i += 1) {
     limits.push(client.limit);

@@ -23,7 +23,7 @@ const failing = async (error: Error, outcomes: readonly Outcome[], requests: rea
   return { left, continued, claimed };
 };
 
-test("what cannot be recorded or claimed is looked for again when its lease has ended", async () => {
+test("outcomes and claims that fail are looked for again when the lease has ended", async () => {
   const outcomes = [outcome("a", 7000), outcome("b", 8000)];
   expect(await failing(new Error("No."), outcomes, [["c", 3]])).toEqual({
     left: null,

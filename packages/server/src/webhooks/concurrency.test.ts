@@ -4,7 +4,7 @@ import { type ClaimRequest, ConcurrencyLimiter } from "./concurrency.ts";
 import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
 
-/** A client whose requests end when they are told to. */
+/** A client whose requests are ended by the test. */
 interface TestClient {
   readonly url: string;
   readonly origin: string;
@@ -54,7 +54,7 @@ beforeEach(() => {
         const end = async (): Promise<void> => {
           client.busy -= 1;
           resolve({ job, attempt: null });
-          // For those that await it.
+          // Let the code that awaits it run.
           for (let i = 0; i < 5; i += 1) await null;
         };
         inFlight.push({ endpointId: job.endpoint.id, end });
@@ -70,7 +70,7 @@ const add = (n: number, id: string, host?: string): void => {
   for (let i = 0; i < n; i += 1) limiter.add(job(id, host));
 };
 
-/** Claims, and says that each endpoint has more that is due, as the dispatcher does. */
+/** Claims, and marks each endpoint as due again, as the dispatcher does. */
 const claim = (max = 256): ClaimRequest[] => {
   const requests = limiter.claimRequests(max);
   for (const [id] of requests) due.add(id);
@@ -89,7 +89,7 @@ const endOne = (endpointId: string): Promise<void> => {
   return one?.end() ?? Promise.reject(new Error("nothing in flight"));
 };
 
-test("of one webhook as many are under way as it may have, and the rest follows", async () => {
+test("an endpoint has as many requests in flight as its limit allows, and the others follow", async () => {
   add(100, "a");
   expect(busy()).toEqual([["a", 64]]);
   await endOne("a");
@@ -98,7 +98,7 @@ test("of one webhook as many are under way as it may have, and the rest follows"
   expect([limiter.inFlight, completed.length]).toEqual([0, 100]);
 });
 
-test("those at one origin have its places in turns, however much one of them has", async () => {
+test("the endpoints of an origin get its slots in turns, however much one of them has queued", async () => {
   add(300, "a", "shared");
   add(3, "b", "shared");
   add(1, "c", "shared");
@@ -113,11 +113,11 @@ test("those at one origin have its places in turns, however much one of them has
   );
 });
 
-test("where all places are taken, origins have those that are free again in turns; some are left for those which have few", async () => {
+test("when all slots are taken, origins get free ones in turns; some are reserved for endpoints with few requests", async () => {
   for (let i = 0; i < 28; i += 1) add(100, `o${i}`);
   expect(limiter.inFlight).toBe(28 * 64);
   add(10, "late");
-  // Of the places that are left for those which have few.
+  // From the reserved slots.
   expect(new Map(busy()).get("late")).toBe(4);
   for (let i = 0; i < 12; i += 1) await endOne("o0");
   const now = new Map(busy());
@@ -125,7 +125,7 @@ test("where all places are taken, origins have those that are free again in turn
   expect(now.get("late")).toBeGreaterThan(4);
 });
 
-test("a listing that was never called is called although its origin is full with another one's", async () => {
+test("an endpoint that was never called gets its turn although its origin is full", async () => {
   add(300, "a", "shared");
   due.add("b");
   expect(claim()).toEqual([["b", 1]]);
@@ -140,11 +140,11 @@ test("a listing that was never called is called although its origin is full with
   expect(completed.filter(({ job: { endpoint } }) => endpoint.id === "b")).toEqual([]);
 });
 
-test("who waits for room at an origin comes before those who had some", () => {
+test("endpoints that wait for a slot of their origin claim before those that had one", () => {
   add(512, "a", "shared");
   add(1, "b", "shared");
   for (const id of ["b", "a"]) due.add(id);
-  // Full, and noted as waiting.
+  // The origin is full.
   expect(claim()).toEqual([]);
   due.add("a");
   limiter.releaseQueued();
@@ -173,19 +173,19 @@ test("slow endpoints of one origin have ten slots together, which they get in tu
   expect([...due]).toEqual(["s12"]);
 });
 
-test("what waits for a webhook that does not answer any more is given back", async () => {
+test("queued jobs of an endpoint that stops answering are released", async () => {
   add(500, "a");
   const there = clientOf("a");
   there.limit = 4;
   await endOne("a");
   expect(completed).toHaveLength(500 - 64 - 32 + 1);
-  // And so is all of it when that one is slow.
+  // All of them, once it is slow.
   there.quick = false;
   await endOne("a");
   expect(completed).toHaveLength(500 - 64 + 2);
 });
 
-test("all webhooks together hold no more in memory than a few thousand events, and each may have what it has places for", () => {
+test("queued jobs of all endpoints are limited to a few thousand", () => {
   for (let i = 0; i < 400; i += 1) {
     const id = `o${i}`;
     due.add(id);
@@ -201,7 +201,7 @@ test("all webhooks together hold no more in memory than a few thousand events, a
   expect(taken + 400 - limiter.inFlight).toBeLessThanOrEqual(4096 + 256);
 });
 
-test("some of those that have nothing to do are forgotten when there are too many, the oldest first", async () => {
+test("idle endpoints are forgotten when there are too many, the oldest first", async () => {
   for (let i = 0; i < 1000; i += 1) add(1, `o${i}`);
   for (let i = 0; i < 500; i += 1) await endOne(`o${i}`);
   add(1, "one-more");
@@ -210,7 +210,7 @@ test("some of those that have nothing to do are forgotten when there are too man
   );
 });
 
-test("what waits goes where its listing has moved to", async () => {
+test("queued jobs go to the new URL of their endpoint", async () => {
   add(100, "a", "old");
   add(1, "a", "new");
   expect([limiter.inFlight, clientOf("old", "a").closed, clientOf("new", "a").busy]).toEqual([101, true, 37]);

@@ -44,17 +44,17 @@ test.each([
   ["::ffff:169.254.169.254"],
   ["64:ff9b::7f00:1"],
   ["2002:7f00:1::"],
-])("a name that leads to %s is not called", async (address) => {
+])("a name that resolves to %s is not called", async (address) => {
   expect(await ask(of(address), "agent.example.com", false)).toEqual({ code: "BLOCKED_ADDRESS" });
   expect(await ask(of(address), "agent.example.com", false, false)).toEqual({ code: "BLOCKED_ADDRESS" });
 });
 
-test("one forbidden address among many is enough", async () => {
+test("one forbidden address among many blocks a name", async () => {
   expect(await ask(of("93.184.216.34", "10.0.0.1"), "agent.example.com", false)).toEqual({ code: "BLOCKED_ADDRESS" });
   expect(await ask(of("93.184.216.34", "10.0.0.1"), "agent.example.com", false, false)).toEqual({ code: "BLOCKED_ADDRESS" });
 });
 
-test("public addresses are handed on as they came", async () => {
+test("public addresses are passed on unchanged", async () => {
   expect(await ask(of("93.184.216.34", "2606:2800:220:1::1"), "agent.example.com", false)).toEqual({
     addresses: [
       { address: "93.184.216.34", family: 4 },
@@ -70,14 +70,14 @@ test("a name without an address does not exist", async () => {
   expect(await ask(of(), "agent.example.com", false)).toEqual({ code: "ENOTFOUND" });
 });
 
-test("what the name servers say is passed on", async () => {
+test("errors of the name servers are passed on", async () => {
   const failing: Lookup = async () => {
     throw Object.assign(new Error("refused"), { code: "ESERVFAIL" });
   };
   expect(await ask(failing, "agent.example.com", false)).toEqual({ code: "ESERVFAIL" });
 });
 
-test("localhost is this machine in dev mode, and nothing otherwise, whoever is asked", async () => {
+test("localhost is this machine in dev mode and blocked otherwise, without a query", async () => {
   const asked: string[] = [];
   const lookup: Lookup = async (host) => {
     asked.push(host);
@@ -93,7 +93,7 @@ test("localhost is this machine in dev mode, and nothing otherwise, whoever is a
   expect(asked).toEqual([]);
 });
 
-test("a name that many connections ask for at once is asked for once, and anew afterwards", async () => {
+test("concurrent queries of a name share one answer; the next query is a new one", async () => {
   let asked = 0;
   const answers = [["93.184.216.34"], ["10.0.0.1"]];
   const lookup: Lookup = async () => (answers[asked++] ?? []).map((address) => ({ address, family: 4 }));
@@ -101,12 +101,12 @@ test("a name that many connections ask for at once is asked for once, and anew a
   const one = (): Promise<string> =>
     new Promise((resolve) => guarded("agent.example.com", { all: false }, (error, address) => resolve(error?.code ?? String(address))));
   expect(await Promise.all([one(), one(), one()])).toEqual(["93.184.216.34", "93.184.216.34", "93.184.216.34"]);
-  // The name leads elsewhere by now.
+  // The name resolves to another address by now.
   expect(await one()).toBe("BLOCKED_ADDRESS");
   expect(asked).toBe(2);
 });
 
-test("this server itself is not called, whatever name leads to it", async () => {
+test("the server does not call itself, whatever the name resolves to", async () => {
   const reach = (remoteAddress: string, remotePort: number): Promise<string> => {
     const socket = Object.assign(new EventEmitter(), { remoteAddress, remotePort, destroy: () => {} });
     const build = (() => (_options: unknown, callback: (error: null, socket: unknown) => void) => callback(null, socket)) as never;
@@ -122,11 +122,11 @@ test("this server itself is not called, whatever name leads to it", async () => 
   expect(await reach("127.0.0.1", 3001)).toBe("");
 });
 
-test("the peer that was reached is looked at too, whatever was resolved, and nothing is said to a forbidden one", async () => {
+test("the address of the peer is checked too, and nothing is sent to a forbidden one", async () => {
   const reach = (remoteAddress: string | undefined): Promise<{ code: string; destroyed: boolean }> => {
     let destroyed = false;
     const socket = Object.assign(new EventEmitter(), { remoteAddress, destroy: () => void (destroyed = true) });
-    // Whatever it was told to look up, it comes out somewhere else.
+    // It connects to this peer, whatever was resolved.
     const build = (() => (_options: unknown, callback: (error: null, socket: unknown) => void) => callback(null, socket)) as never;
     const connect = guardedConnector(build, of("93.184.216.34"), { dev: false }, 1000);
     return new Promise((resolve) =>
@@ -138,6 +138,6 @@ test("the peer that was reached is looked at too, whatever was resolved, and not
   for (const peer of ["10.0.0.1", "127.0.0.1", "::1", "::ffff:169.254.169.254", "fe80::1%eth0"])
     expect([peer, await reach(peer)]).toEqual([peer, { code: "BLOCKED_ADDRESS", destroyed: true }]);
   expect(await reach("93.184.216.34")).toEqual({ code: "", destroyed: false });
-  // Reset as soon as it was made: nothing can be said of who it was.
+  // Reset as soon as it was made: the peer is unknown.
   expect(await reach(undefined)).toEqual({ code: "ECONNRESET", destroyed: true });
 });

@@ -7,7 +7,7 @@ import { createWorld } from "../testing.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { LEASE_MS } from "./streams.ts";
 
-test("an activation's key reaches the webhook, opens the agent API, and its copy is erased", async () => {
+test("the key of an activation arrives, works, and its copy is erased", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -24,7 +24,7 @@ test("an activation's key reaches the webhook, opens the agent API, and its copy
   expect(await db.read.select({ sealed: db.read.t.webhookEvents.sealed }).from(db.read.t.webhookEvents)).toEqual([{ sealed: null }]);
 });
 
-test("the key works while its event is still being answered", async () => {
+test("the key works before its event is answered", async () => {
   await using world = await createWorld();
   let status = 0;
   await using hooks = await hook((_n, { event }) => (response) => {
@@ -42,7 +42,7 @@ test("the key works while its event is still being answered", async () => {
   expect(status).toBe(200);
 });
 
-test("a kept connection that the receiver has closed meanwhile costs no attempt", async () => {
+test("a kept connection that the receiver has closed costs no attempt", async () => {
   // Answers one request per connection, and drops the next one unread.
   await using hooks = await hook((_n, { onConnection }) => (response, request) => {
     if (onConnection > 1) request.socket.destroy();
@@ -63,7 +63,7 @@ test("a kept connection that the receiver has closed meanwhile costs no attempt"
   for (const one of deliveries) expect(one).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
-test("500 webhooks that hang, with 10 events each, do not hold up one that works", { timeout: 60_000 }, async () => {
+test("500 webhooks that hang, with 10 events each, do not delay one that works", { timeout: 60_000 }, async () => {
   await using hanging = await hook(() => () => {});
   await using good = await hook();
   await using world = await createWorld();
@@ -73,7 +73,7 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
   const stuck = await crowd(
     world,
     "writer",
-    // Each at a host of its own.
+    // Each on its own host.
     Array.from({ length: 500 }, (_, i) => `http://w${i}.localhost:${hanging.port}/`),
     10,
   );
@@ -90,14 +90,14 @@ test("500 webhooks that hang, with 10 events each, do not hold up one that works
     took.push(real.now() - since);
   }
   took.sort((a, b) => a - b);
-  // Behind those that hang it would take several times as long as one of them is waited for.
+  // Queued behind those that hang, it would take several times the limit of an attempt.
   expect(took[98]).toBeLessThan(ATTEMPT_TIMEOUT_MS);
-  // One request each: nobody gets more before the first was answered or given up.
+  // One request each: no webhook gets another before the first has ended.
   const rounds = 1 + Math.floor((real.now() - began) / ATTEMPT_TIMEOUT_MS);
   expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);
 });
 
-test("a webhook that answers well gets up to 64 requests at a time, and no more", async () => {
+test("a webhook that answers gets up to 64 concurrent requests", async () => {
   await using counting = await countingHook();
   const { hooks } = counting;
   await using world = await createWorld();
@@ -110,7 +110,7 @@ test("a webhook that answers well gets up to 64 requests at a time, and no more"
   expect(counting.most()).toBeLessThanOrEqual(64);
 });
 
-test("a webhook that has begun to hang keeps only what it has", async () => {
+test("a webhook that begins to hang gets no further requests", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -120,11 +120,11 @@ test("a webhook that has begun to hang keeps only what it has", async () => {
   await resumed(world, many);
   await arrived(hooks, 100, world);
   await world.app.deps.clock.real.sleep(300);
-  // 64 of them hang; the rest waits in the database, for whoever has time.
+  // 64 of them hang; the others wait in the database.
   expect(hooks.calls.length).toBeLessThanOrEqual(100 + 64 + 1);
 });
 
-test("what has waited for its place until its lease is over is not sent beside whoever has it then", async () => {
+test("a queued event whose lease has ended is not sent, since another worker may have it", async () => {
   const held: (() => void)[] = [];
   await using hooks = await hook();
   await using world = await createWorld();
@@ -145,11 +145,11 @@ test("what has waited for its place until its lease is over is not sent beside w
   await world.settle();
   const times = [...Map.groupBy(hooks.calls, ({ event }) => event.id).values()].map((some) => some.length);
   expect(times).toHaveLength(2 + 39);
-  // The two that were under way may be sent again.
+  // The two in flight may be sent again.
   expect(times.filter((n) => n > 1).length).toBeLessThanOrEqual(2);
 });
 
-test("events that follow each other fast do not put off what is due already", async () => {
+test("a new event does not postpone a stream that is due", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -167,7 +167,7 @@ test("events that follow each other fast do not put off what is due already", as
   expect(due).toEqual([clock.now() - 2000, clock.now() - 2000]);
 });
 
-test("a server that stops gives back what it could not end, and goes on with it afterwards", async () => {
+test("a server that stops releases its claims and delivers after the next start", async () => {
   await using hooks = await hook(() => () => {});
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -177,7 +177,7 @@ test("a server that stops gives back what it could not end, and goes on with it 
   const since = clock.real.now();
   await queue.stop();
   expect(clock.real.now() - since).toBeLessThan(4000);
-  // Broken off by us, it is no failure of the receiver's.
+  // We aborted it, so it is no failure of the receiver.
   expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
   hooks.script = () => 200;
   const { jobsOf } = await import("../features.ts");
@@ -187,7 +187,7 @@ test("a server that stops gives back what it could not end, and goes on with it 
   expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: expect.any(String) });
 });
 
-test("an event that cannot be opened waits, and counts against nobody", async () => {
+test("an event that cannot be decrypted is postponed without an attempt", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);

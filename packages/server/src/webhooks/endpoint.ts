@@ -57,7 +57,7 @@ export interface Webhooks {
   send(endpoint: Endpoint, message: Message): Promise<Attempt>;
 }
 
-/** The engine, for whoever starts and stops it. */
+/** The engine, for the code that starts and stops it. */
 export interface WebhookWorker extends Webhooks {
   start(): Promise<void>;
   /** Claims nothing more. Requests in flight get a second; those that need longer are sent again after the next start. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-/** What test.ping tells of a webhook with this URL. */
+/** The result of test.ping for a webhook with this URL. */
 const ping = async (webhookUrl: string, on = world): Promise<WebhookTest> => {
   slugs += 1;
   const slug = `agent-${slugs}`;
@@ -30,7 +30,7 @@ const answering = async (script: Script): Promise<{ told: WebhookTest; hooks: Ho
   return { told: await ping(hooks.url), hooks };
 };
 
-/** A listener that does as it likes with each connection. */
+/** A TCP server. */
 const listening = async (serve: (socket: Socket) => void): Promise<{ url: string; stop: () => Promise<void> }> => {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -75,7 +75,7 @@ test.each([301, 302, 303, 307, 308])("a redirect %i is not followed", async (sta
   expect(elsewhere.calls).toEqual([]);
 });
 
-test("an interim answer is not the answer", async () => {
+test("1xx responses are skipped", async () => {
   const { told } = await answering(() => (response) => {
     response.writeProcessing();
     response.writeEarlyHints({ link: "</style.css>; rel=preload" });
@@ -84,7 +84,7 @@ test("an interim answer is not the answer", async () => {
   expect(told).toMatchObject({ ok: true, httpStatus: 202, answer: "taken" });
 });
 
-test("an endless answer is read no further than it is of interest", async () => {
+test("an endless response is read up to 16 KiB", async () => {
   let written = 0;
   const { told } = await answering(() => (response) => {
     response.writeHead(200, { "content-type": "text/plain" });
@@ -100,8 +100,8 @@ test("an endless answer is read no further than it is of interest", async () => 
   expect(written).toBeLessThan(50_000_000);
 });
 
-test("what is compressed is not unpacked, however it is announced", async () => {
-  // A hundred megabytes in a hundred kilobytes, and once more packed.
+test("compressed responses are not decompressed", async () => {
+  // A hundred megabytes in a hundred kilobytes, and compressed twice.
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
   for (const [encoding, bytes] of [
     ["gzip", bomb],
@@ -119,7 +119,7 @@ test("what is compressed is not unpacked, however it is announced", async () => 
   }
 });
 
-test("an answer that breaks off is no success", async () => {
+test("an incomplete response is a failure", async () => {
   const { told } = await answering(() => (response) => {
     response.writeHead(200, { "content-length": "1000" });
     response.write("half of it");
@@ -128,7 +128,7 @@ test("an answer that breaks off is no success", async () => {
   expect(told).toMatchObject({ ok: false, class: "connection", httpStatus: null });
 });
 
-test("a connection that is reset, refused or closed is a failed connection", async () => {
+test("a connection that is reset, refused or closed is of class connection", async () => {
   const reset = await listening((socket) => void socket.once("data", () => socket.resetAndDestroy()));
   const closed = await listening((socket) => void socket.once("data", () => socket.end()));
   const gone = await listening(() => {});
@@ -147,7 +147,7 @@ test.each([
   ["a header without an end", `HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(20_000)}\r\n\r\n`],
   ["many headers", `HTTP/1.1 200 OK\r\n${Array.from({ length: 2000 }, (_, i) => `x-${i}: aaaaaaaaaa`).join("\r\n")}\r\n\r\n`],
   ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab"],
-])("an answer that is %s is a bad one", async (_name, bytes) => {
+])("a response with %s is invalid", async (_name, bytes) => {
   const peer = await listening((socket) => void socket.once("data", () => socket.write(bytes)));
   try {
     expect(await ping(peer.url)).toMatchObject({ ok: false, class: "bad_response", httpStatus: null });
@@ -156,7 +156,7 @@ test.each([
   }
 });
 
-test("nobody is waited for longer than 8 seconds, whatever they do meanwhile", { timeout: 30_000 }, async () => {
+test("an attempt ends after 8 seconds, however slowly the receiver sends", { timeout: 30_000 }, async () => {
   const silent = await listening(() => {});
   await using dripping = await hook(() => (response) => {
     response.writeHead(200);
@@ -176,7 +176,7 @@ test("nobody is waited for longer than 8 seconds, whatever they do meanwhile", {
     });
   const more = [
     headers,
-    // One byte at a time, announcements without an answer, an answer without an end: in its chunks, their names, its trailers.
+    // One byte at a time; 1xx without a response; a body, chunk extension or trailer without an end.
     await dripped("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", "x"),
     await dripped("HTTP/1.1 200 OK\r\nx-long: ", "x"),
     await dripped("", "HTTP/1.1 102 Processing\r\n\r\n"),
@@ -188,12 +188,12 @@ test("nobody is waited for longer than 8 seconds, whatever they do meanwhile", {
   ];
   const secure = [
     await listening(() => {}),
-    // The beginning of an answer to the handshake, and then a byte at a time.
+    // The start of a TLS handshake, and then a byte at a time.
     await dripped("\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03", "\x01"),
   ];
   try {
     const urls = [silent.url, dripping.url, ...more.map(({ url }) => url), ...secure.map(({ url }) => url.replace("http:", "https:"))];
-    // Test events have their limit for each workspace.
+    // Test events are limited per workspace.
     await using beside = await createWorld();
     const told = await Promise.all(urls.map((url, i) => ping(url, i % 2 === 0 ? world : beside)));
     for (const one of told) {
@@ -206,14 +206,14 @@ test("nobody is waited for longer than 8 seconds, whatever they do meanwhile", {
   }
 });
 
-test("a certificate nobody vouches for is refused, before anything is said", async () => {
+test("an untrusted certificate is refused before anything is sent", async () => {
   await using hooks = await hook(() => 200, selfSigned(["localhost", "127.0.0.1"]));
   for (const url of [hooks.url, hooks.url.replace("127.0.0.1", "localhost")])
     expect(await ping(url)).toMatchObject({ ok: false, class: "tls", httpStatus: null });
   expect(hooks.calls).toEqual([]);
 });
 
-test("TLS to a port that speaks plain HTTP is no secure connection", async () => {
+test("TLS to a plain HTTP port is of class tls", async () => {
   const plain = await listening((socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
   try {
     expect(await ping(plain.url.replace("http:", "https:"))).toMatchObject({ ok: false, class: "tls" });
@@ -222,13 +222,13 @@ test("TLS to a port that speaks plain HTTP is no secure connection", async () =>
   }
 });
 
-test("localhost has its name in dev mode", async () => {
+test("localhost can be called by name in dev mode", async () => {
   await using hooks = await hook();
   expect(await ping(hooks.url.replace("127.0.0.1", "localhost"))).toMatchObject({ ok: true });
   expect(hooks.calls[0]?.headers.host).toBe(`localhost:${hooks.port}`);
 });
 
-test("a name that does not exist, or that leads into a private network, is not called", async () => {
+test("a name that does not exist or resolves to a private address is not called", async () => {
   await using outside = await createWorld({
     lookup: async (host) => {
       if (host === "nowhere.example.com") throw Object.assign(new Error("x"), { code: "ENOTFOUND" });
@@ -244,9 +244,9 @@ test("a name that does not exist, or that leads into a private network, is not c
   expect(await ping("https://metadata.example.com/", outside)).toMatchObject({ ok: false, class: "blocked_address" });
 });
 
-test("a URL that was fine when it was saved is looked at again before each attempt", async () => {
+test("a URL is checked again before each attempt", async () => {
   await using hooks = await hook();
-  // As if it had been saved in dev mode, and the server runs in production now.
+  // As if it had been saved in dev mode.
   await using production = await createWorld({ dev: false });
   await production.sdk.listings.create({ slug: "agent", name: "Agent", webhookUrl: "https://agent.example.com/", permissions: [] });
   const { db } = production.app.deps;
@@ -262,7 +262,7 @@ test("a URL that was fine when it was saved is looked at again before each attem
   expect(hooks.calls).toEqual([]);
 });
 
-test("neither query nor path of a webhook is lost", async () => {
+test("path and query of the URL are sent", async () => {
   await using hooks = await hook();
   let path = "";
   hooks.script = () => (response, request) => {

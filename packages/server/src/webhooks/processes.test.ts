@@ -14,7 +14,7 @@ afterAll(dropDatabases);
 const resumed = ({ app }: TestWorld, activationIds: readonly string[]): Promise<void> =>
   app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
 
-/** More activations of the listing an activation is of. */
+/** More activations of the listing of an activation. */
 const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<string[]> => {
   const { db, ids } = app.deps;
   const { activations: a } = db.read.t;
@@ -42,7 +42,7 @@ test("several processes on one database deliver each event once, in its order", 
     const many = await crowd(one, id, 300);
     for (let round = 0; round < 3; round += 1) {
       await Promise.all([resumed(one, many.slice(0, 150)), resumed(other, many.slice(150))]);
-      // As if both had looked at the same moment.
+      // As if both had polled at the same moment.
       for (const { app } of [one, other]) app.deps.webhooks.wake([listingId]);
     }
     await Promise.all([one.settle(), other.settle()]);
@@ -57,7 +57,7 @@ test("several processes on one database deliver each event once, in its order", 
   await database.drop();
 });
 
-/** A world with an event in its one lane, which is marked as somebody else's for the next half minute. */
+/** A world with an event in its one stream, which another worker has claimed for the next half minute. */
 const takenBy = async (world: TestWorld, hooks: Hook, claim: string): Promise<void> => {
   hooks.script = () => 500;
   await listAgent(world.builder.sdk, hooks.url);
@@ -69,17 +69,17 @@ const takenBy = async (world: TestWorld, hooks: Hook, claim: string): Promise<vo
   hooks.script = () => 200;
 };
 
-/** Its workers begin anew, and look at what is there. */
+/** Restarts its workers. */
 const restart = async ({ app: { deps } }: TestWorld): Promise<void> => {
   await deps.queue.stop();
   await deps.queue.start(jobsOf(deps), 4);
 };
 
-// The attempt that the dead process may have begun counts, so the one that arrived is the third.
+// The attempt that the other worker may have begun counts, so the one that arrived is the third.
 const delivered = [{ state: "delivered", attempts: 3, lastAttempt: { attempt: 3 } }];
 
-describe("what a process had taken when it died", () => {
-  test("is given back with the next start of any, if nobody of its name lives", { timeout: 60_000 }, async () => {
+describe("the claim of a process that died", () => {
+  test("is released when any process starts", { timeout: 60_000 }, async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -94,7 +94,7 @@ describe("what a process had taken when it died", () => {
     await database.drop();
   });
 
-  test("is given back when another one finds out that it died, without waiting for the lease", { timeout: 60_000 }, async () => {
+  test("is released when another process notices its death, before the end of the lease", { timeout: 60_000 }, async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -104,7 +104,7 @@ describe("what a process had taken when it died", () => {
         raw: db.read.raw,
         [Symbol.asyncDispose]: db.close,
       }));
-      // Its connection is gone, and with it the lock it held; it was last seen a while ago.
+      // Its connection and its lock are gone, and its last heartbeat is old.
       await other.raw("insert into workers (name, seen_at) values ('mailsvc_gone_1', now() - interval '10 s')");
       await expect.poll(() => other.raw("select claim from webhook_streams"), { timeout: 20_000, interval: 20 }).toEqual([{ claim: null }]);
       await world.clock.advance("1s");
@@ -113,7 +113,7 @@ describe("what a process had taken when it died", () => {
     await database.drop();
   });
 
-  test("is another one's half a minute later while it seems to live", { timeout: 60_000 }, async () => {
+  test("ends with the lease while the process seems to live", { timeout: 60_000 }, async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -130,7 +130,7 @@ describe("what a process had taken when it died", () => {
     await database.drop();
   });
 
-  test("is not gone on with by one that was thought dead and comes back", { timeout: 60_000 }, async () => {
+  test("is not continued by that process when it was alive after all", { timeout: 60_000 }, async () => {
     const database = await createDatabase();
     await using hooks = await hook();
     {
@@ -143,7 +143,7 @@ describe("what a process had taken when it died", () => {
       const { id } = await activateAgent(world.sdk);
       await expect.poll(() => hooks.calls.length, { interval: 5 }).toBe(1);
       await resumed(world, [id]);
-      // While the first event is on its way the lane becomes another one's.
+      // While the first event is in flight, another worker claims the stream.
       await db.tx(async (tx) => void (await tx.update(l).set({ claim: "another.1" })));
       hooks.script = () => 200;
       answer();

@@ -17,7 +17,7 @@ const plans = (answer: Parameters<typeof planRetry>[1], directOnly = false) => {
   }
 };
 
-test("one attempt and three retries, then five from the queue, then it is given up", () => {
+test("one attempt and three direct retries, then five from the queue, then the event is dead", () => {
   expect(plans(failed)).toEqual([
     ["pending", 1000],
     ["pending", 2000],
@@ -31,12 +31,12 @@ test("one attempt and three retries, then five from the queue, then it is given 
   ]);
 });
 
-test("the queue's waits are e^(2.5 n) seconds, a day at most", () => {
+test("the delays of the queue are e^(2.5 n) seconds, a day at most", () => {
   const waits = plans(failed).filter(([state]) => state === "queued");
   expect(waits.map(([, ms]) => Number(ms) / 1000)).toEqual([1, 2, 3, 4, 5].map((n) => Math.min(86_400, Math.floor(Math.exp(2.5 * n)))));
 });
 
-test("what is not worth the queue is given up after the direct attempts", () => {
+test("with directOnly an event is dead after the direct attempts", () => {
   expect(plans(failed, true)).toEqual([
     ["pending", 1000],
     ["pending", 2000],
@@ -54,10 +54,10 @@ test.each([
   ["503", 503, 20_000, 20_000],
   ["one that asks for less than planned", 429, 1000, 12_000],
   ["one that asks for very long", 503, 3_600_000, 24_000],
-])("an overloaded receiver is spared the direct attempts: %s", (_name, httpStatus, retryAfter, delay) => {
+])("an overloaded receiver gets no more direct attempts: %s", (_name, httpStatus, retryAfter, delay) => {
   expect(planRetry(schedule, { httpStatus, retryAfter }, 0, false)).toEqual({ state: "queued", tries: 4, delay });
 });
 
-test("Retry-After of other answers changes nothing", () => {
+test("Retry-After with another status changes nothing", () => {
   expect(planRetry(schedule, { httpStatus: 500, retryAfter: 60_000 }, 0, false)).toEqual({ state: "pending", tries: 1, delay: 1000 });
 });

@@ -18,7 +18,7 @@ const bytes = Buffer.from(message.body);
 const pairs = (headers: readonly string[]): Record<string, string> =>
   Object.fromEntries(headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] ?? ""]] : [])));
 
-test("the raw bytes are signed, in hex, with the secret as it stands", () => {
+test("X-Service-Signature: the hex HMAC of the raw bytes, with the text of the secret as the key", () => {
   const headers = pairs(new Signer({ current: SECRET, next: null }).headers(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   expect(headers).toMatchObject({
@@ -33,13 +33,13 @@ test("the raw bytes are signed, in hex, with the secret as it stands", () => {
   });
 });
 
-test("Standard Webhooks: id, second and bytes, under the bytes the secret stands for", () => {
+test("webhook-signature: id, seconds and bytes, with the decoded secret as the key", () => {
   const headers = pairs(new Signer({ current: SECRET, next: null }).headers(message, bytes, NOW));
   const expected = createHmac("sha256", Buffer.alloc(32, 7)).update(`evt_1.1767268800.${message.body}`).digest("base64");
   expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
 });
 
-test("while one secret takes over from another, X-Service-Signature stays with the old one and the list holds both", () => {
+test("during a rotation X-Service-Signature uses the old secret and webhook-signature both", () => {
   const headers = pairs(new Signer({ current: SECRET, next: NEXT }).headers(message, bytes, NOW));
   expect(headers["x-service-signature"]).toBe(createHmac("sha256", SECRET).update(bytes).digest("hex"));
   const signed = [7, 9].map(
@@ -48,7 +48,7 @@ test("while one secret takes over from another, X-Service-Signature stays with t
   expect(headers["webhook-signature"]).toBe(signed.join(" "));
 });
 
-test("whatever the key and the bytes, it is what node:crypto says", () => {
+test("Hmac agrees with node:crypto for keys and texts of any length", () => {
   const random = seededRandom(7);
   for (const keyLength of [0, 1, 31, 32, 50, 63, 64, 65, 200])
     for (const length of [0, 1, 55, 56, 63, 64, 65, 1000]) {

@@ -22,7 +22,7 @@ afterAll(() => {
   for (const one of [authority, strange]) one.dispose();
 });
 
-/** A world in which every name leads to these addresses, the n-th time to the n-th, and to the last ones from then on. */
+/** A world in which every name resolves to these addresses: the n-th time to the n-th, and then to the last. */
 const worldOf = async (...answers: string[][]): Promise<{ world: TestWorld; asked: string[] }> => {
   const asked: string[] = [];
   const world = await createWorld({
@@ -35,7 +35,7 @@ const worldOf = async (...answers: string[][]): Promise<{ world: TestWorld; aske
   return { world, asked };
 };
 
-/** Notes by which name each request was made: in the handshake, and in its head. */
+/** Records the names of each request: of the handshake, and in the Host header. */
 const named = (): { script: Script; names: [sni: string | false | null, host: string | undefined][] } => {
   const names: [sni: string | false | null, host: string | undefined][] = [];
   const script: Script = () => (response, request) => {
@@ -52,7 +52,7 @@ const ping = async ({ sdk }: TestWorld, webhookUrl: string, slug = "pinged") => 
   return sdk.deliveries.test(slug);
 };
 
-test("events go out over TLS that is verified, to the address that was looked at, by the name of the URL", async () => {
+test("events are sent over verified TLS, to the checked address, by the name of the URL", async () => {
   const { script, names } = named();
   await using hooks = await hook(script, authority.issue([HOST]));
   const { world, asked } = await worldOf(["127.0.0.1"]);
@@ -66,19 +66,19 @@ test("events go out over TLS that is verified, to the address that was looked at
     [HOST, `${HOST}:${hooks.port}`],
     [HOST, `${HOST}:${hooks.port}`],
   ]);
-  // Both on one connection, whose address was asked for once.
+  // Both on one connection, with one query.
   expect([asked, hooks.calls.map(({ onConnection }) => onConnection)]).toEqual([[HOST], [1, 2]]);
   expect((await world.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "delivered" }, { state: "delivered" }]);
 });
 
-test("a name that leads elsewhere the next moment is not called there: each connection goes where it was looked at", async () => {
+test("a name that is rebound is not called there: each connection goes to the address that was checked for it", async () => {
   await using hooks = await hook(() => 200, authority.issue([HOST]));
   const { world, asked } = await worldOf(["127.0.0.1"], ["169.254.169.254"], ["127.0.0.1", "10.0.0.1"], ["127.0.0.1"]);
   await using _ = world;
   const classes: string[] = [];
   for (let n = 0; n < 4; n += 1) classes.push((await ping(world, urlOf(hooks.port))).class);
   expect(classes).toEqual(["ok", "blocked_address", "blocked_address", "ok"]);
-  // One question for each connection: there is no second answer that could be another one.
+  // One query for each connection: no second answer could differ.
   expect(asked).toHaveLength(4);
   expect(hooks.calls).toHaveLength(2);
 });
@@ -86,13 +86,13 @@ test("a name that leads elsewhere the next moment is not called there: each conn
 test.each([
   ["TLS 1.2", { minVersion: "TLSv1.2", maxVersion: "TLSv1.2" }],
   ["TLS 1.3", { minVersion: "TLSv1.3", maxVersion: "TLSv1.3" }],
-] as const)("%s is spoken, and a certificate of another name refused each time", async (_name, versions) => {
+] as const)("%s works, and a certificate for another name is refused each time", async (_name, versions) => {
   await using good = await hook(() => 200, { ...authority.issue(["*.example.com"]), ...versions });
   await using other = await hook(() => 200, { ...authority.issue(["other.example.com"]), ...versions });
   const { world } = await worldOf(["127.0.0.1"]);
   await using _ = world;
   expect(await ping(world, urlOf(good.port))).toMatchObject({ ok: true, class: "ok" });
-  // Three times: a session must not be resumed past its name.
+  // Three times: a session must not be resumed without checking the name.
   for (let n = 0; n < 3; n += 1)
     expect(await ping(world, urlOf(other.port))).toMatchObject({
       ok: false,
@@ -108,10 +108,10 @@ const old = (): tls.SecureContextOptions => ({ minVersion: "TLSv1", maxVersion: 
 test.each([
   ["has expired", () => authority.issue([HOST], "20200101000000Z", "20200102000000Z"), "has expired (CERT_HAS_EXPIRED)"],
   ["is not valid yet", () => authority.issue([HOST], "20480101000000Z", "20490102000000Z"), "is not valid yet (CERT_NOT_YET_VALID)"],
-  ["nobody but itself has signed", () => selfSigned([HOST]), "is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)"],
-  ["an authority nobody knows has signed", () => strange.issue([HOST]), "is from no authority that is trusted here"],
+  ["is self-signed", () => selfSigned([HOST]), "is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)"],
+  ["is from an unknown authority", () => strange.issue([HOST]), "is from no authority that is trusted here"],
   ["is shown by TLS before 1.2", () => ({ ...authority.issue([HOST]), ...old() }), "does not speak TLS 1.2 or later"],
-] as const)("a certificate that %s is refused before anything is said, in words", async (_name, options, says) => {
+] as const)("a certificate that %s is refused before anything is sent, with a message", async (_name, options, says) => {
   await using hooks = await hook(() => 200, options());
   const { world } = await worldOf(["127.0.0.1"]);
   await using _ = world;
@@ -121,7 +121,7 @@ test.each([
   expect(hooks.calls).toEqual([]);
 });
 
-test("a builder reads in webhookLastError what is wrong with the certificate; once it is mended, the key arrives", async () => {
+test("webhookLastError shows what is wrong with the certificate; once it is fixed, the key arrives", async () => {
   await using expired = await hook(() => 200, authority.issue([HOST], "20200101000000Z", "20200102000000Z"));
   await using mended = await hook(() => 200, authority.issue([HOST]));
   const { world } = await worldOf(["127.0.0.1"]);
@@ -145,7 +145,7 @@ test("a builder reads in webhookLastError what is wrong with the certificate; on
   expect([expired.types(), mended.types()]).toEqual([[], ["agent.activated", "agent.resumed"]]);
 });
 
-test("an address in place of a name is called without one, and its certificate must say it", async () => {
+test("an IP address is called without SNI, and its certificate must contain it", async () => {
   const { script, names } = named();
   await using hooks = await hook(script, authority.issue(["127.0.0.1"]));
   await using other = await hook(() => 200, authority.issue([HOST]));

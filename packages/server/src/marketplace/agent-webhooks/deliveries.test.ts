@@ -17,7 +17,7 @@ const codeOf = async (call: Promise<unknown>): Promise<string> => {
 
 const onlyEvent = async (sdk: Mailsvc): Promise<string> => (await sdk.deliveries.list("writer")).data.at(-1)?.id ?? "";
 
-test("a builder sees each event with its bytes and attempts, and never the key", async () => {
+test("a builder sees each event with its body and attempts, but never the key", async () => {
   await using hooks = await hook((n) => (n === 0 ? (response) => response.writeHead(500).end("out of <b>memory</b>\u0000") : 200));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -61,7 +61,7 @@ test("a builder sees each event with its bytes and attempts, and never the key",
   expect(JSON.stringify(detail)).not.toContain(key);
 });
 
-test("events are filtered by state, type and activation, and belong to their builder alone", async () => {
+test("events are filtered by state, type and activation, and visible to their builder only", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -79,7 +79,7 @@ test("events are filtered by state, type and activation, and belong to their bui
   expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");
 });
 
-test("a repeat under the same Idempotency-Key sends nothing again", async () => {
+test("a repeat with the same Idempotency-Key sends nothing", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -90,7 +90,7 @@ test("a repeat under the same Idempotency-Key sends nothing again", async () => 
   expect(hooks.calls).toHaveLength(2);
 });
 
-test("an event is sent again by hand: the same bytes, as an attempt of its own", async () => {
+test("redeliver sends the same bytes as one more attempt", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -103,7 +103,7 @@ test("an event is sent again by hand: the same bytes, as an attempt of its own",
   const [first, second] = hooks.calls.slice(1);
   expect(second?.bytes.equals(first?.bytes ?? Buffer.alloc(0))).toBe(true);
   expect(second?.headers["x-service-attempt"]).toBe("2");
-  // One that fails changes nothing.
+  // A failure changes nothing.
   hooks.script = () => 500;
   expect(await world.builder.sdk.deliveries.redeliver("writer", paused?.id ?? "")).toMatchObject({ state: "delivered", attempts: 3 });
   await world.clock.advance("40h");
@@ -111,7 +111,7 @@ test("an event is sent again by hand: the same bytes, as an attempt of its own",
   expect(await world.sdk.activations.get(id)).toMatchObject({ pauseReasons: ["user_paused"], webhookLastError: null });
 });
 
-test("a key that was acknowledged is not sent again; one that was not, is", async () => {
+test("redeliver sends a key again only until it was acknowledged", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -126,7 +126,7 @@ test("a key that was acknowledged is not sent again; one that was not, is", asyn
   expect(new Set(keys).size).toBe(1);
 });
 
-test("an event that is on its way can be pushed; one behind it has to wait", async () => {
+test("the oldest waiting event can be redelivered; those after it cannot", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -138,11 +138,11 @@ test("an event that is on its way can be pushed; one behind it has to wait", asy
   hooks.script = () => 200;
   await world.builder.sdk.deliveries.redeliver("writer", activated ?? "");
   await world.settle();
-  // Its lane goes on at once.
+  // Its stream continues at once.
   expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
 });
 
-test("a cancelled event is not sent again; what else an activation had to report is, also after its end", async () => {
+test("redeliver refuses a cancelled event, but not the other events of an activation that has ended", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -158,7 +158,7 @@ test("a cancelled event is not sent again; what else an activation had to report
   expect(await world.builder.sdk.deliveries.redeliver("writer", deactivated?.id ?? "")).toMatchObject({ state: "delivered" });
 });
 
-test("test.ping: signed like any event, for drafts too, and without a trace", async () => {
+test("test.ping is signed like any event, works for drafts and stores nothing", async () => {
   await using hooks = await hook((_n) => (response) => response.writeHead(200).end("pong"));
   await using world = await createWorld();
   const listing = await world.builder.sdk.listings.create({ slug: "draft", name: "Draft", webhookUrl: hooks.url, permissions: [] });
@@ -182,7 +182,7 @@ test("test.ping: signed like any event, for drafts too, and without a trace", as
   expect((await world.builder.sdk.deliveries.list("draft")).data).toEqual([]);
 });
 
-test("test.ping tells what to do, pauses nothing, and has its limit", async () => {
+test("test.ping returns a hint, pauses nothing and is limited", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -218,7 +218,7 @@ const verifiesStandard = (secret: string, call: { headers: Record<string, unknow
   return String(list).split(" ").includes(`v1,${expected}`);
 };
 
-test("a secret is rotated with an overlap in which receivers of both kinds go on verifying", async () => {
+test("during a rotation both kinds of signatures can be verified", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   const { webhookSecret: old } = await listAgent(world.builder.sdk, hooks.url);
@@ -238,7 +238,7 @@ test("a secret is rotated with an overlap in which receivers of both kinds go on
   expect([verifiesStandard(old, after), verifiesStandard(next, after)]).toEqual([false, true]);
 });
 
-test("what a receiver echoes of keys and secrets is not kept", async () => {
+test("keys and secrets that a receiver echoes are redacted", async () => {
   await using world: TestWorld = await createWorld();
   await using hooks = await hook(
     (_n, { bytes }) =>

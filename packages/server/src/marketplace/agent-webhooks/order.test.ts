@@ -27,12 +27,12 @@ const failedRun = (world: TestWorld, activationId: string, runId: string): Promi
 
 const sequences = (calls: readonly { event: AgentEvent }[]): number[] => calls.map(({ event }) => event.sequence);
 
-test("pause, resume, pause: all three reach the agent, in their order, with rising times", async () => {
+test("pause, resume, pause: all three arrive, in order, with rising timestamps", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   const { id } = await activateAgent(world.sdk);
-  // Faster than any delivery.
+  // Before any of them is delivered.
   await world.sdk.activations.pause(id);
   await world.sdk.activations.resume(id);
   await world.sdk.activations.pause(id);
@@ -44,7 +44,7 @@ test("pause, resume, pause: all three reach the agent, in their order, with risi
   expect(new Set(hooks.calls.map(({ event }) => event.id)).size).toBe(4);
 });
 
-test("they reach it also when the first attempts fail", async () => {
+test("they arrive also when the first attempts fail", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -58,7 +58,7 @@ test("they reach it also when the first attempts fail", async () => {
   expect(hooks.types().slice(1)).toEqual(["agent.paused", "agent.paused", "agent.paused", "agent.paused", "agent.resumed", "agent.paused"]);
 });
 
-test("two approvals in one run both reach the agent, under names of their own", async () => {
+test("two approvals in one run are two events", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -75,7 +75,7 @@ test("two approvals in one run both reach the agent, under names of their own", 
   expect(responses[0]?.timestamp).not.toBe(responses[1]?.timestamp);
 });
 
-test("nothing overtakes an older event of its activation, and nothing waits for another activation", async () => {
+test("events of an activation never overtake each other, and do not wait for other activations", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -96,7 +96,7 @@ test("nothing overtakes an older event of its activation, and nothing waits for 
   expect(new Set(seen)).toEqual(new Set([2, 3, 4]));
 });
 
-test("after a pause for a failing webhook everything comes in its order, and agent.resumed last", async () => {
+test("after a pause for a failing webhook everything arrives in order, agent.resumed last", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -104,7 +104,7 @@ test("after a pause for a failing webhook everything comes in its order, and age
   await answered(world, id, "msg_1");
   await world.clock.advance("40h");
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused" });
-  // What happens meanwhile waits.
+  // Events during the pause wait.
   await failedRun(world, id, "run_one");
   await world.clock.advance("1h");
   const before = hooks.calls.length;
@@ -118,7 +118,7 @@ test("after a pause for a failing webhook everything comes in its order, and age
   const after = hooks.calls.slice(before).map(({ event }) => event);
   expect(after.map(({ type }) => type)).toEqual(["agent.activated", "approval_response", "run_force_failed", "agent.resumed"]);
   const [first] = after;
-  // The same event with the same key: there is no other one.
+  // The same event with the same key.
   expect(keys).toContain(first?.type === "agent.activated" && first.apiKey);
   expect(first?.id).toBe(hooks.calls[0]?.event.id);
   expect(await world.sdk.activations.get(id)).toMatchObject({
@@ -130,7 +130,7 @@ test("after a pause for a failing webhook everything comes in its order, and age
   ]);
 });
 
-test("the builder lifts the pause while the brand's own stays: what waited goes out, agent.resumed does not", async () => {
+test("the builder clears webhook_failure while user_paused stays: what waited is sent, without agent.resumed", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -143,17 +143,17 @@ test("the builder lifts the pause while the brand's own stays: what waited goes 
   await world.settle();
   expect(hooks.types().slice(before)).toEqual(["agent.activated", "agent.paused"]);
   expect(await world.sdk.activations.get(id)).toMatchObject({ status: "paused", pauseReasons: ["user_paused"] });
-  // The reason that is left is the brand's to clear.
+  // Only the brand can clear the reason that is left.
   await expect(world.builder.sdk.listings.resume("writer", id)).rejects.toMatchObject({
     code: "pause_not_clearable",
     details: [{ code: "user_paused" }],
   });
   expect(await world.sdk.activations.resume(id)).toMatchObject({ status: "active" });
-  // There is nothing to clear: the same answer as for an agent that was never paused.
+  // Nothing to clear: the same response as for an agent that was never paused.
   expect(await world.builder.sdk.listings.resume("writer", id)).toMatchObject({ status: "active" });
 });
 
-test("an older pause that is stuck in the queue is superseded by what came after it", async () => {
+test("an agent.paused in the queue is superseded by agent.resumed", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -178,7 +178,7 @@ test("what was committed before a deactivation arrives in its order, and agent.d
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
-  // Faster than any delivery, then with a webhook that fails for a while.
+  // Before any of them is delivered; once with a webhook that fails first.
   for (const failures of [0, 3]) {
     const { id } = await activateAgent(world.sdk);
     await world.settle();
@@ -202,7 +202,7 @@ test("what waited behind a failing webhook arrives after the end too; the key th
   await listAgent(world.builder.sdk, hooks.url);
   const { id } = await activateAgent(world.sdk);
   await world.settle();
-  // The activation is paused for its webhook: what happens meanwhile waits.
+  // The activation is paused with webhook_failure: its events wait.
   await answered(world, id, "msg_1");
   await failedRun(world, id, "run_one");
   await world.settle();
@@ -242,7 +242,7 @@ test("an event whose 200 comes after the deactivation counts as delivered, also 
   expect(await world.sdk.activations.get(id)).toMatchObject({ keyDeliveredAt: expect.any(String) });
 });
 
-test("a webhook that moves is called at its new address from the next attempt on", async () => {
+test("a changed URL is used from the next attempt on", async () => {
   await using old = await hook(() => 500);
   await using moved = await hook();
   await using world = await createWorld();

@@ -5,7 +5,7 @@ import { createWorld, type TestWorld } from "../../testing.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** When each request came, in ms of the world's clock since it began. */
+/** When each request came, in ms since the start of the world's clock. */
 const clocked = (hooks: Hook, world: TestWorld, status: (n: number) => number): number[] => {
   const times: number[] = [];
   hooks.script = (n) => {
@@ -17,7 +17,7 @@ const clocked = (hooks: Hook, world: TestWorld, status: (n: number) => number): 
 
 const PLAN = [0, 1000, 3000, 7000, 19_000, 167_000, 1_975_000, 24_001_000, 110_401_000];
 
-test("attempts come when the documentation says, to the millisecond, and then the activation is paused", async () => {
+test("attempts follow the documented schedule to the millisecond, then the activation is paused", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   const times = clocked(hooks, world, () => 500);
@@ -25,7 +25,7 @@ test("attempts come when the documentation says, to the millisecond, and then th
   const activation = await activateAgent(world.sdk);
   await world.clock.advance("40h");
   const last = PLAN.at(-1) as number;
-  // Nine attempts of the event, then four of agent.paused, which is not worth the queue.
+  // Nine attempts of the event, then four of agent.paused, which is not queued while held.
   expect(times).toEqual([...PLAN, last, last + 1000, last + 3000, last + 7000]);
   expect(hooks.types()).toEqual([...PLAN.map(() => "agent.activated"), ...Array(4).fill("agent.paused")]);
 
@@ -45,7 +45,7 @@ test("attempts come when the documentation says, to the millisecond, and then th
   expect(builder.data).toMatchObject([{ id: activation.id, status: "paused", webhookLastError: error }]);
 });
 
-test("every attempt has the same bytes and signature, the same event time, and a number of its own", async () => {
+test("attempts have the same bytes, signature and event time, and rising numbers", async () => {
   await using hooks = await hook(() => 503);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -61,7 +61,7 @@ test("every attempt has the same bytes and signature, the same event time, and a
   expect(hooks.calls[0]?.event.timestamp).toBe("2026-01-01T00:00:00.000Z");
 });
 
-test("nothing of a failed delivery is lost over a success: the plan ends, the key is erased", async () => {
+test("a delivery after failures ends the schedule and erases the key", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   const times = clocked(hooks, world, (n) => (n < 5 ? 500 : 200));
@@ -83,7 +83,7 @@ test("nothing of a failed delivery is lost over a success: the plan ends, the ke
   });
 });
 
-test("410 ends it with the first attempt", async () => {
+test("410 gives an event up at once", async () => {
   await using hooks = await hook(() => 410);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -96,7 +96,7 @@ test("410 ends it with the first attempt", async () => {
   });
 });
 
-test("an overloaded receiver is left alone for as long as it asks", async () => {
+test("Retry-After of an overloaded receiver is respected", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   const times: number[] = [];
@@ -110,7 +110,7 @@ test("an overloaded receiver is left alone for as long as it asks", async () => 
   expect(times).toEqual([0, 20_000]);
 });
 
-test("agent.paused and agent.deactivated that never arrive pause nothing", async () => {
+test("undeliverable agent.paused and agent.deactivated pause nothing", async () => {
   await using hooks = await hook();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -130,7 +130,7 @@ test("agent.paused and agent.deactivated that never arrive pause nothing", async
   ]);
 });
 
-test("a restart changes neither bytes nor times", async () => {
+test("a restart changes neither the bytes nor the schedule", async () => {
   await using hooks = await hook(() => 500);
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
@@ -141,7 +141,7 @@ test("a restart changes neither bytes nor times", async () => {
   const { queue } = world.app.deps;
   await queue.stop();
   const times = clocked(hooks, world, () => 200);
-  // What another start of the server does.
+  // Restart the workers.
   const { jobsOf } = await import("../../features.ts");
   await queue.start(jobsOf(world.app.deps), 4);
   await world.clock.advance("1m");

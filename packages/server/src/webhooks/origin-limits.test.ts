@@ -5,7 +5,7 @@ import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { jobsOf } from "../features.ts";
 import { createWorld } from "../testing.ts";
 
-/** A webhook that hangs at all paths but `/good`, and knows how many requests it has open. */
+/** A webhook that hangs at all paths but `/good`, and counts its open requests. */
 const hanging = () => {
   const held = new Set<() => void>();
   const tally = { most: 0, hanging: true };
@@ -26,7 +26,7 @@ const hanging = () => {
   return { script, tally, held, letGo };
 };
 
-test("listings at one host that hangs have ten places together; others there and elsewhere go on, and nothing is lost", async () => {
+test("hanging endpoints of one origin share ten slots; other endpoints there and elsewhere continue, and nothing is lost", async () => {
   const { script, tally, held, letGo } = hanging();
   await using shared = await hook(script);
   await using elsewhere = await hook();
@@ -43,7 +43,7 @@ test("listings at one host that hangs have ten places together; others there and
       4,
     ),
   ];
-  // The neighbour has answered before.
+  // The neighbour is quick: it has answered before.
   await resumed(world, neighbours.slice(0, 2));
   await world.settle();
   const stuck = await crowd(
@@ -68,7 +68,7 @@ test("listings at one host that hangs have ten places together; others there and
   expect(new Set(rows.map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(new Set(["delivered 1"]));
 });
 
-test("listings at one host that answers have 64 places together, however many they are", async () => {
+test("the endpoints of one origin share 64 slots", async () => {
   await using counting = await countingHook();
   const { hooks: shared } = counting;
   await using world = await createWorld();
@@ -87,7 +87,7 @@ test("listings at one host that answers have 64 places together, however many th
   expect(counting.most()).toBeLessThanOrEqual(64);
 });
 
-test("listings whose origin is busy with another one's have their turn, called before or not", async () => {
+test("endpoints get their turn at an origin that is busy with another one, called before or not", async () => {
   await using shared = await hook(() => (response) => void setImmediate(() => response.end()));
   await using world = await createWorld();
   await listAgent(world.builder.sdk, shared.url);
@@ -97,7 +97,7 @@ test("listings whose origin is busy with another one's have their turn, called b
   const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
   const { queue } = world.app.deps;
   await queue.stop();
-  // Six events in each of the lanes.
+  // Six events in each of the streams.
   for (let i = 0; i < 6; i += 1) await resumed(world, many);
   const first = new Map<string, number>();
   shared.script = (n, { event }) => {
@@ -113,7 +113,7 @@ test("listings whose origin is busy with another one's have their turn, called b
     await expect.poll(() => some.every((id) => first.has(id)), { interval: 2, timeout: 20_000 }).toBe(true);
     for (const id of some) expect((first.get(id) ?? 0) - (since.at(-1) ?? 0)).toBeLessThan(4000);
   }
-  // There was more than that to wait behind.
+  // More than that was queued before them.
   expect(since.at(-1)).toBeLessThan(7000);
   await world.settle();
   expect(shared.calls).toHaveLength(1 + 12_000 + 5);
