@@ -144,12 +144,19 @@ scenarios(
       details: ["rules.value out_of_range"],
     },
     {
-      name: "a date that does not exist",
+      name: "text that is not a date",
       path: at,
       body: rules({ field: "createdAt", operator: "before", value: "yesterday" }),
       status: 400,
       details: ["rules.value invalid_value"],
     },
+    ...["2026-02-30", "2026-13-45", "2023-02-29", "2026-00-10", "2026-01-10T24:00:00Z", "2026-04-31T10:00:00+02:00"].map((value) => ({
+      name: `the date ${value}, which does not exist`,
+      path: at,
+      body: rules({ any: [vip, { field: "customFields.born", operator: "after", value }] }),
+      status: 400,
+      details: ["rules.any[1].value invalid_value"],
+    })),
     {
       name: "a time without a zone",
       path: at,

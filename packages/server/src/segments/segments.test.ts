@@ -83,6 +83,18 @@ describe("a segment", () => {
     ]);
   });
 
+  test("does not count a date that does not exist as a date", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const dates = ["2024-02-29", "2026-02-30", "2026-13-45", "2023-02-29", "2026-01-10T12:00:60Z", "0000-01-01", "2026-12-31T23:59:59Z"];
+    for (const [i, born] of dates.entries()) await sdk.contacts.create({ email: `p${i}@example.com`, customFields: { born } });
+    const rules = { field: "customFields.born", operator: "before", value: "9999-12-31" } as const;
+    const { contacts } = await sdk.segments.preview({ rules });
+    expect(contacts.map((contact) => contact.customFields["born"])).toEqual(["2026-12-31T23:59:59Z", "0000-01-01", "2024-02-29"]);
+    const segment = await sdk.segments.create({ name: "born", rules });
+    expect(segment.memberCount).toBe(3);
+  });
+
   test("with new rules has the contacts that match them at once, and records the difference", async () => {
     await using world = await createWorld();
     const { sdk } = world;
