@@ -40,7 +40,8 @@ const MAX_COUNTED = 10_000;
 
 /**
  * A page of one table, newest first (SPEC 4): of whole rows, or of some `columns`. More than 10,000 rows are not counted: the
- * page then says that its total is a minimum. Throws ApiError validation_error when the cursor belongs to another list.
+ * page then says that its total is a minimum. Throws ApiError validation_error for a
+ * cursor of another list, and for a page number beyond the counted rows.
  */
 export function listPage<Table extends ListedTable, Item>(
   read: Selecting,
@@ -111,7 +112,7 @@ export async function paginateById<Row extends { id: string }, Item>(
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const before = input.cursor === undefined ? null : decodeId(input.cursor);
-  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? (input.page - 1) * input.limit : 0 });
+  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
   if (before !== null && found[0] && prefixOf(found[0].id) !== prefixOf(before)) throw foreignCursor();
   return buildPage(input, found, await count(), toItem, (row) => row.id);
 }
@@ -134,7 +135,7 @@ export async function paginateBySeq<Row extends { seq: number }, Item>(
   const found = await rows({
     below: below ?? Number.MAX_SAFE_INTEGER,
     limit: input.limit + 1,
-    offset: below === null ? (input.page - 1) * input.limit : 0,
+    offset: below === null ? offsetOf(input) : 0,
   });
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
@@ -158,7 +159,7 @@ export async function paginateAscending<Row extends { seq: number }, Item>(
   const found = await rows({
     above: Math.max(after, above ?? 0),
     limit: input.limit + 1,
-    offset: above === null ? (input.page - 1) * input.limit : 0,
+    offset: above === null ? offsetOf(input) : 0,
   });
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
@@ -186,6 +187,18 @@ function buildPage<Row, Item>(
       ...(isMinimum && { totalIsMinimum: true as const }),
     },
   };
+}
+
+/** Rows before an offset are read only to be skipped, so far pages are reached with cursors. */
+function offsetOf({ page, limit }: PageInput): number {
+  const offset = (page - 1) * limit;
+  if (offset > MAX_COUNTED)
+    throw invalid(
+      "page",
+      "too_far",
+      `Only the first ${MAX_COUNTED.toLocaleString("en-US")} entries have page numbers. Continue with pagination.nextCursor as cursor.`,
+    );
+  return offset;
 }
 
 function encodeCursor(text: string): string {

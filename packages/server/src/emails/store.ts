@@ -3,6 +3,7 @@ import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { countRows, type Slice, type Total } from "../db/pagination.ts";
 import type { Tables } from "../schema.ts";
+import { IN_DOUBT } from "./tables.ts";
 
 export type EmailRow = Tables["emails"]["$inferSelect"];
 export type ContentsRow = Tables["contents"]["$inferSelect"];
@@ -166,14 +167,21 @@ export async function selectEmails(
   { before, limit, offset }: Slice,
 ): Promise<(FullEmail & { id: string })[]> {
   const { emails, contents } = q.t;
-  return q
-    .select({ id: emails.id, email: emails, contents })
+  // Ids first: rows that the offset skips are not read.
+  const page = q
+    .select({ id: emails.id })
     .from(emails)
-    .innerJoin(contents, eq(contents.id, emails.contentsId))
     .where(and(buildFilter(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
     .orderBy(desc(emails.id))
     .limit(limit)
-    .offset(offset);
+    .offset(offset)
+    .as("page");
+  return q
+    .select({ id: emails.id, email: emails, contents })
+    .from(page)
+    .innerJoin(emails, and(eq(emails.workspaceId, workspaceId), eq(emails.id, page.id)))
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .orderBy(desc(page.id));
 }
 
 export async function selectNewestEmails(q: Reader, limit: number): Promise<FullEmail[]> {
@@ -200,6 +208,6 @@ function buildFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }:
     eq(emails.workspaceId, workspaceId),
     status && eq(emails.status, status),
     toKey === undefined ? undefined : eq(emails.toKey, toKey),
-    inDoubt === undefined ? undefined : eq(emails.inDoubt, inDoubt),
+    inDoubt === undefined ? undefined : inDoubt ? IN_DOUBT : eq(emails.inDoubt, false),
   );
 }

@@ -17,7 +17,11 @@ export function senderTables(c: ColumnTypes) {
         createdAt: c.instant("created_at").notNull(),
         verifiedAt: c.instant("verified_at"),
       },
-      (t) => [c.uniqueIndex("senders_value").on(t.workspaceId, t.value), c.uniqueIndex("senders_token").on(t.token)],
+      (t) => [
+        c.uniqueIndex("senders_value").on(t.workspaceId, t.value),
+        c.uniqueIndex("senders_token").on(t.token),
+        c.index("senders_list").on(t.workspaceId, t.id),
+      ],
     ),
   };
 }
