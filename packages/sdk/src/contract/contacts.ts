@@ -323,7 +323,8 @@ function optionalLine(max: number, description: string) {
 
 function checkCustom(value: unknown, path: (string | number)[], depth: number, ctx: z.RefinementCtx): void {
   if (typeof value === "string") {
-    if (!value.isWellFormed() || value.includes("\0")) issue(ctx, path, "invalid_characters", "The text is not valid Unicode.");
+    if (!value.isWellFormed() || value.includes("\0"))
+      issue(ctx, path, "invalid_characters", "Text cannot contain U+0000 or lone surrogates.");
     return;
   }
   if (typeof value !== "object" || value === null) return;

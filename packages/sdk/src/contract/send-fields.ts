@@ -125,7 +125,7 @@ export const Content = z
     params: { code: "invalid_characters" },
   })
   // Neither a mail (RFC 5322) nor a Postgres text can contain it.
-  .refine((s) => !s.includes("\0"), { message: "The text holds a U+0000 character.", params: { code: "invalid_characters" } })
+  .refine((s) => !s.includes("\0"), { message: "Text cannot contain U+0000.", params: { code: "invalid_characters" } })
   // A character is up to three bytes; only long texts are worth counting exactly.
   .refine((s) => s.length * 3 <= SEND_LIMITS.content || new TextEncoder().encode(s).length <= SEND_LIMITS.content, {
     message: "At most 5 MiB.",

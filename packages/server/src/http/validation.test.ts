@@ -99,4 +99,13 @@ scenarios("queries", [
     code: "validation_error",
     details: ["variables.v out_of_range"],
   },
+  {
+    name: "U+0000 in a custom field is named for what it is",
+    path: "/api/v1/contacts",
+    body: { email: "ada@example.com", customFields: { v: "a\0b" } },
+    status: 400,
+    code: "validation_error",
+    details: ["customFields.v invalid_characters"],
+    contains: ["U+0000"],
+  },
 ]);

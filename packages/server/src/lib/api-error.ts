@@ -3,15 +3,15 @@ import { ERRORS } from "@mailsvc/sdk/contract";
 
 export interface ApiErrorOptions {
   details?: ErrorDetail[];
-  /** Overrides the hint of the error table. */
+  /** Replaces the hint of the error table. */
   hint?: string;
-  /** Further headers of the answer, e.g. Retry-After. */
+  /** Further response headers, e.g. Retry-After. */
   headers?: Record<string, string>;
-  /** The cause, for the log; never answered. */
+  /** The cause, for the log only. */
   cause?: unknown;
 }
 
-/** An answer that is no success: thrown by features, written by `http/`. Its message is for the caller to read. */
+/** An error response: thrown by features, written by `http/`. Its message is shown to the caller. */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly code: ErrorCode;
@@ -30,7 +30,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 404 for a thing looked up by id. */
+/** 404 for something looked up by id. */
 export function notFound(what: string, id: string): ApiError {
   return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
 }

@@ -14,28 +14,35 @@ export interface FiredTimer {
 
 export interface ControllableClock extends Clock {
   readonly mode: "running" | "frozen";
-  /** The timer that fires next. */
+  /** The next timer to fire; null when there is none. */
   next(): FiredTimer | null;
   readonly timers: number;
   /** Stops time, now or at a later instant. */
   freeze(at?: number): void;
-  /** Lets time run on from where it stands. */
+  /** Lets time continue from where it stopped. */
   thaw(): void;
   /**
-   * Moves time to `to`, stopping at each timer on the way: it fires at its own instant, and `settle` waits until the
-   * work it started is done before time goes on. So what falls due runs in order, and chains of waits unfold.
+   * Moves time to `to`, stopping at each timer on the way: it fires at its own instant, and `settle` waits for the work it
+   * started before time moves on. So due work runs in order, and chains of timers unfold.
    */
   advanceTo(to: number, settle: () => Promise<void>): Promise<FiredTimer[]>;
-  /** Sets the clock without firing anything, when the whole world is put back. */
+  /** Sets the clock without firing timers, when a snapshot is restored. */
   reset(at: number, mode: "running" | "frozen"): void;
 }
 
-// Timers one advance may fire: a timer that sets itself again without moving on would otherwise never let go.
+// The most timers one advance may fire: a timer that sets itself again for the same instant would otherwise never end.
 const MAX_FIRED = 100_000;
 
 /**
- * A clock the developer owns (DESIGN 7). It runs along real time, or stands; either way it can be moved forward. It
- * never goes back except in `reset`.
+ * A clock that tests and developers control. It runs with real time or is frozen; either way it can be moved forward. It never goes
+ * back except in `reset`.
+ *
+ *   mode    | trigger      | next
+ *   --------|--------------|--------------------------------------------------
+ *   running | freeze       | frozen, at the present or a later instant
+ *   frozen  | thaw         | running, from the instant at which it was frozen
+ *   any     | advanceTo    | the same mode, later; frozen while it moves
+ *   any     | reset        | the given mode and instant; no timer fires
  */
 export function controllableClock(start: number, mode: "running" | "frozen"): ControllableClock {
   const pending = new Set<Pending>();
@@ -92,7 +99,7 @@ export function controllableClock(start: number, mode: "running" | "frozen"): Co
     after: (ms, name, fireIt) => {
       const p: Pending = { at: now() + Math.max(0, Math.ceil(ms)), name, fire: fireIt, order: order++ };
       pending.add(p);
-      // A frozen clock still fires what is due at the present instant.
+      // A frozen clock still fires timers that are due at the present instant.
       if (frozen && p.at <= base) realTime.after(0, () => pending.has(p) && fire(p));
       else arm();
       return {
@@ -116,7 +123,7 @@ export function controllableClock(start: number, mode: "running" | "frozen"): Co
       const move = async (): Promise<FiredTimer[]> => {
         const fired: FiredTimer[] = [];
         const ran = !frozen;
-        // Time stands while it is moved: otherwise it would run on under the work it sets off.
+        // Frozen while it moves: otherwise time would run on during the work of the timers.
         set(now());
         frozen = true;
         advancing = true;

@@ -1,6 +1,6 @@
 /**
- * A set of texts of which only 32 bits each are kept: 8 to 16 bytes a text. What was added is always found. With a million
- * in it, one of four thousand others is taken for one of them.
+ * A set that stores 32 bits of each text, in 8 to 16 bytes. A text that was added is always found; with a million texts, about one of
+ * four thousand others is found by mistake.
  */
 export class Fingerprints {
   #slots = new Uint32Array(1024);
@@ -44,6 +44,6 @@ export class Fingerprints {
 function fingerprint(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  // The low bits choose the slot, and of FNV those mix least.
+  // The low bits choose the slot, and FNV mixes those least.
   return (hash ^ (hash >>> 15)) >>> 0 || 1;
 }

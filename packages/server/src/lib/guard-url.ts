@@ -1,33 +1,33 @@
 import ipaddr from "ipaddr.js";
 
-/** Why an address may not be called, in a sentence; null when it may. */
+/** Why a URL must not be called, as a sentence; null when it may be called. */
 export type UrlFault = string | null;
 
 export interface Guard {
-  /** In dev mode this machine may be called, over plain HTTP too. */
+  /** In dev mode this machine may be called, also over plain HTTP. */
   readonly dev: boolean;
   /** The port this server listens on: in dev mode its own endpoints ask for no key, so a webhook must not call them. */
   readonly ownPort?: number | null;
 }
 
-// Where other services of a network listen: nothing that takes a webhook lives there.
-const PORTS_OF_OTHERS = new Set([
+// Ports of databases and other internal services, where no webhook receiver listens.
+const INTERNAL_PORTS = new Set([
   1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4444, 5432, 5672, 5984, 6379, 6443, 6667, 8086, 9042, 9092, 9200, 9300, 10250,
   11211, 15672, 25565, 27017, 50000,
 ]);
 
-// What is not meant for the world: this machine, this network.
+// Names of this machine and its network.
 const LOCAL_NAME = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|svc|home\.arpa)$/;
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 const DOCUMENTATION_IPV6 = ipaddr.parseCIDR("3fff::/20");
 
-// What the domain name system can answer for: labels of 1 to 63 characters, 253 in all.
+// A valid domain name: labels of 1 to 63 characters, 253 in all.
 const NAME = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
 
 /**
- * Whether an IP address may be connected to, as text without brackets: for literals in URLs, for every answer of the domain
- * name system, and for the peer of a connection. Only what the whole Internet reaches may, and in dev mode this machine.
+ * Whether connecting to an IP address is forbidden (text without brackets). Checked for literals in URLs, for every DNS answer, and
+ * for the peer of a connection. Only public addresses are allowed, and in dev mode this machine.
  */
 export function isForbiddenAddress(ip: string, { dev }: Guard): boolean {
   const range = rangeOf(ip);
@@ -40,8 +40,8 @@ export function isOwnServer(ip: string, port: number | undefined, { ownPort }: G
 }
 
 /**
- * What can be said against calling a URL before its name is looked up. URLs write an address in many ways (decimal, octal,
- * hexadecimal, shortened, inside IPv6); the parser has brought them into one form.
+ * Checks a URL before its host name is resolved. URLs may write an IP address in many ways (decimal, octal, hexadecimal, shortened,
+ * inside IPv6); the URL parser normalizes them.
  */
 export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   if (!URL.canParse(text)) return "This is not a URL.";
@@ -63,7 +63,7 @@ export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
   return checkPort(url);
 }
 
-/** Which kind of address an IP is: `unicast` for what the whole Internet reaches. IPv4 inside IPv6 counts as what it holds. */
+/** The range of an IP address: `unicast` for public addresses. IPv4 inside IPv6 counts as the IPv4 address. */
 function rangeOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return "invalid";
   const address = ipaddr.process(ip);
@@ -83,6 +83,6 @@ function getPort({ port, protocol }: URL): number {
 
 function checkPort(url: URL): UrlFault {
   const number = getPort(url);
-  const open = number === 443 || (number >= 1024 && !PORTS_OF_OTHERS.has(number));
+  const open = number === 443 || (number >= 1024 && !INTERNAL_PORTS.has(number));
   return open ? null : `Port ${number} is not one webhooks are sent to.`;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
-/** What an id names; the prefix makes ids tell what they are. */
+/** The prefix of an id, which tells what it identifies. */
 export type IdPrefix =
   | "ws"
   | "key"
@@ -22,21 +22,21 @@ export type IdPrefix =
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */
 type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
 
-/** Makes ids: `em_` + 26 characters, sorted by time, unique without asking anybody. */
+/** Makes ids: `em_` and 26 characters, sorted by time, unique without coordination. */
 export type Ids = (prefix: IdPrefix) => string;
 
 // Crockford's base 32 in lower case: no i, l, o, u.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-// Every pair of digits: 10 bits at a time are looked up, not worked out.
+// All pairs of digits: 10 bits at a time are looked up.
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const TAIL = 2 ** 20;
 
-/** 10 characters of time (48 bits, ms) and 16 of chance (80 bits); within one millisecond the chance part counts up, so order of making is order of sorting. */
+/** 10 characters of time (48 bits, ms) and 16 random ones (80 bits). Within a millisecond the random part counts up, so ids sort in the order of creation. */
 export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
   let lastMs = -1;
   let time = "";
-  /** The first 12 characters of chance, in pairs; the last 4 count up in `tail`. */
+  /** The first 12 random characters, in pairs; the last 4 count up in `tail`. */
   const pairs = new Uint16Array(6);
   let head = "";
   let tail = 0;
@@ -53,7 +53,7 @@ export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
   };
 
   return (prefix) => {
-    // A clock that steps back must not break the order.
+    // A clock that goes back must not break the order.
     const ms = Math.max(clock.now(), lastMs);
     if (ms !== lastMs) {
       lastMs = ms;
@@ -61,7 +61,7 @@ export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
       const chance = random.bytes(15);
       const byte = (i: number): number => chance[i] as number;
       for (let i = 0; i < 6; i += 1) pairs[i] = ((byte(2 * i) << 8) | byte(2 * i + 1)) & 1023;
-      // Head room: the increments of one millisecond never run over.
+      // Headroom, so that the increments of one millisecond never overflow.
       pairs[0] = (pairs[0] as number) & 511;
       tail = ((byte(12) << 16) | (byte(13) << 8) | byte(14)) & (TAIL - 1);
       write();

@@ -1,12 +1,12 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import type { Random } from "./random.ts";
 
-/** The name of the file, in the folder of the data. */
+/** The name of the file in the data folder. */
 export const KEY_FILE = "secret.key";
 
 const BYTES = 32;
 
-/** Reads a key of 32 bytes, written in base 64 or hexadecimal; null when it is neither. */
+/** Parses a key of 32 bytes in base64 or hex; null when it is neither. */
 export function parseKey(text: string): Uint8Array | null {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
@@ -14,14 +14,14 @@ export function parseKey(text: string): Uint8Array | null {
   return bytes.length === BYTES && /^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) ? bytes : null;
 }
 
-/** A new key, as text. */
+/** A new key, in base64. */
 export function makeKeyText(random: Random): string {
   return Buffer.from(random.bytes(BYTES)).toString("base64");
 }
 
 /**
- * The key in a file that only its owner may read; made when there is none. No other process may use the file at the same
- * time. Throws when it holds something else.
+ * Reads the key from a file that only its owner may read, and creates it when there is none. No other process may use the file at the
+ * same time. Throws when the file contains something else.
  */
 export function readOrCreateKeyFile(file: string, random: Random): Uint8Array {
   if (!existsSync(file)) writeKey(file, `${makeKeyText(random)}\n`);

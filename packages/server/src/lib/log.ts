@@ -1,11 +1,11 @@
-/** One line per event: a sentence, and facts beside it. Never a key, an address or a body. */
+/** One line per event: a message and fields. Never a key, an address or a body. */
 export interface Log {
   info(message: string, facts?: Record<string, unknown>): void;
   warn(message: string, facts?: Record<string, unknown>): void;
   error(message: string, facts?: Record<string, unknown>): void;
 }
 
-/** Logs JSON lines through `write`. */
+/** Writes JSON lines with `write`. */
 export function jsonLog(write: (line: string) => void, now: () => number): Log {
   const at =
     (level: string) =>

@@ -1,9 +1,9 @@
-/** The same a month later. */
+/** The same day and time one month later. */
 export function addMonth(ms: number): number {
   return addMonths(ms, 1);
 }
 
-/** The month in which an instant lies, of those that begin where the first one did: a short month makes none of the others shorter. */
+/** The billing month that contains `at`, counted from the start of the first one: a short month does not shift later ones. */
 export function findMonthAround(first: number, at: number): { from: number; until: number } {
   const begun = new Date(first);
   const then = new Date(at);
@@ -12,7 +12,7 @@ export function findMonthAround(first: number, at: number): { from: number; unti
   return { from: addMonths(first, n), until: addMonths(first, n + 1) };
 }
 
-/** The same day and time some calendar months later, UTC; of a month too short for it, the last day. */
+/** The same day and time some calendar months later, UTC; the last day of a month that is too short. */
 function addMonths(ms: number, months: number): number {
   const from = new Date(ms);
   const to = new Date(ms);

@@ -1,14 +1,13 @@
 import { performance } from "node:perf_hooks";
 import type { Clock } from "./clock.ts";
 
-// How long a measurement of the event loop counts.
+// How long a measurement of the event loop is used.
 const SAMPLE_MS = 50;
-// A server that answers as fast as it can stands at 0.65 and more, since callers need a moment too; one with many slow
-// callers far below.
+// A server that answers as fast as it can reaches 0.65 and more, because callers need time, too; many slow callers keep it far below.
 const BUSY = 0.5;
 
 /**
- * Tells whether the event loop has nothing to spare: measured over the last 50 ms at least, so asking often costs
+ * Makes a function that tells whether the event loop is busy, measured over at least the last 50 ms, so that calling it often costs
  * nothing. Many slow callers do not make it busy; many fast ones do.
  */
 export function measureLoopPressure(real: Clock["real"]): () => boolean {

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** The one source of chance. */
+/** The source of randomness. */
 export interface Random {
   /** `n` random bytes. */
   bytes(n: number): Uint8Array;
@@ -8,10 +8,10 @@ export interface Random {
   fraction(): number;
 }
 
-// randomFillSync costs a microsecond however little it fills, so random bytes are drawn in blocks.
+// randomFillSync costs a microsecond for any size, so random bytes are drawn in blocks.
 const BLOCK = 4096;
 
-/** Chance nobody can predict: ids, keys and tokens of a real server. */
+/** Unpredictable randomness, for the ids, keys and tokens of a real server. */
 export function secureRandom(): Random {
   let block = new Uint8Array(0);
   let at = 0;
@@ -22,7 +22,7 @@ export function secureRandom(): Random {
       at = 0;
     }
     at += n;
-    // A copy, and the drawn bytes are wiped: a key must not stay behind in the block.
+    // Copied, and wiped from the block: a key must not remain there.
     const out = block.slice(at - n, at);
     block.fill(0, at - n, at);
     return out;
@@ -30,7 +30,7 @@ export function secureRandom(): Random {
   return { bytes, fraction: () => new DataView(bytes(4).buffer).getUint32(0) / 2 ** 32 };
 }
 
-/** The same sequence for the same seed: tests and worlds. Never for secrets that matter. (sfc32) */
+/** The same sequence for the same seed (sfc32), for tests and worlds. Never for real secrets. */
 export function seededRandom(seed: number): Random {
   let a = 0x9e3779b9;
   let b = 0x243f6a88;

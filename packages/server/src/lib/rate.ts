@@ -1,4 +1,4 @@
-/** How many tokens a bucket holds, and how fast it fills. */
+/** The size of a token bucket, and how fast it fills. */
 export interface Rate {
   /** Requests a second, over time. */
   perSecond: number;
@@ -6,12 +6,12 @@ export interface Rate {
   burst: number;
 }
 
-/** So many a second, and a second's worth at once. */
+/** `n` per second, in bursts of up to a second's worth. */
 export function perSecond(n: number): Rate {
   return { perSecond: n, burst: n };
 }
 
-/** So many a minute, and a minute's worth at once. */
+/** `n` per minute, in bursts of up to a minute's worth. */
 export function perMinute(n: number): Rate {
   return { perSecond: n / 60, burst: n };
 }
@@ -20,17 +20,17 @@ export interface RateLimitResult {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Whole seconds until the bucket is full, or, when refused, until a request is let through; at least 1 then. */
+  /** Whole seconds until the bucket is full; when refused, until a request is allowed, at least 1. */
   reset: number;
 }
 
-/** Says who may go on. A promise where the answer is not in memory. */
+/** Takes tokens from named buckets. Returns a promise when the result is not in memory. */
 export interface Limiter {
   take(name: string, rate: Rate): RateLimitResult | Promise<RateLimitResult>;
   clear(): void;
 }
 
-/** Token buckets by name, refilled by the clock. Full buckets are forgotten, so idle names cost nothing. */
+/** Token buckets in memory, refilled by the clock. Full buckets are dropped, so idle names cost nothing. */
 export class TokenBuckets implements Limiter {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
@@ -47,7 +47,7 @@ export class TokenBuckets implements Limiter {
       bucket = { tokens: rate.burst, at: now };
       this.#buckets.set(name, bucket);
     }
-    // A clock that steps back gives nothing and takes nothing.
+    // A clock that goes back neither adds nor removes tokens.
     const passed = Math.max(0, now - bucket.at);
     bucket.tokens = Math.min(rate.burst, bucket.tokens + (passed * rate.perSecond) / 1000);
     bucket.at = now;

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import type { Random } from "./random.ts";
 
-/** Encrypts what must be readable again later: webhook secrets, and an agent's key until it has arrived. */
+/** Encrypts what must be readable again: webhook secrets, and an agent's key until it has been delivered. */
 export interface Seal {
-  /** `place` says where the text belongs, such as `listing:lst_…`: the bytes cannot be opened as anything else. */
+  /** `place` names where the text belongs, such as `listing:lst_…`; the bytes cannot be decrypted for another place. */
   seal(text: string, place: string): Uint8Array;
-  /** Throws SealBroken for other bytes, another place or another master key. */
+  /** Throws SealBroken for changed bytes, another place or another master key. */
   open(sealed: Uint8Array, place: string): string;
 }
 
-/** Sealed bytes that do not open: they were changed, or the master key is another one. */
+/** Sealed bytes that cannot be decrypted: they were changed, or the master key differs. */
 export class SealBroken extends Error {
   override name = "SealBroken";
 }
@@ -17,7 +17,7 @@ export class SealBroken extends Error {
 const ALGORITHM = "aes-256-gcm";
 const IV = 12;
 const TAG = 16;
-// The first byte says how the rest was made, should that ever change.
+// The first byte names the format, in case it ever changes.
 const VERSION = 1;
 
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
@@ -39,7 +39,7 @@ export function makeSeal(master: Uint8Array, random: Random): Seal {
           .setAuthTag(bytes.subarray(1 + IV, 1 + IV + TAG));
         return Buffer.concat([decipher.update(bytes.subarray(1 + IV + TAG)), decipher.final()]).toString("utf8");
       } catch (cause) {
-        throw new SealBroken(`What is sealed for ${place} does not open; the master key may be another one.`, { cause });
+        throw new SealBroken(`Cannot decrypt what is sealed for ${place}; the master key may differ.`, { cause });
       }
     },
   };

@@ -1,7 +1,7 @@
-// Bytes that are worked on at a time: one to three milliseconds of whatever is done to them.
+// Bytes processed at a time: hashing or decoding them takes one to three milliseconds.
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Lets everybody else of this process have a turn: between pieces of work that is long in all. */
+/** Lets the event loop serve others, between chunks of long work. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }

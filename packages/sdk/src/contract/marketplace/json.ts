@@ -28,7 +28,7 @@ export function jsonObject(max: number) {
 
 function findFault(value: unknown, depth: number): [code: string, message: string] | null {
   if (typeof value === "string")
-    return value.isWellFormed() && !value.includes("\0") ? null : ["invalid_characters", "The text is not valid Unicode."];
+    return value.isWellFormed() && !value.includes("\0") ? null : ["invalid_characters", "Text cannot contain U+0000 or lone surrogates."];
   if (typeof value === "number" && !Number.isFinite(value)) return ["too_big", "A number has at most 308 digits."];
   if (typeof value !== "object" || value === null) return null;
   if (depth > DEPTH) return ["too_deep", `At most ${DEPTH} levels of objects and lists.`];
