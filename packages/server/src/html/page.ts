@@ -91,15 +91,18 @@ function renderFooter({ name, website }: PageBrand, unsubscribePath: string | un
   return `<footer class="bottom"><div class="frame">${shown}${unsubscribe}</div></footer>`;
 }
 
+/** The Content-Security-Policy of pages whose style sheet is not known where they are served. */
+export const PAGE_POLICY = buildPolicy(null);
+
 /**
  * A page may be looked at, show images of the asset library, and send its form to this server. The sandbox also denies
  * scripts and this server's origin, should the rest ever fail.
  */
-function buildPolicy(style: string): string {
+function buildPolicy(style: string | null): string {
   return [
     "default-src 'none'",
     "img-src 'self'",
-    `style-src 'sha256-${hash("sha256", style, "base64")}'`,
+    style === null ? "style-src 'unsafe-inline'" : `style-src 'sha256-${hash("sha256", style, "base64")}'`,
     "style-src-attr 'unsafe-inline'",
     "form-action 'self'",
     "frame-ancestors 'none'",

@@ -1,6 +1,7 @@
 import { type Endpoint, isForAgents, listStatuses } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { PAGE_POLICY } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import {
@@ -28,6 +29,17 @@ import { buildResponse, buildStaticResponse, type HttpResponse, withETag } from 
 import { type AnyHandler, type Caller, createWriter, type Input, type RunAny } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
+
+// A captured mail is hostile content: opened in a browser, it gets neither scripts nor our origin.
+const CAPTURED_MAIL_HEADERS: Readonly<HeaderList> = [
+  ["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"],
+];
+
+// Pages with a button, such as those of confirmation links: no other site may frame them or see the token in their address.
+const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
+  ["content-security-policy", PAGE_POLICY],
+  ["referrer-policy", "no-referrer"],
+];
 
 const MB = 1024 * 1024;
 // The largest body of an agent's call that is no upload: a landing page of half a megabyte with each character escaped.
@@ -195,8 +207,8 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     const status = listStatuses(endpoint)[0] ?? 200;
     if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);
     if (!endpoint.produces) return buildResponse(status, "application/json", JSON.stringify(output), headers);
-    // A captured mail is hostile content: opened in a browser, it gets neither scripts nor our origin.
-    if (dev) headers.push(["content-security-policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"]);
+    if (dev) headers.push(...CAPTURED_MAIL_HEADERS);
+    else if (endpoint.produces === "text/html") headers.push(...PUBLIC_PAGE_HEADERS);
     return buildResponse(status, `${endpoint.produces}; charset=utf-8`, output as string, headers);
   };
 

@@ -30,7 +30,8 @@ const open = async (world: TestWorld, url: string, method: "GET" | "POST" = "GET
     headers: { accept, ...(method === "POST" && { "content-type": "application/x-www-form-urlencoded" }) },
     ...(method === "POST" && { body: "List-Unsubscribe=One-Click" }),
   });
-  return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
+  const policy = response.headers.get("content-security-policy") ?? "";
+  return { status: response.status, type: response.headers.get("content-type"), policy, text: await response.text() };
 };
 
 test("a confirmation mail and its page show the brand and say what they are for", async () => {
@@ -44,6 +45,8 @@ test("a confirmation mail and its page show the brand and say what they are for"
   const page = await open(world, confirm);
   expect(page.text).toContain('<header class="top"><div class="frame"><b>Fern &amp; Field</b>');
   expect(page.text).toContain("--primary:#0a7d3c");
+  // Its button confirms, so no other site may frame it.
+  expect(page.policy).toMatch(/default-src 'none'.*form-action 'self'; frame-ancestors 'none'/);
   expect((await open(world, confirm, "POST")).text).toMatch(/<a href="[^"]*\/unsubscribe\/[\w-]+">unsubscribe<\/a>/);
 });
 
