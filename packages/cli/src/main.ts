@@ -2,11 +2,13 @@ import { fstatSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
 import { exec } from "./runtime/exec.ts";
 import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
+const IMPORT_HEAP = ["--max-semi-space-size=8", "--semi-space-growth-factor=1"];
 
 const host: Host = {
   argv: process.argv.slice(2),
@@ -53,6 +55,9 @@ if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === 
 } else {
   // Node keeps compiled code beside the program, owned by the same user. Without write access it compiles on every start.
   module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
+  // An import creates much short-lived garbage, for which V8 would grow its young generation by over 100 MB. A small one keeps
+  // memory flat (200 instead of 330 MB for 200,000 rows) at the same speed.
+  if (host.argv.includes("import")) for (const flag of IMPORT_HEAP) setFlagsFromString(flag);
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);
 }

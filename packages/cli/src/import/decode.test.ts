@@ -13,6 +13,14 @@ const read = async (bytes: Uint8Array, size = 3, given?: Encoding): Promise<stri
 };
 
 const utf16le = (text: string, mark = true): Buffer => Buffer.from(`${mark ? "\ufeff" : ""}${text}`, "utf16le");
+const utf32le = (text: string, mark = true): Buffer =>
+  Buffer.concat(
+    [...`${mark ? "\ufeff" : ""}${text}`].map((c) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32LE(c.codePointAt(0) ?? 0);
+      return bytes;
+    }),
+  );
 const TEXT = `email,Name\nada@example.com,Ädä 😀 ${"x".repeat(300)}\n`;
 
 describe("the encoding is found out", () => {
@@ -23,6 +31,10 @@ describe("the encoding is found out", () => {
     ["UTF-16 BE with its mark", utf16le(TEXT).swap16()],
     ["UTF-16 LE without a mark", utf16le(TEXT, false)],
     ["UTF-16 BE without a mark", utf16le(TEXT, false).swap16()],
+    ["UTF-32 LE with its mark", utf32le(TEXT)],
+    ["UTF-32 BE with its mark", utf32le(TEXT).swap32()],
+    ["UTF-32 LE without a mark", utf32le(TEXT, false)],
+    ["UTF-32 BE without a mark", utf32le(TEXT, false).swap32()],
   ];
   test.each(cases)("%s", async (_name, bytes) => {
     for (const size of [1, 2, 5, 255, 256, 257, 10_000]) expect(await read(bytes, size), `in pieces of ${size}`).toBe(TEXT);
@@ -44,6 +56,12 @@ describe("what cannot be read", () => {
       () => null,
       (error) => error.failure,
     );
+
+  test("UTF-32 that is cut off or holds no character is refused with its line", async () => {
+    expect(await refused(utf32le("a,b\n1,2\n").subarray(0, -1))).toMatchObject({ code: "not_utf32" });
+    const wrong = Buffer.concat([utf32le("a,b\n"), Buffer.from([0, 0, 0x11, 0xff])]);
+    expect(await refused(wrong)).toMatchObject({ code: "not_utf32", message: expect.stringContaining("near line 2") });
+  });
 
   test("bytes that are no UTF-8 are named with their line, and shown as what they may be", async () => {
     const bytes = Buffer.concat([Buffer.from("email,name\na@x.com,Ä\n"), Buffer.from("b@x.com,M\xfcller;x\n", "latin1")]);

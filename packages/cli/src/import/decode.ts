@@ -2,11 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { invalidInput } from "../runtime/errors.ts";
 
 /** Encodings a file may be in; without one said, it is found out. */
-export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be", "windows-1252"] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 type Bytes = AsyncIterable<Uint8Array>;
 const EMPTY = Buffer.alloc(0);
+const UTF32LE_MARK = Buffer.from([0xff, 0xfe, 0, 0]);
+const UTF32BE_MARK = Buffer.from([0, 0, 0xfe, 0xff]);
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -31,6 +33,7 @@ export async function* decode(name: string, bytes: Bytes, given?: Encoding): Asy
     const used = given ?? encoding;
     const all = prependBytes(start.subarray(encoding === used ? mark : 0), source);
     if (used === "utf-8") yield* decodeUtf8(name, all);
+    else if (used === "utf-32le" || used === "utf-32be") yield* decodeUtf32(name, used, all);
     else if (used === "windows-1252") yield* decodeWindows1252(all);
     else yield* decodeUtf16(name, used, all);
   } finally {
@@ -56,17 +59,26 @@ function assertText(name: string, start: Buffer): void {
   if (begins(0x25, 0x50, 0x44, 0x46)) notTextError(name, "is a PDF.", "Export the data from where it is kept as CSV.");
 }
 
-/** The encoding by the byte order mark, else by where zero bytes stand: text in UTF-16 is full of them on one side. */
+/**
+ * The encoding by the byte order mark, else by the positions of zero bytes: every second byte of UTF-16 and three of four of
+ * UTF-32 are usually zero. The mark of UTF-32 LE begins with that of UTF-16 LE.
+ */
 function detectEncoding(start: Buffer): { encoding: Encoding; mark: number } {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return { encoding: "utf-8", mark: 3 };
+  if (start.indexOf(UTF32LE_MARK) === 0) return { encoding: "utf-32le", mark: 4 };
+  if (start.indexOf(UTF32BE_MARK) === 0) return { encoding: "utf-32be", mark: 4 };
   if (start[0] === 0xff && start[1] === 0xfe) return { encoding: "utf-16le", mark: 2 };
   if (start[0] === 0xfe && start[1] === 0xff) return { encoding: "utf-16be", mark: 2 };
   const head = start.subarray(0, 256);
-  let even = 0;
-  let odd = 0;
+  const zeros = [0, 0, 0, 0];
   head.forEach((byte, i) => {
-    if (byte === 0) i % 2 === 0 ? (even += 1) : (odd += 1);
+    if (byte === 0) zeros[i % 4] = (zeros[i % 4] ?? 0) + 1;
   });
+  const [a = 0, b = 0, c = 0, d = 0] = zeros;
+  const most = head.length / 8;
+  if (b > most && c > most && d > most && a < most / 2) return { encoding: "utf-32le", mark: 0 };
+  if (a > most && b > most && c > most && d < most / 2) return { encoding: "utf-32be", mark: 0 };
+  const [even, odd] = [a + c, b + d];
   if (odd > head.length / 8 && even < odd / 4) return { encoding: "utf-16le", mark: 0 };
   if (even > head.length / 8 && odd < even / 4) return { encoding: "utf-16be", mark: 0 };
   return { encoding: "utf-8", mark: 0 };
@@ -148,10 +160,7 @@ async function* decodeUtf16(name: string, encoding: Encoding, bytes: Bytes): Asy
     try {
       return part ? decoder.decode(part, { stream: true }) : decoder.decode();
     } catch {
-      throw invalidInput(`${name}, near line ${line}: this is not ${encoding.toUpperCase()}.`, [], {
-        code: "not_utf16",
-        hint: "The file is damaged or cut off. Save it as UTF-8 and import that.",
-      });
+      damagedError(name, encoding, line);
     }
   };
   for await (const chunk of bytes) {
@@ -160,6 +169,32 @@ async function* decodeUtf16(name: string, encoding: Encoding, bytes: Bytes): Asy
     line += text.split("\n").length - 1;
   }
   decoded();
+}
+
+async function* decodeUtf32(name: string, encoding: "utf-32le" | "utf-32be", bytes: Bytes): AsyncGenerator<string> {
+  let rest: Buffer = EMPTY;
+  let line = 1;
+  for await (const chunk of bytes) {
+    const all = Buffer.concat([rest, chunk]);
+    const end = all.length - (all.length % 4);
+    rest = Buffer.from(all.subarray(end));
+    let text = "";
+    for (let at = 0; at < end; at += 4) {
+      const code = encoding === "utf-32le" ? all.readUInt32LE(at) : all.readUInt32BE(at);
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) damagedError(name, encoding, line);
+      if (code === LF) line += 1;
+      text += String.fromCodePoint(code);
+    }
+    yield text;
+  }
+  if (rest.length > 0) damagedError(name, encoding, line);
+}
+
+function damagedError(name: string, encoding: Encoding, line: number): never {
+  throw invalidInput(`${name}, near line ${line}: this is not ${encoding.toUpperCase()}.`, [], {
+    code: encoding.startsWith("utf-16") ? "not_utf16" : "not_utf32",
+    hint: "The file is damaged or cut off. Save it as UTF-8 and import that.",
+  });
 }
 
 async function* decodeWindows1252(bytes: Bytes): AsyncGenerator<string> {
