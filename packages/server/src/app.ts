@@ -155,7 +155,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await startRetention(tx, deps);
     });
   };
-  const forget = (): void => {
+  const clearCaches = (): void => {
     keyCache.clear();
     verified.clear();
     suppressionFilter.clear();
@@ -164,7 +164,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
   const world =
     config.dev && isControllable(clock)
-      ? createDevWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, forget })
+      ? createDevWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, clearCaches })
       : null;
   const http = createRouter({
     contract: served,

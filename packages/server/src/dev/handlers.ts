@@ -5,7 +5,7 @@ import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
 import type { DevWorld } from "./world.ts";
 
-// A year's worth of anything is enough, and dates stay dates.
+// Far beyond every schedule and retention, and still a valid date.
 const MAX_ADVANCE = 10 * 366 * 86_400_000;
 
 export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock> {
@@ -67,7 +67,7 @@ function advanceTo(world: DevWorld, target: number, field: string, settle: () =>
     throw invalid(
       field,
       "in_the_past",
-      `Time goes forward only; it is ${iso(now)} here. To go back: mailsvc world restore, or mailsvc world reset.`,
+      `Time only moves forward. The server's time is ${iso(now)}. To go back, use mailsvc world restore or mailsvc world reset.`,
     );
   if (target > now + MAX_ADVANCE) throw invalid(field, "too_far", "At most ten years at a time.");
   return world.clock.advanceTo(target, settle);

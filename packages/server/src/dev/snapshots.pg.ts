@@ -11,7 +11,7 @@ interface Table {
 
 const PREFIX = "mailsvc_snapshot_";
 
-// Neither what belongs to the running processes nor the queue's record of its own migrations.
+// Without the registry of running processes and the queue's record of its own migrations.
 const TABLES = `select schemaname as schema, tablename as name from pg_tables
   where (schemaname = current_schema() and tablename <> 'workers')
     or (schemaname = '${QUEUE_SCHEMA}' and tablename in ('_private_jobs', '_private_tasks', '_private_job_queues'))
@@ -20,7 +20,7 @@ const TABLES = `select schemaname as schema, tablename as name from pg_tables
 const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
   where table_schema = $1 and table_name = $2 and is_generated = 'NEVER'`;
 
-/** Counters go on after the largest number that is there. */
+/** Sequences continue after the largest number in their column. */
 const COUNTERS = `select c.table_schema as schema, c.table_name as name, c.column_name as column,
     pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
   from information_schema.columns c where c.table_schema in (current_schema(), '${QUEUE_SCHEMA}')

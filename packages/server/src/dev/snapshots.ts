@@ -5,21 +5,21 @@ import type { RawConnection, SqliteDb } from "../db/sqlite/database.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 
-/** Where the clock stood, kept beside the data it belongs to. */
+/** The state of the clock, stored with the data. */
 export interface StoredClock {
   now: number;
   mode: "running" | "frozen";
 }
 
-/** The name under which a snapshot keeps the clock, among the facts about the installation. */
+/** The fact under which a snapshot stores the clock. */
 export const CLOCK_FACT = "clock";
 
-/** Saved states of the whole database, by name. Nothing else may run meanwhile. */
+/** Saved states of the whole database, by name. Workers must be stopped meanwhile. */
 export interface Snapshots {
   list(): Promise<Snapshot[]>;
-  /** Saves all rows, and the clock, under a name; an older snapshot of that name is replaced. */
+  /** Saves all rows and the clock under a name, replacing an older snapshot of that name. */
   take(name: string, clock: StoredClock): Promise<Snapshot>;
-  /** Puts all rows back, and tells where the clock stood. Throws ApiError not_found. */
+  /** Restores all rows and gives the stored clock. Throws ApiError not_found. */
   restore(name: string): Promise<{ snapshot: Snapshot; clock: StoredClock | null }>;
   /** Deletes all rows of all tables. */
   empty(): Promise<void>;
@@ -86,7 +86,7 @@ function toSnapshot(name: string, file: string): Snapshot {
 function listTables(c: RawConnection): string[] {
   return (
     c
-      // Only tables with rows of their own: the search index follows them by its triggers.
+      // Only tables with rows of their own; triggers keep the search index in step.
       .prepare(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
       )

@@ -5,7 +5,7 @@ import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { Snapshots, StoredClock } from "./snapshots.ts";
 
-/** What a developer may do to the whole world (DESIGN 7). */
+/** What the dev endpoints do to the whole installation. */
 export interface DevWorld {
   readonly clock: ControllableClock;
   readonly faults: FaultInjector;
@@ -20,25 +20,25 @@ export interface WorldOptions {
   snapshots: Snapshots;
   clock: ControllableClock;
   faults: FaultInjector;
-  /** Starts the workers again after the data was changed under them. */
+  /** Starts the workers again after the data was replaced. */
   startWorkers: () => Promise<void>;
-  /** Forgets what is kept in memory beside the database. */
-  forget: () => void;
+  /** Clears all caches of the database. */
+  clearCaches: () => void;
 }
 
-export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, forget }: WorldOptions): DevWorld {
+export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, clearCaches }: WorldOptions): DevWorld {
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
-  /** Where the clock would stand if nobody had bent it. */
-  const unbent = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
+  /** The instant of the clock as if it had never been controlled. */
+  const uncontrolledNow = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
   const mark = (): StoredClock => ({ now: clock.now(), mode: clock.mode });
 
-  /** Changes the data while nothing else runs. */
-  const between = async <T>(change: () => Promise<T>): Promise<T> => {
+  /** Changes the data while the workers are stopped. */
+  const whileStopped = async <T>(change: () => Promise<T>): Promise<T> => {
     await deps.queue.stop();
     try {
       return await change();
     } finally {
-      forget();
+      clearCaches();
       await startWorkers();
     }
   };
@@ -47,19 +47,19 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, f
     clock,
     faults,
     snapshots: () => snapshots.list(),
-    snapshot: (name) => between(() => snapshots.take(name, mark())),
+    snapshot: (name) => whileStopped(() => snapshots.take(name, mark())),
     restore: (name) =>
-      between(async () => {
+      whileStopped(async () => {
         const { snapshot, clock: at } = await snapshots.restore(name);
         if (at) clock.reset(at.now, at.mode);
         return snapshot;
       }),
     reset: () =>
-      between(async () => {
+      whileStopped(async () => {
         await resetInstallation(deps, async () => {
           await snapshots.empty();
           faults.clear();
-          clock.reset(unbent(), began.mode);
+          clock.reset(uncontrolledNow(), began.mode);
         });
       }),
   };

@@ -1,9 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** Wakes those who wait for captured mail. */
+/** Wakes the requests that wait for captured mail. */
 export interface ArrivalSignal {
   notify(): void;
-  /** Settles at the next arrival, after `ms` of real time, or when `signal` aborts. */
+  /** Settles when mail arrives, after `ms` of real time, or when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -13,14 +13,14 @@ export interface CaptureOptions {
 }
 
 /**
- * Keeps mail instead of sending it. The delivery is a row, written in the transaction that notes its outcome, so a mail
- * is in the inbox exactly once, whenever the process dies.
+ * Captures mail instead of sending it. The delivery is a row of the transaction that stores its outcome, so that a mail is in
+ * the inbox exactly once, even if the process dies.
  */
 export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer {
   return {
     name: "capture",
     transactional: true,
-    // Many at a time, so that many share a commit.
+    // Many at the same time, so that they share a commit.
     concurrency: 32,
     send: async (mail) => {
       const raw = await composeMime(mail);

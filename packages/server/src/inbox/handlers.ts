@@ -4,7 +4,7 @@ import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import { clearMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
 
-// Mail captured by another server process announces itself to nobody here: so the wait looks again now and then.
+// Mail captured by another server process gives no signal here, so it is also polled for.
 const POLL_MS = 1000;
 
 export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox> {
@@ -37,7 +37,7 @@ async function waitForMail(
   const until = real.now() + match.timeout * 1000;
   while (!signal.aborted) {
     const left = until - real.now();
-    // Listening begins before looking, so that nothing arrives unseen in between.
+    // Listens before it reads, so that no arrival is missed in between.
     const arrival = arrivals.wait(Math.max(0, Math.min(left, POLL_MS)), signal);
     const found = await findFirstMail(deps.db.read, match, match.after);
     if (found) return found;

@@ -12,7 +12,7 @@ import type { Tables } from "../schema.ts";
 type Row = Tables["inbox"]["$inferSelect"];
 type Summary = Omit<Row, "raw">;
 
-/** Which mail is meant. */
+/** The filters of the inbox; `from` and `subject` match a part of the text. */
 export interface MailFilter {
   to?: string | undefined;
   from?: string | undefined;
@@ -112,7 +112,7 @@ function buildFilter({ t: { inbox }, sqlDialect: words }: Reader, { to, from, su
   );
 }
 
-/** Every column but the message itself, which may be 20 MB. */
+/** All columns but the message itself, which may be 20 MB. */
 function summaryColumns({ t: { inbox } }: Reader) {
   return {
     id: inbox.id,

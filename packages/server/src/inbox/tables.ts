@@ -2,7 +2,7 @@ import type { ColumnTypes } from "../db/columns.ts";
 
 export function inboxTables(c: ColumnTypes) {
   return {
-    /** Mail the capture mailer took instead of sending it. */
+    /** Mail that was captured instead of sent. */
     inbox: c.table(
       "inbox",
       {

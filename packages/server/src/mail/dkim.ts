@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { toDomain } from "@mailsvc/sdk/contract";
 
-/** One DKIM key of ours; its public half stands in DNS at `<selector>._domainkey.<domain>`. */
+/** A DKIM key. Its public half is in DNS at `<selector>._domainkey.<domain>`. */
 export interface DkimKey {
   domain: string;
   selector: string;
@@ -9,13 +9,13 @@ export interface DkimKey {
   privateKey: string;
 }
 
-/** The DKIM-Signature lines to put before a message sent from `domain`; empty when no key is for it. */
+/** Gives the DKIM-Signature lines for a message from `domain`, to be put before it; empty if there is no key for the domain. */
 export type DkimSigner = (domain: string, message: Buffer) => Buffer;
 
-// What a relay has no reason to change. List-Unsubscribe-Post must be covered for one-click to count (RFC 8058 4).
+// Headers that a relay has no reason to change. One-click unsubscribe needs List-Unsubscribe-Post to be signed (RFC 8058 4).
 const SIGNED =
   /^(?:from|to|cc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.+|list-.+|feedback-id|auto-submitted)$/;
-// Named once more than they occur, so that nobody can add another one (RFC 6376 8.15).
+// Named once more than they occur, so that adding another one breaks the signature (RFC 6376 8.15).
 const OVERSIGNED = ["from", "to", "reply-to", "subject", "date"];
 
 interface LoadedKey {
@@ -27,7 +27,7 @@ interface LoadedKey {
 
 /**
  * Signs with every key of the From domain, or of the nearest parent domain that has keys (DMARC's relaxed alignment), so
- * an RSA and an Ed25519 key may stand side by side. Throws TypeError naming the key that cannot be used.
+ * that a domain can have an RSA and an Ed25519 key. Throws TypeError with the name of a key that cannot be used.
  */
 export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
   const loaded = keys.map(loadKey);
@@ -67,7 +67,7 @@ function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {
   return { domain: toDomain(domain), selector, algorithm: "rsa-sha256", key };
 }
 
-/** Relaxed body (RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
+/** Canonicalizes a body (relaxed, RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
 function relaxedBody(body: string): string {
   const text = body.replace(/[ \t]+/g, " ").replaceAll(" \r\n", "\r\n");
   let end = text.length;
@@ -75,20 +75,20 @@ function relaxedBody(body: string): string {
   return end === 0 ? "" : `${text.slice(0, end)}\r\n`;
 }
 
-/** Relaxed header (RFC 6376 3.4.2): name in lower case, unfolded, runs of blanks as one. */
+/** Canonicalizes a header (relaxed, RFC 6376 3.4.2): name in lower case, unfolded, runs of blanks as one. */
 function relaxedHeader(line: string): string {
   const colon = line.indexOf(":");
   const value = line
     .slice(colon + 1)
     .replaceAll("\r\n", "")
     .replace(/[ \t]+/g, " ")
-    // Not trim(): it would also take the byte A0 off UTF-8 text.
+    // Not trim(), which would also remove the byte A0 of UTF-8 text.
     .replace(/^ | $/g, "");
   return `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
 }
 
 function buildSignature({ domain, selector, algorithm, key }: LoadedKey, headers: readonly string[], bodyHash: string): string {
-  // Repeated headers are signed from the last one up (RFC 6376 5.4.2).
+  // Repeated headers are signed from the bottom up (RFC 6376 5.4.2).
   const signed = headers
     .map(relaxedHeader)
     .filter((line) => SIGNED.test(line.slice(0, line.indexOf(":"))))
@@ -96,7 +96,7 @@ function buildSignature({ domain, selector, algorithm, key }: LoadedKey, headers
   const names = [...signed.map((line) => line.slice(0, line.indexOf(":"))), ...OVERSIGNED];
   const tags = [`v=1; a=${algorithm}; c=relaxed/relaxed;`, `d=${domain}; s=${selector};`, `bh=${bodyHash};`];
   const unsigned = `DKIM-Signature: ${tags.join("\r\n ")}\r\n h=${names.join(":").replace(/(.{50,66}:)/g, "$1\r\n  ")};\r\n b=`;
-  // Header text is held as Latin-1, one character per byte.
+  // Header text is Latin-1, one character per byte.
   const data = Buffer.from([...signed, relaxedHeader(unsigned)].join("\r\n"), "latin1");
   // Ed25519 signs the SHA-256 of the data, not the data (RFC 8463 3).
   const value = algorithm === "rsa-sha256" ? sign("sha256", data, key) : sign(null, createHash("sha256").update(data).digest(), key);

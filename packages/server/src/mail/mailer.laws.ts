@@ -4,7 +4,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
-/** One message as it arrived on the other side of a mailer. */
+/** A message as it arrived on the other side of a mailer. */
 export interface ReceivedMail {
   from: string;
   to: string;
@@ -13,14 +13,14 @@ export interface ReceivedMail {
 
 export interface MailerHarness {
   mailer: Mailer;
-  /** Does what the caller of a mailer does with a receipt: runs its `record` in a transaction. */
+  /** Runs the `record` of a receipt in a transaction, as the caller of a mailer does. */
   accept(receipt: Receipt): Promise<void>;
   /** Everything that arrived, oldest first. */
   received(): Promise<readonly ReceivedMail[]>;
   close(): Promise<void>;
 }
 
-/** A plain message to start from. */
+/** A plain message with some changes. */
 export function sampleMail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
   return {
     envelopeFrom: "hello@acme.example",
@@ -142,7 +142,7 @@ export const NASTY_MAIL: readonly (readonly [string, Partial<OutgoingMail>])[] =
   ],
 ];
 
-/** Expects that a message, parsed by an independent parser, says exactly what `mail` says. */
+/** Expects that an independent parser reads exactly `mail` from a message. */
 export async function expectSameMail(raw: Uint8Array, mail: OutgoingMail): Promise<void> {
   const parsed: Email = await PostalMime.parse(raw);
   expect(parsed.subject).toBe(mail.subject);
@@ -168,7 +168,7 @@ export async function expectSameMail(raw: Uint8Array, mail: OutgoingMail): Promi
   }
 }
 
-/** Expects CRLF line ends alone, and lines no longer than a server has to take (RFC 5322 2.1.1). */
+/** Expects only CRLF line ends, and no line longer than a server must accept (RFC 5322 2.1.1). */
 export function expectWireForm(raw: Uint8Array): void {
   const text = Buffer.from(raw).toString("latin1");
   expect(/(?<!\r)\n|\r(?!\n)/.test(text), "a bare CR or LF").toBe(false);
@@ -176,13 +176,13 @@ export function expectWireForm(raw: Uint8Array): void {
   expect(longest).toBeLessThanOrEqual(998);
 }
 
-// Text a caller may send: well-formed Unicode without NUL, which no mail can hold.
+// Text that a caller may send: well-formed Unicode without NUL, which mail cannot contain.
 const bodyText = fc.string({ unit: "binary", maxLength: 400 }).filter((s) => s.isWellFormed() && !s.includes("\0"));
 const headerText = fc
   .string({ unit: "binary", minLength: 1, maxLength: 200 })
   .filter((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s) && s.trim() !== "");
 
-/** What every mailer must do. Each test gets a harness of its own. */
+/** The suite that every mailer passes. Each test gets its own harness. */
 export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarness>): void {
   describe(`${name} keeps the laws of mailers`, () => {
     let harness: MailerHarness;
@@ -214,7 +214,7 @@ export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarnes
     });
 
     test("delivers any text, subject and name unchanged", async () => {
-      // A body of blanks alone is none to a parser.
+      // To a parser, a body of blanks is no body.
       const body = bodyText.filter((text) => /\S/.test(text));
       const any = fc.record({ subject: headerText, text: body, html: body, header: headerText });
       await fc.assert(
@@ -242,7 +242,7 @@ export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarnes
       });
       const first = await deliverOne(mail);
       const second = await deliverOne({ ...mail, attempt: 2 });
-      // Receivers put their own Received lines on top.
+      // Receivers add their own Received lines on top.
       const own = (raw: Uint8Array): string =>
         Buffer.from(raw)
           .toString("latin1")
@@ -296,7 +296,7 @@ function lines(text: string): string {
   return text.replace(/\r\n|\r|\n/g, "\n");
 }
 
-// Readers may count the line end that closes every message and part as a part of the text.
+// A reader may count the line end at the end of a message or part as text.
 function bodies(text: string): string[] {
   return [lines(text), `${lines(text)}\n`];
 }
@@ -310,7 +310,7 @@ function decodedWords(value: string): string {
             data.replaceAll("_", " ").replace(/=([0-9A-F]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
             "latin1",
           );
-    // Held as bytes until all words are together: a character may not be split over two words, and this would show it.
+    // Bytes until all words are joined: a character must not be split over two words, which this would show.
     return bytes.toString("utf8");
   });
 }

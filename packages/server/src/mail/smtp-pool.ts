@@ -4,24 +4,35 @@ import { deferred } from "./smtp-reply.ts";
 import { type Envelope, openSession, type SmtpSession } from "./smtp-session.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 
-/** Keeps connections to one next hop and never more than its limit. */
+/** A pool of connections to one next hop. */
 export interface SmtpPool {
   readonly maxConnections: number;
   send(envelope: Envelope, message: Buffer): Promise<Receipt>;
-  /** Null when the next hop lets us in, else why not. */
+  /** Connects and logs in: null if that works, else the reason. */
   check(): Promise<string | null>;
   /** Defers messages that wait. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
   close(graceMs?: number): Promise<void>;
 }
 
-// Servers close idle clients after five minutes, some under load after ten seconds.
+// Servers close idle connections after five minutes, some under load after ten seconds.
 const IDLE_MS = 30_000;
 const CLOSE_MS = 10_000;
 const CLOSED = deferred("The mailer is closed.");
 
 /**
- * A pool of our own on nodemailer's SMTP client: its pool neither says how far a message had come when the connection was
- * lost nor which extensions a connection has.
+ * Creates a pool on nodemailer's SMTP client. nodemailer's own pool does not tell how far a message had come when the connection
+ * was lost, nor which extensions a connection has.
+ *
+ * | A session is   | event                                    | next                    |
+ * | -------------- | ---------------------------------------- | ----------------------- |
+ * | (none)         | a message has a slot                     | opening                 |
+ * | opening        | logged in                                | busy                    |
+ * | opening        | refused or not reachable                 | (none), message defers  |
+ * | busy           | outcome known, session reusable          | idle                    |
+ * | busy           | found dead before the message was sent   | opening a new one       |
+ * | busy           | outcome known, session spent or dead     | (none)                  |
+ * | idle           | the next message                         | busy                    |
+ * | idle           | 30 seconds, or the pool closes           | (none)                  |
  */
 export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPool {
   const { maxConnections = 5, maxMessages = 100 } = target;
@@ -32,7 +43,7 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
   let closed = false;
   let drained = (): void => {};
 
-  // A slot stands for one connection: it is given back when the connection is idle again or gone.
+  // A slot is the right to one connection. It is released once the connection is idle or closed.
   const takeSlot = (): Promise<void> => {
     if (free === 0) return new Promise((resolve) => waiting.push(resolve));
     free -= 1;
@@ -99,7 +110,7 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
       return attempt(envelope, message, leaveIdle());
     },
     check: async () => {
-      // Not in a slot: whether the next hop answers must not depend on how busy it is with our mail.
+      // Takes no slot: the result must not depend on how much mail is being sent.
       const opened = await openSession(target, time);
       if (!isSession(opened)) return "error" in opened ? opened.error.message : null;
       await opened.quit();

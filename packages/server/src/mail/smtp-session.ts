@@ -10,42 +10,42 @@ export interface Envelope {
   to: string;
 }
 
-/** How one message went over a session. */
+/** The result of one message on a session. */
 export interface Sent {
   receipt: Receipt;
-  /** The session was dead before a byte of the message left: the same message may go out over another one. */
+  /** True if the session was dead before a byte of the message was written, so that it may be sent on another one. */
   stale: boolean;
-  /** True if no command of this message was sent, so the session needs no RSET. */
+  /** True if no command of this message was sent, so that the session needs no RSET. */
   untouched?: true;
 }
 
-/** One connection to the next hop, greeted, encrypted and logged in as configured. */
+/** A connection to the next hop after greeting, encryption and login. */
 export interface SmtpSession {
-  /** False once the connection is gone. */
+  /** False once the connection is closed. */
   readonly alive: boolean;
   readonly messages: number;
-  /** One message at a time. */
+  /** Sends a message; only one at a time. */
   send(envelope: Envelope, message: Buffer): Promise<Sent>;
-  /** Makes the session fit for the next message; false when it is not. */
+  /** Resets the session for the next message; false if that fails. */
   reset(): Promise<boolean>;
-  /** Says QUIT; done when the connection is closed, within two seconds. */
+  /** Sends QUIT and waits until the connection is closed, two seconds at most. */
   quit(): Promise<void>;
-  /** Cuts the connection; a message under way ends with what is known about it. */
+  /** Cuts the connection. A message under way ends with what is known about it. */
   abort(why: string): void;
 }
 
-// Not in the published types. The pinned version has both; the tests of SMTPUTF8 and AUTH stand guard.
+// Not in the published types. The pinned version has both, as the tests of SMTPUTF8 and AUTH check.
 type Connection = SMTPConnection & { readonly allowsAuth: boolean; readonly _supportedExtensions: readonly string[] };
 
 const SECOND = 1000;
 const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
-// RFC 5321 4.5.3.2.6 gives a server ten minutes for its answer. The limit is on the whole message, because a peer that
-// sends a byte now and then never meets the socket timeout.
+// RFC 5321 4.5.3.2.6 gives a server ten minutes for its reply. The limit covers the whole message, because a peer that sends
+// a byte now and then never reaches the socket timeout.
 const MESSAGE_MS = 600 * SECOND;
 const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
 
-/** Connects, secures and logs in. A failure is always `deferred`: it says nothing about any recipient. */
+/** Connects, encrypts and logs in. A failure is always `deferred`, because it says nothing about a recipient. */
 export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<SmtpSession | Receipt> {
   return new Promise((resolve) => {
     const connection = new SMTPConnection({
@@ -66,7 +66,7 @@ export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<Sm
       resolve(failureReceipt(failure, "session"));
       connection.close();
     };
-    // Stays on for the life of the connection: an error on an idle connection only ends it, and `alive` says so.
+    // Stays for the life of the connection: an error on an idle connection only closes it, which `alive` tells.
     connection.on("error", fail);
     connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
     connection.connect((error) => {
@@ -83,7 +83,7 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-// Bodies are always encoded down to ASCII; a local part beyond ASCII stands in the headers as it is.
+// Bodies are always encoded in ASCII; a local part beyond ASCII is written into the headers as it is.
 function hasUtf8Headers(message: Buffer): boolean {
   return message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
 }
@@ -104,8 +104,8 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       }
       const reused = messages > 0;
       messages += 1;
-      // nodemailer does not tell whether the final dot is out. It writes it when this stream ends, and reads from it only
-      // after the server has said 354: `end` is the moment after which the message may have arrived.
+      // nodemailer does not tell whether the final dot is written. It writes it when this stream ends, and reads from it only
+      // after a 354 reply. So once `end` has fired, the message may have arrived.
       const source = Readable.from(splitMessage(message), { objectMode: false });
       let phase: Phase = "message";
       source.once("end", () => {
@@ -114,7 +114,7 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       const settle = (receipt: Receipt, stale: boolean): void => {
         deadline.cancel();
         cut = () => {};
-        // Half a message cannot be taken back: what follows on this connection would be read as the rest of it.
+        // Half a message cannot be taken back: the server would read whatever follows as the rest of it.
         if (phase === "message" && source.readableDidRead) connection.close();
         resolve({ receipt, stale });
       };
@@ -146,7 +146,7 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
     reset: () =>
       new Promise((resolve) => {
         if (connection.destroyed) return resolve(false);
-        // The answer never comes when the connection ends first.
+        // There is no reply if the connection ends first.
         const ended = (): void => resolve(false);
         connection.once("end", ended);
         connection.reset((error) => {

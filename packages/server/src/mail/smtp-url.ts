@@ -1,24 +1,24 @@
-/** What an SMTP URL says about the next hop. Absent fields take the mailer's defaults. Times in ms. */
+/** The next hop as an SMTP URL describes it. Absent fields get the mailer's defaults. Times are in ms. */
 export interface SmtpTarget {
   host: string;
   port: number;
   /** TLS from the first byte (smtps). */
   implicitTls: boolean;
-  /** STARTTLS: always, when offered, or never. */
+  /** STARTTLS: always, if offered, or never. */
   tls: "required" | "opportunistic" | "off";
   /** Whether the certificate must be valid for the host. */
   verify: boolean;
   auth: { user: string; pass: string } | null;
   maxConnections?: number;
   maxMessages?: number;
-  /** What we call ourselves in EHLO. */
+  /** Our name in EHLO. */
   name?: string;
   connectMs?: number;
   greetingMs?: number;
   socketMs?: number;
 }
 
-/** Why a text is no SMTP URL; `message` is a whole sentence that never holds the password. */
+/** An invalid SMTP URL. `message` is a sentence that never contains the password. */
 export class SmtpUrlError extends Error {
   override name = "SmtpUrlError";
 }
@@ -55,12 +55,12 @@ const OPTIONS: Record<string, (target: SmtpTarget, text: string) => void> = {
 };
 
 /**
- * Reads `smtp://user:pass@host:port?option=value` or `smtps://...`. Ports: 587, with smtps 465. Options: `tls=required|
+ * Parses `smtp://user:pass@host:port?option=value` or `smtps://...`. Ports: 587, with smtps 465. Options: `tls=required|
  * opportunistic|off`, `verify=true|false`, `pool` (connections), `messages` (per connection), `name` (EHLO), and in seconds
  * `connect`, `greeting`, `timeout`.
  *
- * STARTTLS is opportunistic, but required where a password would leave this machine; certificates are verified, except on
- * loopback. Throws SmtpUrlError.
+ * STARTTLS is opportunistic, but required if a password would leave this machine. Certificates are verified except on loopback.
+ * Throws SmtpUrlError.
  */
 export function parseSmtpUrl(text: string): SmtpTarget {
   if (!/^smtps?:\/\//i.test(text)) return throwError("An SMTP URL starts with smtp:// or smtps://.");
@@ -128,7 +128,7 @@ function decode(what: string, text: string): string {
   } catch {
     throwError(`The ${what} in the SMTP URL has a % that is not followed by two hex digits; write %25 for %.`);
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what is checked.
   return /[\x00-\x1f\x7f]/.test(out) ? throwError(`The ${what} in the SMTP URL holds a control character.`) : out;
 }
 

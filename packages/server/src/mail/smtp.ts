@@ -6,15 +6,15 @@ import { createSmtpPool } from "./smtp-pool.ts";
 import { parseSmtpUrl } from "./smtp-url.ts";
 
 export interface SmtpMailerOptions {
-  /** The next hop, with its options: see parseSmtpUrl. */
+  /** The next hop and its options: see parseSmtpUrl. */
   url: string;
-  /** Keys to sign with, by From domain. */
+  /** DKIM keys. */
   dkim?: readonly DkimKey[];
-  /** Real time: the network does not wait for a frozen clock. */
+  /** Real time, because the network does not wait for a frozen clock. */
   time: Clock["real"];
 }
 
-/** Hands mail to the next hop over SMTP. Throws SmtpUrlError or TypeError when the options cannot work. */
+/** Delivers mail to the next hop over SMTP. Throws SmtpUrlError or TypeError if the options are invalid. */
 export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
   const pool = createSmtpPool(parseSmtpUrl(url), time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
