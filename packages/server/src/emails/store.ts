@@ -208,6 +208,6 @@ function buildFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }:
     eq(emails.workspaceId, workspaceId),
     status && eq(emails.status, status),
     toKey === undefined ? undefined : eq(emails.toKey, toKey),
-    inDoubt === undefined ? undefined : inDoubt ? IN_DOUBT : eq(emails.inDoubt, false),
+    inDoubt === undefined ? undefined : and(eq(emails.inDoubt, inDoubt), inDoubt ? IN_DOUBT : undefined),
   );
 }

@@ -69,7 +69,7 @@ export function emailTables(c: ColumnTypes) {
         // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
         c.index("emails_status").on(t.workspaceId, t.status, t.id),
         c.index("emails_to").on(t.workspaceId, t.toKey, t.id),
-        c.index("emails_in_doubt").on(t.workspaceId, t.id).where(IN_DOUBT),
+        c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
       ],
     ),
   };
