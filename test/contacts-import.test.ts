@@ -79,7 +79,7 @@ test("an import killed again and again takes each row exactly once", async () =>
   }
   expect(done).toBeGreaterThanOrEqual(KILLS);
   const last = await start(argv, cwd, env).ended;
-  expect(last.stderr).toContain("Going on after row");
+  expect(last.stderr).toContain("Resuming after row");
   const failed = ROWS / BAD_EVERY;
   expect(JSON.parse(last.stdout)).toMatchObject({
     complete: true,
