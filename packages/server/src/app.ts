@@ -75,7 +75,7 @@ export interface AppParts {
   baseUrl: () => string;
   /** Called after each request, e.g. for metrics. */
   observe?: (request: ServedRequest) => void;
-  /** The port it listens on; null while it does not, and always when absent. */
+  /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
@@ -87,7 +87,7 @@ export interface App {
   readonly inFlight: InFlightRequests;
   /** The first workspaces and their keys. */
   readonly installation: Installation;
-  /** Lets jobs under way finish within ten seconds and takes no further ones; requests are still served. */
+  /** Takes no further jobs and lets running ones finish within ten seconds; requests are still served. */
   stopWork(): Promise<void>;
   /** The same, then closes the database. */
   close(): Promise<void>;

@@ -14,13 +14,13 @@ export interface PostgresBackendOptions extends PostgresOptions {
   log?: Log;
 }
 
-/** One Postgres database for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
+/** The backend on Postgres, for any number of server processes. Throws StorageUnavailable when it cannot be reached. */
 export async function postgresBackend(url: string, { log, ...options }: PostgresBackendOptions = {}): Promise<Backend> {
   const db = await openPostgres(url, postgresSchema, { also: migrateQueue, ...options });
   if (log) await warnAboutConnections(db, log);
   return {
     db,
-    // A revoked key is dead everywhere within a second, on a busy machine too; each key costs two reads a second for that.
+    // A revoked key stops working everywhere within a second, also on a busy machine; each key costs two reads a second.
     keysMaxAgeMs: 500,
     masterKey: (random) => ensureMasterKey(db, random),
     snapshots: postgresSnapshots(db),

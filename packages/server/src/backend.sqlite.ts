@@ -9,14 +9,14 @@ import { sqliteJobStore } from "./queue/store.sqlite.ts";
 import { createQueue } from "./queue/worker.ts";
 import { jobs, sqliteSchema } from "./schema.sqlite.ts";
 
-/** Everything in one folder of one machine. Throws StorageUnavailable when another process uses it. */
+/** The backend on SQLite: everything in one folder. Throws StorageUnavailable when another process uses it. */
 export async function sqliteBackend(folder: string, options: SqliteOptions = {}): Promise<Backend> {
   const db = await openSqlite(folder, sqliteSchema, options);
   return {
     db,
-    // Nobody else writes here.
+    // No other process writes to this database.
     keysMaxAgeMs: Number.POSITIVE_INFINITY,
-    // Beside the database and not in it: a copy of the database alone gives no secret away.
+    // Beside the database, not in it: a copy of the database alone reveals no secret.
     masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),

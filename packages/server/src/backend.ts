@@ -13,23 +13,23 @@ export interface QueueParts {
   clock: Clock;
   random: Random;
   log: Log;
-  /** True while requests are waiting: accepting comes before delivering. */
+  /** True while the server is busy with requests: accepting comes before delivering. */
   overloaded: () => boolean;
 }
 
-/** A database and what is made differently on each: nothing else in the product asks which one it is. */
+/** A database and everything that depends on which one it is: nothing else in the product asks. */
 export interface Backend {
   readonly db: Db;
-  /** How long a key may be kept in memory, ms: other processes may revoke it. */
+  /** How long a key may be cached, ms: other processes may revoke it. */
   readonly keysMaxAgeMs: number;
-  /** The key that seals secrets, where none is configured: made once, and kept. */
+  /** The key that encrypts secrets when none is configured: created once and stored. */
   masterKey(random: Random): Promise<Uint8Array>;
-  /** What only dev mode has. */
+  /** Snapshots of dev mode. */
   readonly snapshots: Snapshots;
   makeQueue(parts: QueueParts): Queue;
   /** `controllable` when the clock is not the machine's. */
   makeLimiter(clock: Clock, controllable: boolean): Limiter;
-  /** What the database tells about itself, for metrics. */
+  /** Reads what the database tells about itself, for metrics. */
   readStats(): Promise<BackendStats>;
   /** Called for each connection accepted. */
   connectionAccepted(): void;

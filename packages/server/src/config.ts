@@ -3,10 +3,10 @@ import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 
-/** One flag of `mailsvc serve` and `mailsvc dev`, with its twin in the environment. */
+/** A flag of `mailsvc serve` and `mailsvc dev`, and its environment variable. */
 export interface ServeFlag {
   readonly name: string;
-  /** What stands behind the flag; null for a switch. */
+  /** The placeholder of its value in help; null for a switch. */
   readonly value: string | null;
   readonly env: string;
   readonly summary: string;
@@ -115,7 +115,7 @@ export const SERVE_FLAGS = [
   },
 ] as const satisfies readonly ServeFlag[];
 
-/** What is limited: `send`, `write` and `read` of a key; all calls of an activation (`agent`), its messages, and logs of one run. */
+/** Rate limits: `send`, `write` and `read` per API key; `agent` for all calls of an activation, `message` for its messages, `log` per run. */
 export type RateBucket = "send" | "write" | "read" | "agent" | "message" | "log";
 
 export interface Config {
@@ -134,7 +134,7 @@ export interface Config {
   readonly trustedSenders: readonly string[];
   readonly publicUrl: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
-  /** How long records of the marketplace are kept. */
+  /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
   readonly maxBodyBytes: number;
   /** Open connections at most. */
@@ -144,15 +144,15 @@ export interface Config {
   readonly accessLog: boolean;
   /** Where metrics are served; null for nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** What seals secrets; null for the key that is kept with the data. */
+  /** The key that encrypts secrets; null for the key stored with the data. */
   readonly secretKey: Uint8Array | null;
-  /** Payments through Stripe; null where a person confirms them. */
+  /** Payments through Stripe; null when they are confirmed by hand. */
   readonly stripe: { readonly key: string; readonly webhookSecret: string; readonly url: string | null } | null;
   readonly https: boolean;
   readonly readyFile: string | null;
 }
 
-/** A flag or variable that cannot be used; the message names it and says what would do. */
+/** An invalid flag or variable. The message names it and says which values are valid. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }

@@ -22,7 +22,7 @@ import type { VerifiedSenders } from "./senders/verified-senders.ts";
 import type { SuppressionFilter } from "./suppressions/filter.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
 
-/** Everything the product takes from outside. Made in one place (`app.ts`), passed down, never reached for. */
+/** Everything the product depends on. Created in one place (`app.ts`) and passed down; no module holds global state. */
 export interface Deps {
   readonly config: Config;
   readonly version: string;
@@ -42,22 +42,22 @@ export interface Deps {
   readonly runClock: RunClock;
   readonly webhooks: Webhooks;
   readonly staging: Staging;
-  /** How often whoever may do what: what it counts, all servers on one database count together. */
+  /** Rate limits, shared by all servers on one database. */
   readonly limiter: Limiter;
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly audience: Audience;
   readonly listingHooks: ListingHooks;
   readonly activationHooks: ActivationHooks;
-  /** Address under which people reach this server, without a trailing slash. Known once it listens. */
+  /** The public address of this server, without a trailing slash. Known once it listens. */
   baseUrl(): string;
   /** The port this server listens on; null while it does not listen. */
   ownPort(): number | null;
 }
 
 /**
- * What code that acts for an agent may take: nothing that stores or sends for the brand. Its jobs are the agent API's own.
- * `Deps` and `Tx` fit wherever these are asked for; never the other way round.
+ * The dependencies of code that acts for an agent: nothing with which it could store or send for the brand, and only the jobs of the
+ * agent API. `Deps` and `Tx` can be passed where these are required, but not the other way round.
  */
 export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "staging" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;

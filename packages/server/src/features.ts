@@ -96,7 +96,7 @@ export const audience: Audience = {
   emailEngaged: recordEngagement,
 };
 
-/** When a listing ends, nothing more is paid for it, and its activations end. */
+/** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {
   ended: async (tx, deps, listing) => {
     await endPayments(tx, deps, listing);
@@ -125,7 +125,7 @@ export const activationHooks: ActivationHooks = {
 /** Where the events of an endpoint go. Its key is the id of a listing. */
 export const loadEndpoint: LoadEndpoint = loadAgentEndpoint;
 
-/** The one list of all handlers. A missing one does not compile. */
+/** All handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   emails: emailHandlers,
   templates: { ...templateHandlers, ...templateSendHandlers },
@@ -143,7 +143,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   health: healthHandlers,
 };
 
-/** The handlers of all that is served, by the nouns of `served`; those of dev mode aside. */
+/** The handlers of everything that is served, by the nouns of `served`, except dev mode. */
 export const servedHandlers = {
   ...handlers,
   ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
@@ -160,12 +160,12 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
   };
 }
 
-/** The one list of what is served to everybody, beside the contract. */
+/** All public pages, which are served besides the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
   return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), favicon, ...publicFiles(deps), ...returnPages];
 }
 
-/** The one list of all jobs. */
+/** All jobs. */
 export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
   return {
     [DELIVER_JOB]: deliverEmail(deps),
@@ -182,5 +182,5 @@ export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
   };
 }
 
-/** Forgets old answers; always one of it waits. */
+/** The job that deletes old answers; one of it always waits. */
 export const CLEANUP_JOB = "idempotency.forget";

@@ -28,17 +28,17 @@ async function run(): Promise<void> {
     if (stopping) process.exit(130);
     stopping = true;
     starting
-      // A start that fails ends the process by itself.
+      // A failed start ends the process by itself.
       .then(
         (server) => server.close().then(() => process.exit(0)),
         () => {},
       )
       .catch((error: unknown) => {
-        log.error("the server did not stop in order", { error: String(error) });
+        log.error("shutdown failed", { error: String(error) });
         process.exit(1);
       });
   };
-  // From the beginning: whoever sees the ready-file may ask to stop at once.
+  // From the beginning: a program that reads the ready file may send a signal at once.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const server = await starting;

@@ -238,9 +238,7 @@ test("this machine is a peer that dev mode allows, and no other", () => {
 test("in dev mode every port of this machine may be called but the server's own", () => {
   const guard = { dev: true, ownPort: 3000 };
   for (const host of ["127.0.0.1", "localhost", "[::1]", "x.localhost", "2130706433", "127.1"]) {
-    expect(checkWebhookUrl(`http://${host}:3000/__dev/reset`, guard)).toBe(
-      "Port 3000 of this machine is this server, which is no webhook.",
-    );
+    expect(checkWebhookUrl(`http://${host}:3000/__dev/reset`, guard)).toBe("Port 3000 of this machine is this server itself.");
     expect(checkWebhookUrl(`http://${host}:3001/`, guard)).toBeNull();
   }
   expect(checkWebhookUrl("http://localhost/", { dev: true, ownPort: 80 })).toContain("Port 80");

@@ -44,22 +44,20 @@ export function isOwnServer(ip: string, port: number | undefined, { ownPort }: G
  * inside IPv6); the URL parser normalizes them.
  */
 export function checkWebhookUrl(text: string, guard: Guard): UrlFault {
-  if (!URL.canParse(text)) return "This is not a URL.";
+  if (!URL.canParse(text)) return "Invalid URL.";
   const url = new URL(text);
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const local = isLoopback(host);
-  if (url.username !== "" || url.password !== "") return "A webhook's URL holds no user name or password.";
+  if (url.username !== "" || url.password !== "") return "A webhook URL must not contain a user name or password.";
   if (guard.dev && local) {
-    if (url.protocol !== "http:" && url.protocol !== "https:") return "A webhook's URL has https:// in front.";
-    return isOwnServer("127.0.0.1", getPort(url), guard)
-      ? `Port ${getPort(url)} of this machine is this server, which is no webhook.`
-      : null;
+    if (url.protocol !== "http:" && url.protocol !== "https:") return "A webhook URL must begin with https://.";
+    return isOwnServer("127.0.0.1", getPort(url), guard) ? `Port ${getPort(url)} of this machine is this server itself.` : null;
   }
-  if (url.protocol !== "https:") return "A webhook's URL has https:// in front; plain HTTP goes to this machine only, in dev mode.";
-  if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which no webhook may call.`;
-  if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not an address of the public Internet.` : checkPort(url);
-  if (!NAME.test(host)) return `${host.slice(0, 80)} is no name of the domain name system: a part of it is empty or too long.`;
-  if (!host.includes(".")) return `${host} is no name of the public Internet: it has no dot.`;
+  if (url.protocol !== "https:") return "A webhook URL must begin with https://. Plain HTTP is allowed in dev mode only, to this machine.";
+  if (local || LOCAL_NAME.test(host)) return `${host} is a name of this machine or its network, which webhooks must not call.`;
+  if (ipaddr.isValid(host)) return isForbiddenAddress(host, guard) ? `${host} is not a public IP address.` : checkPort(url);
+  if (!NAME.test(host)) return `${host.slice(0, 80)} is not a valid domain name: a label is empty or too long.`;
+  if (!host.includes(".")) return `${host} is not a public domain name: it has no dot.`;
   return checkPort(url);
 }
 
@@ -84,5 +82,5 @@ function getPort({ port, protocol }: URL): number {
 function checkPort(url: URL): UrlFault {
   const number = getPort(url);
   const open = number === 443 || (number >= 1024 && !INTERNAL_PORTS.has(number));
-  return open ? null : `Port ${number} is not one webhooks are sent to.`;
+  return open ? null : `Port ${number} is not allowed for webhooks. Use 443 or a port above 1023 that no internal service uses.`;
 }
