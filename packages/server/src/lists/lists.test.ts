@@ -271,10 +271,18 @@ describe("double opt-in", () => {
     const { world, list, sdk } = await start();
     await using _ = world;
     await sdk.suppressions.create({ email: "p0@example.com" });
-    expect(await sdk.lists.add(list.id, { contacts: ["p1@example.com", "p0@example.com"] })).toMatchObject({
+    await sdk.contacts.upsert({ email: "left@example.com", status: "UNSUBSCRIBED" });
+    const contacts = ["p1@example.com", "p0@example.com", "left@example.com", "p1@example.com"];
+    expect(await sdk.lists.add(list.id, { contacts })).toMatchObject({
+      added: 0,
       pending: 1,
-      failed: [{ index: 1, contact: "p0@example.com", code: "recipient_suppressed" }],
+      unchanged: 1,
+      failed: [
+        { index: 1, contact: "p0@example.com", code: "recipient_suppressed" },
+        { index: 2, contact: "left@example.com", code: "recipient_suppressed" },
+      ],
     });
+    expect(await sdk.lists.get(list.id)).toMatchObject({ memberCount: 0, pendingCount: 1 });
     expect((await world.inbox.all()).map((m) => m.to)).toEqual(["p1@example.com"]);
   });
 
