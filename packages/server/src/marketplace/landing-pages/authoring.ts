@@ -8,6 +8,21 @@ import { getBrand } from "../brand/brand.ts";
 import { applyContent, type ContentInput } from "./content.ts";
 import { findPage, type PageRow, showPage, type Viewer } from "./pages.ts";
 
+/*
+ * The states of a page. Rows: state. Columns: what happens.
+ *
+ * |           | the agent publishes, | the brand | the agent or the brand | the agent changes        | the brand |
+ * |           | or changes with      | publishes | unpublishes            | content, approval needed | deletes   |
+ * |           | status PUBLISHED¹    |           |                        | and not given            |           |
+ * | --------- | -------------------- | --------- | ---------------------- | ------------------------ | --------- |
+ * | none²     | PUBLISHED            | –         | –                      | DRAFT                    | –         |
+ * | DRAFT     | PUBLISHED            | PUBLISHED | DRAFT                  | DRAFT                    | deleted   |
+ * | PUBLISHED | PUBLISHED            | PUBLISHED | DRAFT                  | refused                  | deleted   |
+ *
+ * 1. Refused with approval_required when the brand must approve pages and has not approved this content.
+ * 2. Creating a page.
+ */
+
 /** The agent that writes a page. */
 export interface Author extends Viewer {
   readonly activationId: string;

@@ -221,6 +221,7 @@ describe("values stay where they are put", () => {
     "blob:x",
     "x-custom:y",
     "\u200bjavascript:x",
+    `${" ".repeat(300)}javascript:x`,
   ])("a link to %j is refused", (url) => {
     expect(failure('<a href="{{url}}">x</a>', { url })).toBe("unsafe_url");
     expect(failure("<img src='{{#if on}}{{url}}{{/if}}'>", { url, on: true })).toBe("unsafe_url");
