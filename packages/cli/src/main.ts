@@ -1,4 +1,3 @@
-import { fstatSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -35,8 +34,8 @@ const host: Host = {
     return () => process.off("SIGINT", hear).off("SIGTERM", hear);
   },
   onParentExit: (fire) => {
-    // A shell may start a server in the background and end. npm and test runners only end when they are stopped.
-    if (process.env["npm_execpath"] === undefined && !isPipe(0)) return () => {};
+    // A shell may start a server in the background and end. npm waits for it, so npm ends first only when it is killed.
+    if (process.env["npm_execpath"] === undefined) return () => {};
     const parent = process.ppid;
     const timer = setInterval(() => process.ppid !== parent && fire(), PARENT_POLL_MS);
     timer.unref();
@@ -60,15 +59,6 @@ if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === 
   if (host.argv.includes("import")) for (const flag of IMPORT_HEAP) setFlagsFromString(flag);
   const { run } = await import("./run.ts");
   process.exitCode = await run(host);
-}
-
-function isPipe(fd: number): boolean {
-  try {
-    const stat = fstatSync(fd);
-    return stat.isFIFO() || stat.isSocket();
-  } catch {
-    return false;
-  }
 }
 
 function isRunning(pid: number): boolean {

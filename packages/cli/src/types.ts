@@ -29,7 +29,7 @@ export interface Host {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `fire` on SIGINT and SIGTERM; the returned function stops listening. */
   onSignal(fire: (signal: "SIGINT" | "SIGTERM") => void): () => void;
-  /** Calls `fire` when the program that started this one has ended. Only for npm and other programs, never for a shell. */
+  /** Calls `fire` when the program that started this one has ended. Only for npm and what it runs, never for a shell. */
   onParentExit(fire: () => void): () => void;
   /** The user's numeric id; undefined on Windows. */
   readonly userId?: number | undefined;

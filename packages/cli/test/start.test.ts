@@ -27,6 +27,12 @@ test("a noun has all its commands when it is asked for, whatever else stands on 
   }
 });
 
+test("every noun has a summary and a heading", async () => {
+  const { stdout } = await cli(["--help"]);
+  expect(stdout).not.toMatch(/^Commands:/m);
+  for (const [, name, summary] of stdout.matchAll(/^ {2}([a-z-]+) {2,}(\S.*)$/gm)) expect(summary).not.toBe(name);
+});
+
 test("the first help names every noun", async () => {
   const { commands } = (await cli(["commands", "--json"])).json as Node;
   expect(verbs((await cli(["--help"])).stdout)).toEqual(expect.arrayContaining(commands.map(({ name }) => name)));

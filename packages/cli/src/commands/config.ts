@@ -14,7 +14,7 @@ export const CONFIG_KEYS: readonly Key[] = ["profile", ...SETTING_KEYS];
 
 /** `mailsvc config …` */
 export function configCommand(run: Run): Command {
-  const command = new Command("config").description("Settings: flag > environment > profile > default");
+  const command = new Command("config").description("Settings: flag > environment > running dev server > profile > default");
   for (const make of [getCommand, setCommand, unsetCommand, listCommand, explainCommand, pathCommand]) command.addCommand(make(run));
   return command;
 }

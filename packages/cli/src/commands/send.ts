@@ -25,7 +25,7 @@ const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", 
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   to: "Recipient, up to 50; each gets a separate email",
-  from: "Sender: an address, or Name <address>; a template may have its own",
+  from: "Sender: an address, or Name <address>",
   scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
   headers: 'Custom header, "Name: value"',
   subject: "Subject; with --template, replaces the template's",
