@@ -12,7 +12,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 let world: TestWorld;
 let hooks: Receiver;
 let able: TestAgent;
-/** An agent for each scope, which has all but that one. */
+/** For each scope, an agent that has all scopes except that one. */
 const lacking = new Map<AgentScope, TestAgent>();
 let paused: TestAgent;
 let ended: TestAgent;
@@ -43,7 +43,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
     return { ...call, name: one.id };
   };
 
-  test("refuses an agent whose brand has not agreed to its scope", async () => {
+  test("refuses an agent without the scope", async () => {
     const scope = requiredGrant(one.endpoint.access) as AgentScope | null;
     if (scope === null) return expect(one.id).toBe("self.get");
     const agent = lacking.get(scope) as TestAgent;
@@ -58,14 +58,14 @@ describe.each(listAgentEndpoints())("$id", (one) => {
     await refused({ ...callAs(ended), key: ended.key, status: 401, code: "key_revoked", answers: { "www-authenticate": "Bearer" } });
   });
 
-  test("knows nothing of another activation, whether it is there or not", async () => {
+  test("answers the same for another activation and for an unknown one", async () => {
     const other = lacking.get("brand:read") as TestAgent;
     const there = { ...callAs(other), key: able.key, status: 404, code: "not_found" as const, lacks: [other.activationId] };
     await refused(there);
     await refused({ ...there, path: there.path.replace(other.activationId, "act_00000000000000000000000000") });
   });
 
-  test("refuses developers, and whoever has no key or an unknown one", async () => {
+  test("refuses developer keys, unknown keys and requests without a key", async () => {
     await refused({ ...callAs(able), status: 403, code: "forbidden" });
     await refused({ ...callAs(able), key: null, status: 401, code: "unauthorized" });
     await refused({ ...callAs(able), key: `${able.key.slice(0, -1)}x`, status: 401, code: "unauthorized" });
@@ -83,7 +83,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
   });
 });
 
-test("none of this has done anything", async () => {
+test("the refused requests changed nothing", async () => {
   const { read } = world.app.deps.db;
   for (const table of ["runs", "messages", "wakeups", "creditEntries", "landingPages", "assets", "leadMagnets"] as const)
     expect([table, await read.$count(read.t[table])]).toEqual([table, 0]);
@@ -118,7 +118,7 @@ describe("another workspace", () => {
     expect((await able.client.runs.get(runId)).status).toBe("RUNNING");
   });
 
-  test("the permissions of a developer's key are asked for", async () => {
+  test("developer keys need the permission", async () => {
     const { key } = await world.sdk.keys.create({ name: "reader", permissions: ["marketplace:read"] });
     const base = `/api/v1/marketplace/activations/${able.activationId}`;
     const lacks = (permission: string) => ({ key, status: 403, code: "forbidden" as const, contains: [permission] });

@@ -20,7 +20,7 @@ const statuses = (answers: readonly AgentAnswer[]): Record<number, number> => {
 
 const self = (agent: TestAgent) => agent.call("GET", "");
 
-test("an activation has 120 calls a minute, whatever it calls; others of the workspace lose nothing by it", async () => {
+test("an activation has 120 calls a minute over all endpoints; others of the workspace keep theirs", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const other = await createTestAgent(world, { slug: "other" });
@@ -28,7 +28,7 @@ test("an activation has 120 calls a minute, whatever it calls; others of the wor
   expect([first.status, ...told(first)]).toEqual([200, "120", "119", "1", null]);
   const rest = [
     ...(await times(100, () => self(agent))),
-    // What fails is a call as well.
+    // Failed calls count too.
     ...(await times(10, () => agent.call("GET", "/messages/msg_none"))),
     ...(await times(9, () => agent.call("POST", "/runs/start", { runId: "run-of-limits" }))),
   ];
@@ -40,7 +40,7 @@ test("an activation has 120 calls a minute, whatever it calls; others of the wor
     message: "Too many requests. This activation may make 120 a minute.",
     hint: expect.stringContaining("Retry-After"),
   });
-  // Two calls are there after a second, one of them for what was refused: it has left nothing behind.
+  // After a second two calls are available, one of them for the refused call, which had no effect.
   expect(told(await self(other))).toEqual(["120", "119", "1", null]);
   expect((await world.sdk.activations.get(other.activationId)).id).toBe(other.activationId);
   await world.clock.advance("1s");
@@ -58,7 +58,7 @@ test("a key that opens nothing is refused 120 times a minute, then unseen; what 
   await world.sdk.activations.pause(agent.activationId);
   const first = await self(agent);
   expect([first.status, first.body.error.code, ...told(first)]).toEqual([403, "activation_paused", "120", "119", "1", null]);
-  // Wherever it knocks.
+  // On any path.
   const path = `${world.url}/api/v1/contacts`;
   const wrongDoor = await world.fetch(path, { headers: { authorization: `Bearer ${agent.key}` } });
   expect([wrongDoor.status, wrongDoor.headers.get("ratelimit-remaining")]).toEqual([403, "118"]);
@@ -71,7 +71,7 @@ test("a key that opens nothing is refused 120 times a minute, then unseen; what 
     hint: expect.stringContaining("agent.resumed"),
   });
   expect((await world.fetch(path, { headers: { authorization: `Bearer ${agent.key}` } })).status).toBe(429);
-  // Other keys lose nothing, nor does an unknown one gain anything.
+  // Other keys keep their calls, and an unknown key gains none.
   expect(told(await self(other))).toEqual(["120", "119", "1", null]);
   const unknown = () => agent.call("GET", "", undefined, { authorization: `Bearer ${agent.key.slice(0, -1)}x` });
   expect(statuses(await times(130, unknown))).toEqual({ 401: 130 });
@@ -86,7 +86,7 @@ test("a key that opens nothing is refused 120 times a minute, then unseen; what 
   expect(statuses(await times(3, () => self(agent)))).toEqual({ 401: 2, 429: 1 });
 });
 
-test("to a clock that is put back a key that was refused too often waits no longer than to any other", async () => {
+test("after the clock is set back, a key that was refused too often waits no longer than any other", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "agent=1/min" } });
   const agent = await createTestAgent(world);
   await world.sdk.activations.pause(agent.activationId);
@@ -97,7 +97,7 @@ test("to a clock that is put back a key that was refused too often waits no long
   expect(told(await self(agent))).toEqual(["1", "0", "60", "60"]);
 });
 
-test("messages have a limit of their own, and what was refused was not posted", async () => {
+test("messages have their own limit, and a refused one is not posted", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const say = () => agent.call("POST", "/messages", { text: "Hello" });
@@ -111,7 +111,7 @@ test("messages have a limit of their own, and what was refused was not posted", 
   expect(statuses(await times(2, say))).toEqual({ 201: 1, 429: 1 });
 });
 
-test("one run logs 60 times a minute, and another one of the same agent goes on", async () => {
+test("a run can log 60 times a minute; another run of the agent keeps its own limit", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   for (const runId of ["run-that-talks", "run-beside-it"]) await agent.call("POST", "/runs/start", { runId });
@@ -127,7 +127,7 @@ test("one run logs 60 times a minute, and another one of the same agent goes on"
   expect(logs.body.pagination.total).toBe(61);
 });
 
-test("limits of agents are set like others, and refused by name where they make no sense", async () => {
+test("limits of agents are configurable, and invalid ones are refused by name", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "agent=3/min,message=1/min" } });
   const agent = await createTestAgent(world);
   const answers = [
@@ -147,7 +147,7 @@ test("four files at a time, and so many wait", async () => {
   const other = await createTestAgent(world, { slug: "other" });
   const send = (by: TestAgent, n: number) =>
     by.call("POST", "/lead-magnets", { title: "T", fileName: "a.pdf", contentBase64: pdf(`${n}`).toString("base64") });
-  // All of them stay under way until two were refused.
+  // All of them stay open until two were refused.
   const { staging } = world.app.deps;
   const { stage } = staging;
   let refusals = 0;
@@ -179,7 +179,7 @@ test("four files at a time, and so many wait", async () => {
   expect((await send(agent, 8)).status).toBe(201);
 });
 
-test("who goes while waiting for its turn makes room for another", async () => {
+test("an upload that is aborted while it waits frees its slot", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const { staging } = world.app.deps;
@@ -213,7 +213,7 @@ test("who goes while waiting for its turn makes room for another", async () => {
     const fileName = `first-${n}.pdf`;
     return { fileName, connection, answered: send(fileName, connection.signal) };
   });
-  // One too many: all others stand in the line by then.
+  // One too many: by then all others wait.
   expect(await Promise.race(first.map(({ answered }) => answered))).toBe(429);
   await four;
   const served = first.filter(({ fileName }) => under.includes(fileName));
@@ -226,7 +226,7 @@ test("who goes while waiting for its turn makes room for another", async () => {
   expect(await Promise.all([...served.map(({ answered }) => answered), ...later])).toEqual(Array(20).fill(201));
 });
 
-test("a brand uploads four files at a time as well, and fifty at once all arrive", async () => {
+test("a brand uploads four files at a time too, and fifty concurrent ones all succeed", async () => {
   await using world = await createWorld();
   const { staging } = world.app.deps;
   const { stage } = staging;
@@ -247,7 +247,7 @@ test("a brand uploads four files at a time as well, and fifty at once all arrive
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test("what is no file is not large, and is refused before it is read as JSON", async () => {
+test("a large body that is not an upload is refused before it is parsed", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const text = "x".repeat(5 * 1024 * 1024);
@@ -259,7 +259,7 @@ test("what is no file is not large, and is refused before it is read as JSON", a
     expect(await agent.call("POST", path, body)).toMatchObject({ status: 413, body: { error: { code: "payload_too_large" } } });
 });
 
-test("the guide tells these numbers", () => {
+test("the guide has these limits", () => {
   const guide = readFileSync(new URL("../../../../docs/agents-at-work.md", import.meta.url), "utf8");
   for (const line of [
     "| Calls of an activation, all together | 120 |",

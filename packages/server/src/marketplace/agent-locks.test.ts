@@ -6,7 +6,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 
 const WORK = ["activations", "runs", "approvals", "wakeups", "messages"];
 
-/** Notes for each transaction of a world which tables of an agent's work it writes, in their order. */
+/** Records for each transaction which tables of an activation it writes, in order. */
 const watch = ({ app }: TestWorld): string[][] => {
   const db = app.deps.db as { tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T> };
   const { tx } = db;
@@ -27,7 +27,7 @@ const watch = ({ app }: TestWorld): string[][] => {
   return seen;
 };
 
-test("whoever writes several rows of an activation's work writes the activation's first, so that none waits for another for ever", async () => {
+test("transactions that write several rows of an activation lock it first, so that none deadlock", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "message=1000/min" } });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -53,7 +53,7 @@ test("whoever writes several rows of an activation's work writes the activation'
   const three = await begun();
   for (const { wakeupId } of (await client.wakeups.list({ status: "SCHEDULED" })).data) await client.wakeups.cancel(wakeupId);
   await world.sdk.runs.cancel(activationId, three.runId, { force: true });
-  // The question expires, the wakeup rings, the window ends; then a run is under way while the agent is turned off.
+  // The request expires, the wakeup fires, the window ends; then the agent is deactivated during a run.
   await begun();
   await world.clock.advance("1h");
   await begun();

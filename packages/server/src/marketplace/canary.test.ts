@@ -9,7 +9,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 
 const CANARY = "kanarienvogel";
 
-/** Fills a workspace with people and mail whose every field sings. Answers the ids of what it made. */
+/** Fills a workspace with contacts and emails that have the word in every field. Returns their ids. */
 const plant = async (world: TestWorld, key: string, word: string): Promise<Record<string, string[]>> => {
   const made = async (path: string, body: object): Promise<string> => {
     const answer = await ask(world, { path, body, key });
@@ -40,7 +40,7 @@ const plant = async (world: TestWorld, key: string, word: string): Promise<Recor
   return { contact: [contact], list: [list], segment: [segment], email: [email], template: [template], key: [developer] };
 };
 
-test("no byte an agent's key or webhook can see tells of a person, a mail or another workspace", async () => {
+test("nothing an agent's key or webhook can see contains a person, an email or another workspace", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld({ flags: { "rate-limit": "agent=10000/min,message=10000/min" } });
   const own = await plant(world, world.apiKey, `${CANARY}1`);
@@ -66,7 +66,7 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
     expect({ method, path, status: answer.status, text: seen.at(-1) }).toMatchObject({ status: Math.min(answer.status, 499) });
     return answer.status;
   };
-  /** What there is to name, made anew for each endpoint. */
+  /** Creates things to name in requests, new ones for each endpoint. */
   const things = async () => {
     const { runId } = await client.runs.start();
     const message = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", approval: { title: "?" } });
@@ -85,7 +85,7 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
     for (const id of takesId ? ids : [""])
       for (const call of buildCalls(one, { ...names, id }))
         if ((await send(call.method, call.path, call.body)) < 300) succeeded.add(one.id);
-    // And with whatever belongs to others, in every place where an id may stand.
+    // And with ids of others in every place for an id.
     for (const id of foreignIds) {
       const wrong = {
         activationId,
@@ -105,7 +105,7 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
   }
   expect(listAgentEndpoints().filter(({ id }) => !succeeded.has(id))).toEqual([]);
 
-  // Paths nobody has promised.
+  // Paths that do not exist.
   const base = `/api/agents/activations/${activationId}`;
   for (const list of own.list ?? [])
     for (const rest of ["contacts", "members", "subscribers", "export"])
@@ -133,7 +133,7 @@ test("no byte an agent's key or webhook can see tells of a person, a mail or ano
   expect(seen.length).toBeGreaterThan(200);
   expect(hooks.bodies.length).toBeGreaterThan(5);
   const visible = [...seen, ...hooks.bodies, rows].join("\n");
-  // What was asked for may be named in a refusal; nothing may be added to it.
+  // An error may repeat the request's own path, nothing else.
   expect(visible.replaceAll(/search=kanarienvogel1/g, "")).not.toContain(CANARY);
   for (const { workspaceId } of [other, world.builder]) expect(visible).not.toContain(workspaceId);
 }, 120_000);

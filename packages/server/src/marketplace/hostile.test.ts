@@ -31,7 +31,7 @@ afterAll(async () => {
   await hooks[Symbol.asyncDispose]();
 });
 
-/** Sends it; whatever comes back is an answer in our own words, and not too many of them. */
+/** Sends a request; the response must be JSON of our own and of limited length. */
 const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<number> => {
   count += 1;
   const row = { method, path, key: agent.key, headers: { "idempotency-key": `hostile-${count}`, ...headers } };
@@ -78,7 +78,7 @@ const NASTY: readonly unknown[] = [
 describe.each(listAgentEndpoints())("$id", (one) => {
   const calls = () => buildCalls(one, values);
 
-  test("answers each value nobody expects, in each field, and goes on", async () => {
+  test("answers every unexpected value in every field with a 4xx", async () => {
     for (const { method, path, body } of calls().slice(0, 1)) {
       if (body === undefined) continue;
       for (const field of Object.keys(one.endpoint.body?.shape ?? {}))
@@ -86,7 +86,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
     }
   });
 
-  test("answers whatever stands in its path and its query", async () => {
+  test("answers unexpected paths and queries with a 4xx", async () => {
     const odd = ["%00", "%0d%0aX-A:b", "..%2f..%2f", "%ff", "a".repeat(3000), "__proto__", "%F0%9F%92%A9"];
     for (const text of odd) {
       for (const [call] of [calls()]) {
@@ -102,7 +102,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
     }
   });
 
-  test("reads no body that is built to hurt", async () => {
+  test("refuses malicious bodies", async () => {
     const [call] = calls();
     if (!call || one.endpoint.method === "GET") return;
     const bodies: [body: string, statuses: readonly number[]][] = [
@@ -133,7 +133,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
   });
 });
 
-test("after all of that the agent is as it was, and nothing of it has reached its webhook", async () => {
+test("afterwards the agent is unchanged, and its webhook received nothing of it", async () => {
   const { client, activationId } = agent;
   expect((await client.self.get()).activationId).toBe(activationId);
   expect((await ask(world, { method: "GET", path: agentPath(activationId, "/runs"), key: agent.key })).status).toBe(200);

@@ -5,7 +5,7 @@ import type { AgentReadContext, AgentWriteContext } from "../http/handler.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { AgentTables, Tables } from "../schema.ts";
 
-// Checked by the compiler: a handler of the agent API that reaches for people or mail is not a bug to find, it does not build.
+// Checked by the compiler: a handler of the agent API that uses contacts or emails does not build.
 describe("what an agent's handlers are given", () => {
   test("has no table of people or mail", () => {
     type People =

@@ -265,7 +265,7 @@ const compare = async (world: TestWorld, { client, activationId }: TestAgent, mo
   expect((await client.credits.get()).balance).toBe(model.balance);
 };
 
-test("whatever agent and brand do, in whatever order, runs, approvals, wakeups and credits are as the model has them", async () => {
+test("runs, approvals, wakeups and credits match a model over random operations of agent and brand", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
       await using world = await createWorld();

@@ -83,7 +83,7 @@ scenarios(
   { afterwards: async (world) => expect((await world.sdk.brand.get()).name).toBe("brand") },
 );
 
-test("brands are apart, and reading is apart from writing", async () => {
+test("brands are separate, and reading and writing need separate permissions", async () => {
   await using world = await createWorld();
   const second = await secondWorkspace(world);
   await world.sdk.brand.update({ name: "Acme" });

@@ -29,7 +29,7 @@ test("every brand sees listed agents with their builder's name and scopes, and n
   for (const hidden of [hooks.url, listing.id, listing.webhookSecret, world.workspaceId, workspaceId]) expect(text).not.toContain(hidden);
 });
 
-test("it is searched whatever the case, paged, and shows whose agents are on", async () => {
+test("the catalog is searched case-insensitively, paged, and shows the brand's own activations", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   for (const slug of ["alpha", "beta", "gamma"]) await listAgent(world.builder.sdk, hooks.url, { slug });
@@ -49,7 +49,7 @@ test("it is searched whatever the case, paged, and shows whose agents are on", a
   await expect(world.sdk.catalog.get("delta")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a cursor leads on in its own list only", async () => {
+test("a cursor works for its own list only", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   for (const slug of ["alpha", "beta"]) await listAgent(world.builder.sdk, hooks.url, { slug });

@@ -6,7 +6,7 @@ import { expectRaced, watchOverlap } from "../../../test/overlap.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 
-/** What the ledger says is what is there. */
+/** Checks that the balance is the sum of the ledger. */
 const expectBalanced = async ({ app, workspaceId, sdk }: TestWorld): Promise<void> => {
   const { creditEntries: e, creditBalances: b } = app.deps.db.read.t;
   const entries = await app.deps.db.read.select().from(e).where(eq(e.workspaceId, workspaceId)).orderBy(e.id);
@@ -61,7 +61,7 @@ test("granting, spending and refunding credits each add a ledger entry", async (
   await expectBalanced(world);
 });
 
-test("of a hundred that spend one credit at once, with sixty there, sixty succeed", async () => {
+test("of a hundred concurrent requests for one credit, sixty succeed with a balance of sixty", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { activationId, key } = made.agent;
@@ -85,7 +85,7 @@ test("of a hundred that spend one credit at once, with sixty there, sixty succee
   await expectBalanced(world);
 }, 60_000);
 
-test("a repeat under the same Idempotency-Key spends nothing, however many come at once", async () => {
+test("repeats with the same Idempotency-Key spend once, also concurrently", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { activationId, key } = made.agent;
@@ -134,7 +134,7 @@ test("spending more than the balance is refused as a whole, with the balance in 
   expect(await world.sdk.credits.get()).toEqual({ balance: 5 });
 });
 
-test("an agent spends no more in a month than its brand allows; the next month begins anew", async () => {
+test("an agent spends at most its monthly limit; the next month starts at zero", async () => {
   await using world = await createWorld({ now: "2026-01-31T12:00:00Z" });
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -178,7 +178,7 @@ test("a refund of last month's spending does not extend this month's limit, and 
   await expectBalanced(world);
 });
 
-test("at once, two agents of a brand spend no more than it has, and each no more than its limit", async () => {
+test("two agents spending concurrently stay within the balance and their limits", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
@@ -189,7 +189,7 @@ test("at once, two agents of a brand spend no more than it has, and each no more
   expect(await world.sdk.credits.get()).toEqual({ balance: 94 });
 });
 
-test("credits are given back within a day, once, and not more than were spent", async () => {
+test("credits can be refunded within a day, up to the amount spent", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;
@@ -216,7 +216,7 @@ test("credits are given back within a day, once, and not more than were spent", 
   await expectBalanced(world);
 });
 
-test("a balance has an upper end", async () => {
+test("a balance has an upper limit", async () => {
   await using world = await createWorld();
   await world.sdk.credits.grant({ amount: 1_000_000_000 });
   await world.sdk.credits.grant({ amount: 1_000_000_000 });

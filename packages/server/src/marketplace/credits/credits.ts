@@ -33,6 +33,7 @@ export async function grantCredits(
   if (balanceAfter === undefined)
     throw new ApiError("limit_reached", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`, {
       details: [{ path: "amount", code: "balance_full", message: "The balance would exceed its limit." }],
+      hint: "Grant fewer credits.",
     });
   const rest = { activationId: null, runId: null, action: null, units: null, refundOf: null };
   return showEntry(await appendEntry(tx, deps, { workspaceId, kind: "grant", amount, balanceAfter, description, ...rest }));
@@ -147,7 +148,10 @@ export async function refundCredits(
       },
     );
   const balanceAfter = await addToBalance(tx, workspaceId, given);
-  if (balanceAfter === undefined) throw new ApiError("limit_reached", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`);
+  if (balanceAfter === undefined)
+    throw new ApiError("limit_reached", `A balance cannot exceed ${CREDIT_LIMITS.balance} credits.`, {
+      hint: "Refund it once credits have been spent.",
+    });
   await tx
     .update(a)
     .set({ creditsUsed: month.used - (spent.createdAt < month.from ? 0 : given), creditsResetAt: month.resetsAt })

@@ -62,7 +62,7 @@ describe("images", () => {
       expect(served.headers.get("set-cookie")).toBeNull();
     });
 
-  test("the same image again answers the one that is there", async () => {
+  test("uploading the same image again returns the stored one", async () => {
     const contentBase64 = base64(png(9, 9));
     const first = await agent.call("POST", "/assets", { fileName: "x.png", contentBase64, alt: "First" });
     const again = await agent.call("POST", "/assets", { fileName: "y.png", contentBase64, alt: "Second" });
@@ -70,7 +70,7 @@ describe("images", () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test("ten at once of the same image leave one", async () => {
+  test("ten concurrent uploads of an image store one", async () => {
     const body = { fileName: "race.png", contentBase64: base64(png(11, 3)) };
     const answers = await Promise.all(Array.from({ length: 10 }, () => agent.call("POST", "/assets", body)));
     expect(answers.map((a) => a.status).sort()).toEqual([...Array(9).fill(200), 201]);
@@ -236,7 +236,7 @@ describe("what is refused", () => {
       expect(answer.text).toContain(says);
     });
 
-  test("a form that is none, text, and a packed body", async () => {
+  test("refuses an invalid form, text, and a compressed body", async () => {
     const send = (headers: Record<string, string>, body: string) =>
       world.fetch(world.url + agent.path("/assets"), {
         method: "POST",

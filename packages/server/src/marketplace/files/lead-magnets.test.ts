@@ -60,7 +60,7 @@ describe("lead magnets", () => {
   ];
   for (const [i, [given, kept]] of NAMES.entries())
     test(`the name ${JSON.stringify(given).slice(0, 40)} is kept as ${kept.slice(0, 40)}`, async () => {
-      // One that says to be a program is refused before; here the end is not its own.
+      // A declared program is refused earlier; here only the extension is wrong.
       const answer = await agent.call("POST", "/lead-magnets", { title: "T", fileName: given, contentBase64: base64(pdf(`name ${i}`)) });
       if (given.endsWith(".exe")) return expect(answer.status).toBe(422);
       expect(answer).toMatchObject({ status: 201, body: { fileName: kept } });
@@ -68,7 +68,7 @@ describe("lead magnets", () => {
       expect(served.headers.get("content-disposition")).not.toMatch(/[\r\n]|[^\x20-\x7e]/);
     });
 
-  test("pieces of a file, as downloads that go on ask for them", async () => {
+  test("ranges of a file, as resumed downloads request them", async () => {
     const bytes = pdf(
       Array.from({ length: 200_000 }, (_, i) => String(i % 10))
         .join("")
@@ -118,7 +118,7 @@ describe("lead magnets", () => {
     expect((await ask({ "if-match": `"other", ${etag}` })).status).toBe(200);
     const head = await world.fetch(body.downloadUrl, { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), (await head.arrayBuffer()).byteLength]).toEqual([200, String(size), 0]);
-    // A HEAD has no pieces.
+    // Range does not apply to HEAD.
     expect((await world.fetch(body.downloadUrl, { method: "HEAD", headers: { range: "bytes=0-9" } })).status).toBe(200);
   });
 
@@ -137,7 +137,7 @@ describe("lead magnets", () => {
     expect(await agent.call("PATCH", `/lead-magnets/${body.id}`, { fileName: "x" })).toMatchObject({ status: 400 });
   });
 
-  test("a link works for an hour, for its file only, and cannot be made", async () => {
+  test("a link works for an hour, for its file only, and cannot be forged", async () => {
     const { body } = await agent.call("POST", "/lead-magnets", magnet("l.pdf", pdf("link")));
     const status = async (url: string) => (await world.fetch(url)).status;
     const token = new URL(body.downloadUrl).pathname.slice(3);

@@ -21,7 +21,7 @@ const upload = (agent: TestAgent, name: string, bytes: Buffer, headers: Record<s
 
 const statuses = (answers: readonly { status: number }[]): number[] => answers.map(({ status }) => status).sort();
 
-/** What stands in the tables of contents: rows that are kept, rows that are not, and parts. */
+/** Counts stored contents, staged contents, and parts. */
 const stored = async ({ app }: TestWorld) => {
   const { fileContents: c, fileParts: p } = app.deps.db.read.t;
   const all = await app.deps.db.read.$count(c);
@@ -29,7 +29,7 @@ const stored = async ({ app }: TestWorld) => {
   return { kept: all - staged, staged, parts: await app.deps.db.read.$count(p) };
 };
 
-/** Leaves this much room to an activation, or to its workspace. */
+/** Leaves an activation, or its workspace, this much of its quota. */
 const leave = async (
   { app, workspaceId }: TestWorld,
   { activationId }: TestAgent,
@@ -53,7 +53,7 @@ const leave = async (
   });
 };
 
-/** Stops an upload when it has written so many parts; `stopped` settles when it is there. */
+/** Holds an upload after this many parts; `stopped` resolves when it is there. */
 const stopAfter = ({ app }: TestWorld, parts: number) => {
   const db = app.deps.db as { tx: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T> };
   const { tx } = db;
@@ -67,7 +67,7 @@ const stopAfter = ({ app }: TestWorld, parts: number) => {
     goOn = done;
   });
   db.tx = async (fn) => {
-    // Others write as well.
+    // Others write too.
     const writes = String(fn).includes("fileParts");
     if (writes && seen++ === parts) {
       db.tx = tx;
@@ -79,10 +79,10 @@ const stopAfter = ({ app }: TestWorld, parts: number) => {
   return { stopped, goOn };
 };
 
-test.each([["agent"], ["workspace"]] as const)("uploads at once never take more room than the %s has", async (of) => {
+test.each([["agent"], ["workspace"]] as const)("concurrent uploads never exceed the quota of the %s", async (of) => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
-  // Room for two of them, large ones and small ones.
+  // Quota for two of them, large and small ones.
   await leave(world, agent, of, Math.floor(2.5 * MB));
   const names = ["a", "b", "c", "d", "e"];
   const answers = await Promise.all(names.map((name) => upload(agent, name, large(name, MB))));
@@ -98,7 +98,7 @@ test.each([["agent"], ["workspace"]] as const)("uploads at once never take more 
     .from(t)
     .where(where);
   expect(row?.bytes).toBeLessThanOrEqual(of === "agent" ? FILE_LIMITS.activationBytes : FILE_LIMITS.workspaceBytes);
-  // What was refused has left nothing behind.
+  // Refused uploads left nothing.
   const { parts } = await stored(world);
   expect(parts).toBe(2 * Math.ceil(large("a", MB).length / PART_BYTES) + 2);
 });
@@ -128,7 +128,7 @@ test("the number of files is counted exactly too, and the same bytes count for e
   expect(await stored(world)).toEqual({ kept: 1, staged: 0, parts: 2 });
 });
 
-test("the same bytes at once are kept once", async () => {
+test("concurrent uploads of the same bytes store them once", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = large("once", MB);
@@ -139,7 +139,7 @@ test("the same bytes at once are kept once", async () => {
   for (const { body } of answers) expect(Buffer.from(await (await world.fetch(body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test("one file uploaded twice under one Idempotency-Key is one file, and nothing else stays", async () => {
+test("a file uploaded twice with one Idempotency-Key is stored once, without leftovers", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = large("twice", MB);
@@ -150,7 +150,7 @@ test("one file uploaded twice under one Idempotency-Key is one file, and nothing
   expect((await world.sdk.leadMagnets.list()).data).toHaveLength(1);
 });
 
-test("a send goes through while an upload is under way, and of the file nothing is seen before it is whole", async () => {
+test("sends succeed during an upload, and the file is invisible until it is complete", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = large("slow", 12 * MB);
@@ -169,7 +169,7 @@ test("a send goes through while an upload is under way, and of the file nothing 
   expect(Buffer.from(await (await world.fetch(body.downloadUrl)).arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test("no part of an upload holds other writers up: sends are answered all along", async () => {
+test("no part of an upload blocks other writers: sends are answered throughout", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   let uploading = true;
@@ -185,7 +185,7 @@ test("no part of an upload holds other writers up: sends are answered all along"
   expect(between).toBeGreaterThan(3);
 });
 
-test("an upload whose connection breaks gives its room back at once, and stores nothing", async () => {
+test("an upload whose connection breaks releases its quota at once and stores nothing", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   await leave(world, agent, "agent", 3 * MB);
@@ -211,7 +211,7 @@ test("an upload whose connection breaks gives its room back at once, and stores 
   expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(201);
 });
 
-test("an upload that fails in the middle gives its room back at once", async () => {
+test("an upload that fails midway releases its quota at once", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   await leave(world, agent, "agent", 3 * MB);
@@ -252,13 +252,13 @@ test("an upload whose server died is invisible and deleted an hour later", async
   const bytes = large("dead", 2 * MB);
   await leave(world, agent, "agent", 3 * MB);
   const before = await stored(world);
-  // It never comes back: as if the process had ended there.
+  // It never resumes, as if the process had died there.
   const { stopped } = stopAfter(world, 3);
   void upload(agent, "dead", bytes);
   await stopped;
   expect(await stored(world)).toEqual({ kept: before.kept, staged: 1, parts: 3 });
   expect((await world.sdk.leadMagnets.list()).data).toHaveLength(1);
-  // Its room is taken until then.
+  // Its quota is used until then.
   expect((await upload(agent, "again", large("again", 2 * MB))).status).toBe(409);
   await world.clock.advance("59m");
   expect((await stored(world)).staged).toBe(1);
@@ -283,7 +283,7 @@ test("an upload that continues after it was deleted stores nothing and asks to r
   expect(await stored(world)).toEqual({ kept: 0, staged: 0, parts: 0 });
 });
 
-test("an agent that is paused while it uploads has saved nothing, and takes no room", async () => {
+test("an agent that is paused during an upload stores nothing and uses no quota", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const { stopped, goOn } = stopAfter(world, 3);
@@ -296,7 +296,7 @@ test("an agent that is paused while it uploads has saved nothing, and takes no r
   expect(await stored(world)).toEqual({ kept: 0, staged: 0, parts: 0 });
 });
 
-test("the last that keeps a file is deleted while the same bytes are uploaded: they are there afterwards", async () => {
+test("deleting the last file with some bytes while they are uploaded again keeps them", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = large("shared", MB);
@@ -313,7 +313,7 @@ test("the last that keeps a file is deleted while the same bytes are uploaded: t
   }
 });
 
-test("an image that is known already is answered as it is, however large it is", async () => {
+test("uploading a known image returns it, however large it is", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const bytes = Buffer.concat([png(9, 9), Buffer.alloc(MB)]);

@@ -76,7 +76,7 @@ describe("in production", () => {
   );
 });
 
-test("a draft shows its secret once, is in nobody's catalog, and keeps its slug to itself", async () => {
+test("a draft shows its secret once, is in no catalog, and reserves its slug", async () => {
   await using world = await createWorld();
   const made = await world.sdk.listings.create(good);
   expect(made).toMatchObject({
@@ -96,14 +96,14 @@ test("a draft shows its secret once, is in nobody's catalog, and keeps its slug 
   await expect(world.sdk.listings.cancel("writer")).rejects.toMatchObject({ code: "invalid_state" });
 });
 
-test("of many drafts with one slug at once, one is made", async () => {
+test("of concurrent drafts with one slug, one is created", async () => {
   await using world = await createWorld();
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => world.sdk.listings.create(good)));
   expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(1);
   for (const r of results) if (r.status === "rejected") expect(r.reason).toMatchObject({ code: "slug_taken" });
 });
 
-test("the same request again answers the same secret, and keeps it encrypted meanwhile", async () => {
+test("a repeated request returns the same secret, which is stored encrypted", async () => {
   await using world = await createWorld();
   const headers = { "idempotency-key": "once" };
   const first = await (await ask(world, { path, body: good, headers })).text();
@@ -115,7 +115,7 @@ test("the same request again answers the same secret, and keeps it encrypted mea
   expect(JSON.stringify(rows)).not.toContain("whsec_");
 });
 
-test("the same request many times at once makes one draft, and answers the same secret each time", async () => {
+test("concurrent repeats of a request create one draft and return the same secret", async () => {
   await using world = await createWorld();
   for (const slug of ["a", "b", "c", "d"]) {
     const make = () => ask(world, { path, body: { ...good, slug }, headers: { "idempotency-key": slug } });
@@ -125,7 +125,7 @@ test("the same request many times at once makes one draft, and answers the same 
   }
 });
 
-test("changes hold for those who come later; who is on keeps what was agreed", async () => {
+test("changes of a listing apply to new activations; existing ones keep their scopes", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
@@ -145,7 +145,7 @@ test("changes hold for those who come later; who is on keeps what was agreed", a
   });
 });
 
-test("a rotated secret takes over at the end of the overlap, and signs along before", async () => {
+test("a rotated secret takes effect at the end of the overlap, and co-signs before", async () => {
   await using world = await createWorld();
   const { webhookSecret: first, id } = await world.sdk.listings.create(good);
   const secrets = async () => {
@@ -171,7 +171,7 @@ test("a rotated secret takes over at the end of the overlap, and signs along bef
   await expect(world.sdk.listings.rotateSecret("writer", { overlapSeconds: 604_801 })).rejects.toMatchObject({ code: "validation_error" });
 });
 
-test("cancelling kills every key at once, tells every agent, and is final for them even when it is listed again", async () => {
+test("cancelling refuses every key at once, notifies every agent, and is final for them even after relisting", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
@@ -193,7 +193,7 @@ test("cancelling kills every key at once, tells every agent, and is final for th
   expect((await world.sdk.activations.get(id)).status).toBe("deactivated");
 });
 
-test("a listing is over to the millisecond when its month is, and a renewal moves the end", async () => {
+test("a listing ends with its month to the millisecond, and a renewal extends it", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.sdk, hooks.url);
@@ -217,7 +217,7 @@ test("a listing is over to the millisecond when its month is, and a renewal move
   expect((await world.sdk.listings.list({ state: "LISTED" })).data).toEqual([]);
 });
 
-test("lists are paged and filtered, and hold one's own only", async () => {
+test("the list of listings is paged and filtered, and contains the builder's own only", async () => {
   await using world = await createWorld();
   for (const slug of ["a", "b", "c"]) await world.sdk.listings.create({ ...good, slug });
   await payFor(world.sdk, "b");
@@ -228,7 +228,7 @@ test("lists are paged and filtered, and hold one's own only", async () => {
   expect((await world.sdk.listings.list({ state: "DRAFT" })).pagination.total).toBe(2);
 });
 
-test("permissions of a key: listings apart from activations apart from money", async () => {
+test("listings, activations and payments need separate permissions", async () => {
   await using world = await createWorld();
   const key = await keyFor(world, "listings:read", "listings:write");
   expect((await ask(world, { path, key, body: good })).status).toBe(201);

@@ -56,7 +56,7 @@ test("a server in dev mode does not take itself for a webhook, neither when the 
     code: "validation_error",
     details: [{ path: "webhookUrl", code: "forbidden_url" }],
   });
-  // As if it had been saved while the server listened on another port.
+  // As if the URL had been saved while the server listened on another port.
   const { id } = await sdk.listings.create({ ...listing, webhookUrl: "http://127.0.0.1:9/" });
   const { db } = server.app.deps;
   await db.tx(async (tx) => void (await tx.update(tx.t.listings).set({ webhookUrl: own }).where(eq(tx.t.listings.id, id))));

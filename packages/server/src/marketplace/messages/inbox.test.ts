@@ -36,14 +36,14 @@ test("the inbox lists open requests and unread texts of all agents, newest first
   await messages.create(two.activationId, { text: "So it does", inReplyTo: said.id });
   await messages.read(one.activationId, { upToSequence: told.sequence });
   expect(await ids({})).toEqual([shown.id]);
-  // A question that was read still waits for its answer.
+  // A request that was read still waits for its answer.
   await messages.read(two.activationId, { upToSequence: 100 });
   expect(await ids({})).toEqual([shown.id]);
   expect((await messages.get(said.id)).readAt).not.toBeNull();
   expect((await approvals.list({ status: "REJECTED" })).data).toMatchObject([{ id: asked.id, agentSlug: "writer" }]);
   expect((await approvals.list({ status: "ANY" })).data.map(({ id }) => id)).toEqual([shown.id, asked.id]);
 
-  // The agent of an activation that ended gets no answer any more.
+  // Requests of an ended activation cannot be answered.
   await world.sdk.activations.deactivate(two.activationId);
   expect(await ids({})).toEqual([]);
   expect((await approvals.list({ status: "CANCELLED" })).data.map(({ id }) => id)).toEqual([shown.id]);
@@ -53,7 +53,7 @@ test("a request moves from PENDING to EXPIRED in the instant it expires, and is 
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { id } = await made.agent.client.messages.create(question("now", { expiresInSeconds: 60 }));
-  // Before any job notes it.
+  // Before any job stores it.
   await world.app.deps.queue.stop();
   await world.clock.advance("59s999ms");
   expect((await world.sdk.approvals.list()).pagination.total).toBe(1);
@@ -64,7 +64,7 @@ test("a request moves from PENDING to EXPIRED in the instant it expires, and is 
     expect((await world.sdk.approvals.list({ status })).data).toMatchObject([{ id, approval: { status: "EXPIRED" } }]);
 });
 
-test("pages and cursors give each once, however texts and questions alternate and whatever is answered meanwhile", async () => {
+test("pages and cursors return each message once while others are answered", async () => {
   await using world = await createWorld({ flags: { "rate-limit": "message=10000/min" } });
   await using made = await withAgent(world);
   const { client } = made.agent;

@@ -35,7 +35,7 @@ test("agent and brand exchange messages and mark them as read", async () => {
   expect((await client.messages.list()).data.map(({ id }) => id)).toEqual([reply.id, hello.id]);
   expect((await world.sdk.messages.list(activationId)).data.map(({ id }) => id)).toEqual([reply.id, hello.id]);
   expect(await client.messages.get(reply.id)).toEqual(reply);
-  // Whoever replies to a message has read it.
+  // Replying to a message marks it as read.
   expect(await world.sdk.messages.get(hello.id)).toEqual({ ...hello, readAt: reply.createdAt });
   expect(await client.messages.read({ upToSequence: 2 })).toEqual({ unread: 0 });
   expect((await world.sdk.messages.get(reply.id)).readAt).not.toBeNull();
@@ -250,7 +250,7 @@ test("an unanswered request expires at its time, with one event, and its run con
   expect((await client.messages.list({ type: "APPROVAL_RESPONSE" })).data).toMatchObject([{ inReplyTo: id, author: { role: "system" } }]);
 });
 
-test("an agent takes its question back, without an event; an answered one it cannot", async () => {
+test("an agent cancels its request without an event; an answered one cannot be cancelled", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, heard } = made.agent;
@@ -274,7 +274,7 @@ test("an agent takes its question back, without an event; an answered one it can
   expect(await heard("approval_response")).toHaveLength(1);
 });
 
-test("a paused agent's questions can be answered, and it hears of the answer", async () => {
+test("requests of a paused agent can be answered, and it gets the answer", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;

@@ -27,7 +27,7 @@ test("a checkout lists nothing until it is confirmed; confirming again changes n
   expect(await world.sdk.listings.get("writer")).toEqual(listed);
 });
 
-test("of many confirmations at once, one counts", async () => {
+test("of concurrent confirmations one counts", async () => {
   await using world = await createWorld();
   await world.sdk.listings.create(good);
   const { id } = await world.sdk.listings.checkout("writer");
@@ -75,7 +75,7 @@ test("payments of another workspace, and unknown ones, cannot be read or confirm
   expect((await world.sdk.payments.get(id)).state).toBe("PENDING");
 });
 
-test("without Stripe there is nothing at its webhook", async () => {
+test("without Stripe its webhook answers 404", async () => {
   await using world = await createWorld();
   const response = await ask(world, { path: "/api/v1/marketplace/payments/stripe/webhook", key: null, body: {} });
   expect([response.status, await response.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
@@ -94,7 +94,7 @@ test("renewals keep the day of the first payment: 31 January, 28 February, 31 Ma
     "2026-03-31T00:00:00.000Z",
     "2026-04-30T00:00:00.000Z",
   ]);
-  // A listing that lapsed starts again, on the day it is paid for.
+  // A lapsed listing starts again on the day of its payment.
   await world.clock.advance("94d");
   expect(await pay()).toBe("2026-06-05T00:00:00.000Z");
 });

@@ -15,7 +15,7 @@ const json =
 
 const session = (more: object) => json({ id: "cs_1", url: "https://checkout.stripe.test/1", expires_at: START / 1000 + 86_400, ...more });
 
-describe("an answer of Stripe that is no checkout is Stripe's fault, and stores nothing:", () => {
+describe("a response of Stripe that is not a checkout answers 502 and stores nothing:", () => {
   test.each<[string, (response: ServerResponse) => void]>([
     ["a page", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>")],
     ["nothing", (response) => void response.writeHead(200).end()],
@@ -44,7 +44,7 @@ describe("an answer of Stripe that is no checkout is Stripe's fault, and stores 
   });
 });
 
-test("an answer that never ends is given up, and so is one that never begins", async () => {
+test("a response that never starts or never ends times out", async () => {
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "", timeoutMs: 100 });
   stripe.answering = (response) => {
@@ -57,7 +57,7 @@ test("an answer that never ends is given up, and so is one that never begins", a
   await expect(provider.openCheckout(ORDER)).rejects.toThrow("Stripe rejected the request");
 });
 
-test("a checkout of the same name as another one is refused as Stripe's fault", async () => {
+test("a checkout with the id of another one answers 502", async () => {
   await using stripe = await stripeStandIn(() => START);
   await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
   for (const slug of ["writer", "other"])
@@ -68,7 +68,7 @@ test("a checkout of the same name as another one is refused as Stripe's fault", 
   expect((await world.sdk.payments.list()).pagination.total).toBe(1);
 });
 
-test("neither the error of a failed call nor its cause holds the key, whatever Stripe says", async () => {
+test("neither the error of a failed call nor its cause contains the key", async () => {
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "" });
   for (const [status, type] of [
@@ -85,7 +85,7 @@ test("neither the error of a failed call nor its cause holds the key, whatever S
   }
 });
 
-test("a subscription counts as stopped only when it is, or is not there", async () => {
+test("a subscription counts as stopped only if it has ended or does not exist", async () => {
   await using stripe = await stripeStandIn(() => START);
   const provider = stripePayments({ ...stripe, baseUrl: () => "" });
   stripe.answering = json({ error: { type: "invalid_request_error", message: "no" } }, 400);

@@ -17,7 +17,7 @@ interface Setting extends AsyncDisposable {
   readonly payment: Payment;
 }
 
-/** A world that takes payments through the stand-in, with a listing whose checkout is open. */
+/** A world with payments through the stand-in, and a listing with an open checkout. */
 const setting = async (webhookUrl = "http://127.0.0.1:9/hook"): Promise<Setting> => {
   const stripe = await stripeStandIn(() => START);
   const world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "https://mail.example.com" }) });
@@ -95,19 +95,19 @@ test("a checkout is a subscription of 29 a month, bound to the payment", async (
   await expect(s.world.sdk.payments.confirm(s.payment.id)).rejects.toMatchObject({ code: "invalid_state" });
 });
 
-test("paid for, it is listed; while it renews by itself there is nothing more to pay", async () => {
+test("a paid listing is in the catalog, and no checkout can be opened while it renews", async () => {
   await using s = await setting();
   await told(s, paid());
   expect(await stateOf(s)).toBe("LISTED");
   expect((await s.world.sdk.payments.get(s.payment.id)).state).toBe("PAID");
   await expect(s.world.sdk.listings.checkout("writer")).rejects.toMatchObject({ code: "invalid_state" });
-  // A month, and three days in which Stripe may settle the next invoice.
+  // A month, and three days for Stripe to settle the next invoice.
   expect((await s.world.sdk.listings.get("writer")).expiresAt).toBe("2026-02-04T00:00:00.000Z");
   await told(s, invoice(START / 1000 + 59 * DAY));
   expect((await s.world.sdk.listings.get("writer")).expiresAt).toBe("2026-03-04T00:00:00.000Z");
 });
 
-describe("news and what becomes of the listing", () => {
+describe("events of Stripe and the resulting state of the listing", () => {
   const unpaid = () => paid({ payment_status: "unpaid" });
   const rows: [what: string, news: () => object[], state: string, payment: string][] = [
     ["completed, but not paid", () => [unpaid()], "DRAFT", "PENDING"],
@@ -169,7 +169,7 @@ describe("news and what becomes of the listing", () => {
   });
 });
 
-test("the same news again changes nothing, one after another or at once", async () => {
+test("repeated events change nothing, in sequence or concurrently", async () => {
   await using s = await setting();
   const news = paid();
   await Promise.all(Array.from({ length: 8 }, () => told(s, news)));
@@ -181,7 +181,7 @@ test("the same news again changes nothing, one after another or at once", async 
   expect(await stateOf(s)).toBe("CANCELLED");
 });
 
-describe("what is signed and cannot be is refused, and the field is named:", () => {
+describe("a signed but invalid event is refused with the name of the field:", () => {
   const rows: [what: string, news: () => object, path: string][] = [
     ["an id of 256 characters", () => paid({ id: "c".repeat(256) }), "data.object.id"],
     ["an event's id of half a megabyte", () => ({ ...paid(), id: "e".repeat(500_000) }), "id"],
@@ -205,7 +205,7 @@ describe("what is signed and cannot be is refused, and the field is named:", () 
   });
 });
 
-describe("what cannot be believed is refused, and changes nothing", () => {
+describe("an event that cannot be verified is refused and changes nothing", () => {
   const now = () => Math.floor(Date.now() / 1000);
   const rows: [what: string, send: (s: Setting) => Promise<Response>, status: number, code: string][] = [
     ["a signature by another secret", (s) => tell(s, paid(), { secret: "whsec_wrong" }), 401, "invalid_signature"],
@@ -326,7 +326,7 @@ test("the subscription of a checkout paid after its listing was cancelled is sto
   ]);
 });
 
-test("when Stripe does not answer, nothing is stored, and its words are not repeated", async () => {
+test("when Stripe fails, nothing is stored, and its message is not passed on", async () => {
   await using stripe = await stripeStandIn(() => START);
   await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
@@ -368,7 +368,7 @@ const stopped = async ({ stripe, world }: Setting): Promise<string[]> => {
   return stripe.calls.map((c) => c.call).filter((c) => c.startsWith("DELETE"));
 };
 
-test("while the money is on its way, for days, there is nothing else to pay", async () => {
+test("while the money is on its way, no other checkout can be opened", async () => {
   await using s = await setting();
   await told(s, paid({ payment_status: "unpaid" }));
   await s.world.clock.advance("5d");
@@ -378,9 +378,9 @@ test("while the money is on its way, for days, there is nothing else to pay", as
   expect(s.stripe.calls).toHaveLength(1);
 });
 
-test("of two checkouts that were both paid, one lists and the other is stopped", async () => {
+test("of two paid checkouts one lists, and the subscription of the other is stopped", async () => {
   await using s = await setting();
-  // The first one was completed in its last second, and told of late.
+  // The first one was completed in its last second and reported late.
   await s.world.clock.advance("1d");
   const second = await s.world.sdk.listings.checkout("writer");
   expect(second.id).not.toBe(s.payment.id);
@@ -394,13 +394,13 @@ test("of two checkouts that were both paid, one lists and the other is stopped",
   expect(await stopped(s)).toContain("DELETE /v1/subscriptions/sub_1");
 });
 
-test("a subscription that was given up is stopped, so that it does not charge on", async () => {
+test("an unpaid subscription that Stripe gave up is cancelled", async () => {
   await using s = await setting();
   await told(s, paid(), subscription("updated", "unpaid"));
   expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
 });
 
-test("so is one that charges for a listing that has ended", async () => {
+test("a subscription that charges for an ended listing is cancelled", async () => {
   await using s = await setting();
   await told(s, paid());
   await s.world.sdk.listings.cancel("writer");
@@ -412,13 +412,13 @@ test("so is one that charges for a listing that has ended", async () => {
   expect(await stopped(s)).toHaveLength(2);
 });
 
-test("so is one that was paid with another amount", async () => {
+test("a subscription paid with another amount is cancelled", async () => {
   await using s = await setting();
   await told(s, paid({ amount_total: 100 }));
   expect(await stopped(s)).toEqual(["DELETE /v1/subscriptions/sub_1"]);
 });
 
-test("checkouts that begin at once are one", async () => {
+test("concurrent checkouts are one", async () => {
   await using stripe = await stripeStandIn(() => START);
   await using world = await createWorld({ payments: stripePayments({ ...stripe, baseUrl: () => "" }) });
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });
@@ -454,11 +454,11 @@ test("a local checkout from before Stripe was set up is paid through Stripe", as
   Object.assign(payments, stripePayments({ ...stripe, baseUrl: () => "" }));
   await expect(sdk.payments.confirm(before.id)).rejects.toMatchObject({ code: "invalid_state", status: 409 });
   expect(await sdk.listings.checkout("writer")).toMatchObject({ provider: "stripe", state: "PENDING" });
-  // Paid for by hand, it does not renew by itself: its next month may be paid for.
+  // A listing paid for by hand does not renew by itself, so its next month can be paid.
   expect(await sdk.listings.checkout("listed")).toMatchObject({ provider: "stripe", state: "PENDING" });
 });
 
-test("when the subscription ends, so does every activation", async () => {
+test("the end of the subscription ends every activation", async () => {
   await using hooks = await startReceiver();
   await using s = await setting(hooks.url);
   await told(s, paid());

@@ -21,7 +21,7 @@ const withAgents = async (world: TestWorld, url: string, n: number): Promise<str
   return ids;
 };
 
-test("the plans, and the one a workspace begins with", async () => {
+test("lists the plans; a new workspace has the default plan", async () => {
   await using world = await createWorld();
   expect((await world.sdk.plans.list()).data.map(({ plan, covers }) => [plan, covers])).toEqual([
     ["none", 0],
@@ -61,7 +61,7 @@ test("a downgrade pauses the newest agents, an upgrade resumes them, and the pre
   expect((await listEvents(world, oldest)).map((e) => e.type)).toEqual(["agent.activated"]);
 });
 
-test("reasons to pause are a set: a plan that covers an agent again does not undo the brand's own pause, nor the other way round", async () => {
+test("reasons to pause are a set: a covering plan does not undo the brand's pause, nor the reverse", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 2);
@@ -82,7 +82,7 @@ test("reasons to pause are a set: a plan that covers an agent again does not und
   expect((await listEvents(world, newest)).map((e) => e.type)).toEqual(["agent.activated", "agent.paused", "agent.resumed"]);
 });
 
-describe("cover that becomes free goes to the oldest that waits", () => {
+describe("freed cover goes to the oldest waiting agent", () => {
   test("when the brand turns an agent off", async () => {
     await using hooks = await startReceiver();
     await using world = await createWorld();
@@ -103,7 +103,7 @@ describe("cover that becomes free goes to the oldest that waits", () => {
   });
 });
 
-test("a plan that is full turns nothing further on, and ten at once get no more than there is room for", async () => {
+test("a full plan refuses further agents, also concurrent ones", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await world.sdk.plans.change({ plan: "starter" });
@@ -117,7 +117,7 @@ test("a plan that is full turns nothing further on, and ten at once get no more 
   expect((await world.sdk.plans.get()).used).toBe(2);
 });
 
-test("without any plan every agent is off for good, and none can be turned on", async () => {
+test("the plan none deactivates every agent and refuses new ones", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 2);
@@ -131,7 +131,7 @@ test("without any plan every agent is off for good, and none can be turned on", 
   await expect(activateAgent(world.sdk, "agent-0")).rejects.toMatchObject({ code: "plan_limit_reached" });
 });
 
-test("an agent that is not covered for 30 days is deactivated; one that was covered meanwhile starts anew", async () => {
+test("an agent without cover for 30 days is deactivated; cover in between restarts the time", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   const ids = await withAgents(world, hooks.url, 3);

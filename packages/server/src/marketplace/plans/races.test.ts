@@ -7,10 +7,10 @@ import { activationJobs } from "../activations/jobs.ts";
 import { LISTING_END_JOB } from "../activations/listing-end.ts";
 import { changePlan } from "./plans.ts";
 
-// On SQLite one transaction follows the other: there is nothing to interleave.
+// On SQLite transactions run one after the other, so they cannot interleave.
 afterAll(dropDatabases);
 
-/** A transaction that has taken its view of the database and goes on when it is told to; when it is run again, at once. */
+/** Starts a transaction that has taken its snapshot; the returned function lets it continue. A rerun continues at once. */
 const begin = async <T>({ app }: TestWorld, work: (tx: Tx) => Promise<T>): Promise<() => Promise<T>> => {
   const seen = Promise.withResolvers<void>();
   const told = Promise.withResolvers<void>();
@@ -28,11 +28,11 @@ const begin = async <T>({ app }: TestWorld, work: (tx: Tx) => Promise<T>): Promi
 };
 
 interface Meeting {
-  /** The change to a plan that covers one agent; it began while both agents were covered. */
+  /** Changes to a plan that covers one agent, from a snapshot in which both were covered. */
   change: () => Promise<unknown>;
   /** Cancels the listing of the older agent. */
   cancel: () => Promise<unknown>;
-  /** Begins to end its activation. */
+  /** Starts to end its activation. */
   beginEnd: () => Promise<() => Promise<unknown>>;
 }
 
@@ -76,7 +76,7 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
       const { id } = await activateAgent(world.sdk, "newer");
       await world.settle();
       const { app, workspaceId } = world;
-      // Its jobs are run by hand.
+      // The test runs its jobs by hand.
       await app.deps.queue.stop();
       const payload = { workspaceId, listingId: listing.id, period: 1, after: "" };
       await meet({

@@ -49,11 +49,11 @@ test("logs are deleted before their run; an active run keeps everything", async 
   await world.sdk.messages.answer(question.id, { decision: "approve" });
   await client.runs.complete({ runId: "run-waits" });
   await world.clock.advance("1d");
-  // It has ended: of what it logged only the age counts, of the run itself the end.
+  // The run has ended: log entries expire by their age, the run by its end.
   expect(await logged("run-waits")).toEqual([]);
   await world.clock.advance("4d");
   expect((await client.runs.list()).data).toEqual([]);
-  // What people wrote and said stays.
+  // Messages stay.
   expect((await world.sdk.messages.get(question.id)).approval).toMatchObject({ status: "APPROVED" });
 });
 
@@ -67,7 +67,7 @@ test("delivered events are deleted with their attempts; undelivered ones stay an
   const all = ["agent.activated delivered", "agent.paused delivered", "agent.resumed delivered"];
   expect(await states(world)).toEqual(all);
   const question = await client.messages.create({ type: "APPROVAL_REQUEST", text: "?", approval: { title: "Go on?" } });
-  // The webhook is gone: what is told now is given up after a day and a half, and the agent is paused.
+  // The webhook is gone, so events are dead after a day and a half, and the agent is paused.
   await made.hooks[Symbol.asyncDispose]();
   await world.sdk.messages.answer(question.id, { decision: "approve" });
   await world.clock.advance("10d");
@@ -100,7 +100,7 @@ test("a key that no webhook has acknowledged is kept, however long it takes", as
   expect(await getAgentKey(world, hooks, id)).toMatch(/^ms_agent_/);
 });
 
-test("many records go chunk by chunk, and one sweep waits at a time", async () => {
+test("records are deleted in chunks, and one sweep is scheduled at a time", async () => {
   await using world = await createWorld({ flags: { keep: "logs=1" } });
   await using made = await withAgent(world);
   const { client } = made.agent;
@@ -120,7 +120,7 @@ test("many records go chunk by chunk, and one sweep waits at a time", async () =
   expect(await nextSweep(world)).toBe("2026-01-04T00:00:00.000Z");
 });
 
-test("a server that starts while another one sweeps does not end that sweep", async () => {
+test("a server that starts during another's sweep does not end it", async () => {
   await using world = await createWorld({ flags: { keep: "logs=1" } });
   await using made = await withAgent(world);
   await made.agent.client.runs.start({ runId: "run-old-1" });
@@ -177,11 +177,11 @@ test("a sweep that finds nothing sleeps until something can be old enough", asyn
   await using world = await createWorld();
   expect(await nextSweep(world)).toBe("2026-01-02T00:00:00.000Z");
   await world.clock.advance("1d");
-  // What is logged from now on is kept for thirty days.
+  // New log entries are kept for thirty days.
   expect(await nextSweep(world)).toBe("2026-02-01T00:00:00.000Z");
 });
 
-test("other times hold from the next start: their sweep is due within a day, and that of the times before ends", async () => {
+test("a changed policy applies from the next start within a day, and the sweep of the old policy ends", async () => {
   await using world = await createWorld();
   await world.clock.advance("1d");
   const { deps } = world.app;
@@ -211,7 +211,7 @@ test("statistics of landing pages are deleted by day; the page stays", async () 
   await world.clock.advance("6d");
   const { landingPageDays: d, landingPageReferrers: r } = db.read.t;
   const left = await db.read.select({ date: d.date }).from(d).orderBy(asc(d.date));
-  // Five whole days before the seventh.
+  // Five full days before the seventh.
   expect(left.map(({ date }) => date)).toEqual(["2026-01-02", "2026-01-06"]);
   expect(await db.read.$count(r)).toBe(4);
   expect((await world.sdk.landingPages.get(page.id)).title).toBe("Spring");

@@ -10,7 +10,7 @@ import { makeRunClock, WINDOW_MS } from "./clock.ts";
 const T = Date.parse("2026-01-01T00:00:00Z");
 const MINUTE = 60_000;
 
-/** A machine whose wall clock and monotonic clock the test moves. */
+/** A machine with a wall clock and a monotonic clock that the test moves. */
 const machine = () => {
   let wall = T;
   let real = 1_000_000;
@@ -30,14 +30,14 @@ const machine = () => {
   };
   return {
     clock,
-    /** Somebody sets the wall clock. */
+    /** Sets the wall clock. */
     set: (ms: number) => void (wall += ms),
-    /** Time goes by while the process cannot do anything. */
+    /** Time passes while the process is suspended. */
     stand: (ms: number) => {
       wall += ms;
       real += ms;
     },
-    /** Time goes by, and what falls due is done. */
+    /** Time passes, and timers fire. */
     pass: (ms: number) => {
       const end = real + ms;
       for (;;) {
@@ -79,7 +79,7 @@ describeDb("the watch over runs", (t) => {
     return { watch, ...time };
   };
 
-  test("while time goes by evenly, a deadline has passed when its instant has come", async () => {
+  test("while time passes evenly, a deadline passes at its instant", async () => {
     const { watch, pass } = await begin(0);
     expect(watch.overdue()).toBe(T);
     for (let n = 0; n < 900; n += 1) pass(1000);
@@ -101,7 +101,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual([76, 76]);
   });
 
-  test("a clock set back an hour makes no run live an hour longer", async () => {
+  test("a clock set back by an hour does not extend runs by an hour", async () => {
     const { watch, set, pass } = await begin(10, 0);
     set(-60 * MINUTE);
     expect(watch.overdue()).toBe(0);
@@ -121,7 +121,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual([15]);
   });
 
-  test("a process that stood still for half a minute could not hear: every run has a whole window", async () => {
+  test("after a process was suspended for half a minute every run gets a new window", async () => {
     const { watch, stand, pass } = await begin(14, 0);
     stand(MINUTE + 1);
     expect(watch.overdue()).toBe(0);
@@ -130,7 +130,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual([16 + 1 / MINUTE, 16 + 1 / MINUTE]);
   });
 
-  test("runs that wait or have ended are left as they are", async () => {
+  test("runs that wait or have ended are unchanged", async () => {
     const { watch, set, pass } = await begin();
     const at = T - 10 * MINUTE;
     await t.db.tx((tx) =>
@@ -147,7 +147,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual([5, null, 75]);
   });
 
-  test("life is noted every five seconds while a run is at work, and at the end", async () => {
+  test("a server stores that it is alive every five seconds while a run is active, and at its stop", async () => {
     const { watch, pass } = await begin();
     pass(MINUTE);
     await watch.stop();
@@ -174,7 +174,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual(expected);
   });
 
-  test("a clock its owner moves is never said to have jumped", async () => {
+  test("a controllable clock never counts as having jumped", async () => {
     const { clock, set, stand } = machine();
     await t.db.tx((tx) => tx.insertAll(tx.t.runs, [runRow(1, T)]));
     const watch = makeRunClock({ db: t.db, clock, log: silentLog, controllable: true });
@@ -186,7 +186,7 @@ describeDb("the watch over runs", (t) => {
     expect(await deadlines(t.db)).toEqual([15]);
   });
 
-  test("ten thousand runs are given their windows in chunks", async () => {
+  test("ten thousand runs get new windows in chunks", async () => {
     const { watch, set, pass } = await begin();
     await t.db.tx((tx) =>
       tx.insertAll(

@@ -35,7 +35,7 @@ test("a run completed in the instant its window ends has one end, and one event 
       answers.set(runId, await outcome(client.runs.complete({ runId })));
       ended += 1;
     });
-    // By what has happened and not by time: one database is quicker than the other.
+    // Counts outcomes instead of time, since the databases differ in speed.
     const early = Math.floor(random.fraction() * 16);
     while (ended < early) await turns(1);
     await Promise.all([...ends, world.clock.advance("1ms")]);
@@ -52,7 +52,7 @@ test("a run completed in the instant its window ends has one end, and one event 
     expect([runId, answers.get(runId), status]).toEqual([runId, status === "COMPLETED" ? "COMPLETED" : "invalid_state", status]);
     expect(failed.has(runId)).toBe(status === "FAILED");
   }
-  // Otherwise nothing raced.
+  // Otherwise there was no race.
   expect(failed.size).toBeGreaterThan(50);
   expect(failed.size).toBeLessThan(950);
   expectRaced(world, { ...overlap, repeats });
@@ -75,7 +75,7 @@ test("of concurrent complete, fail, cancel and cancel by the brand one wins, and
   }
 }, 60_000);
 
-test("of many starts at once no more than twenty runs are at work, and one name makes one run", async () => {
+test("of concurrent starts at most twenty runs are active, and one runId makes one run", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;

@@ -30,7 +30,7 @@ interface Life {
   readonly fetch: typeof fetch;
   readonly url: string;
   readonly sdk: Mailsvc;
-  /** Time goes by. */
+  /** Time passes. */
   pass(ms: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ const live = async (backend: Backend, now: number): Promise<Life> => {
   };
 };
 
-/** The end of a process that nobody could prepare for: it notes nothing any more. */
+/** A crash: the process stores nothing more. */
 const die = async ({ app: { deps } }: Life): Promise<void> => {
   await deps.queue.stop();
   await deps.db.close();
@@ -111,7 +111,7 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
     return { ...place, life, runId, statusIn };
   };
 
-  test("a short restart takes nothing from the window and adds nothing", async () => {
+  test("a short restart does not change the windows", async () => {
     const { life, open, statusIn } = await begin();
     await life.pass(10 * MINUTE);
     await life.app.close();
@@ -143,7 +143,7 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
     const { life, open, statusIn } = await begin();
     await life.app.close();
     const short = await live(await open(), T + 20_000);
-    // Its jobs do not run any more.
+    // Its jobs no longer run.
     await short.app.deps.queue.stop();
     short.clock.reset(T + 15 * MINUTE, "frozen");
     expect(await statusIn(short)).toBe("FAILED");
@@ -157,7 +157,7 @@ describe.each(Object.keys(places))("a run outlives its server (%s)", (kind) => {
     await next.app.close();
   });
 
-  test("a world put back to an earlier hour has its windows as they were then", async () => {
+  test("a restored snapshot has the windows of its time", async () => {
     const { life, statusIn } = await begin();
     await life.pass(10 * MINUTE);
     await life.sdk.world.snapshot({ name: "ten" });

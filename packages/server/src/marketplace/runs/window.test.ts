@@ -50,7 +50,7 @@ test("a run without a heartbeat fails after fifteen minutes to the millisecond, 
   ]);
 });
 
-test("each log moves the end of the window; a read does not", async () => {
+test("each log extends the window; a read does not", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;
@@ -94,7 +94,7 @@ test("past its window a run cannot be logged, ended or cancelled, even before a 
     () => world.sdk.runs.cancel(activationId, runId, { force: true }),
   ])
     await expect(refused()).rejects.toMatchObject({ code: "invalid_state", status: 409 });
-  // A run past its window takes no place.
+  // A run past its window does not count against the limit.
   for (let n = 0; n < 20; n += 1) await client.runs.start();
   await expect(client.runs.start()).rejects.toMatchObject({ code: "limit_reached", details: [{ code: "too_many_active_runs" }] });
 });
@@ -135,7 +135,7 @@ test("a run that opts out of waiting must keep logging", async () => {
   expect((await client.runs.get(runId)).status).toBe("FAILED");
 });
 
-test("a log while a run waits says it is at work again, so the window counts again", async () => {
+test("a log to a waiting run makes it RUNNING with a window", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client } = made.agent;
@@ -216,7 +216,7 @@ test("deactivating an agent cancels its runs; runs that had failed stay FAILED",
   expect(await heard("agent.wakeup", "approval_response")).toEqual([]);
 });
 
-test("an agent that is turned off in the instant its run has failed hears of the failure before its end, or not at all", async () => {
+test("an agent deactivated in the instant its run fails gets run_force_failed first or not at all", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
@@ -229,7 +229,7 @@ test("an agent that is turned off in the instant its run has failed hears of the
   expect((await heard("run_force_failed", "agent.deactivated")).map(({ type }) => type)).toEqual(["run_force_failed", "agent.deactivated"]);
 });
 
-test("hundreds of runs that fail at one instant each tell once", async () => {
+test("hundreds of runs that fail at one instant emit one event each", async () => {
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { activationId } = made.agent;

@@ -88,7 +88,7 @@ test("a cancelled wakeup does not fire; a fired one cannot be cancelled", async 
 });
 
 test("at most a hundred can be scheduled; each that fires makes room for another", async () => {
-  // Written into the table: a hundred requests would take longer than a busy machine gives a test.
+  // Most wakeups are inserted directly: a hundred requests are too slow for a busy machine.
   await using world = await createWorld();
   await using made = await withAgent(world);
   const { client, activationId } = made.agent;
