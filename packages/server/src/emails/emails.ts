@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { eventId, eventsOfEmail, record } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
+import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
 import {
   countEmails,
@@ -76,8 +76,8 @@ export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: s
   const full = await getFullEmail(tx, workspaceId, id);
   if (full.email.status === "cancelled") return toEmail(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
-  // Its job stays, finds the email cancelled and does nothing.
   if (!(await transition(tx, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
+  await cancelScheduledJob(tx, deps, full);
   await record(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
@@ -90,13 +90,18 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
   if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled, so it cannot be rescheduled.");
   if (!(await updateEmail(tx, full.email, ["queued"], patch))) throw invalidState(full.email, "rescheduled");
   const files = full.contents.attachments > 0 ? await measureAttachments(tx, full.contents) : [];
-  // The job of the earlier instant finds that the email is not due, and does nothing.
+  await cancelScheduledJob(tx, deps, full);
   await deps.queue.enqueue(
     tx,
     buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(full.contents, files) }, at, patch.updatedAt),
   );
   await record(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
   return toEmail({ ...full, email: { ...full.email, ...patch } });
+}
+
+/** Removes the job of a scheduled email, which would stay until its date. A job that runs already finds the email changed and does nothing. */
+async function cancelScheduledJob(tx: Tx, deps: Deps, { email }: FullEmail): Promise<void> {
+  if (email.scheduledAt !== null) await deps.queue.cancel(tx, DELIVER_JOB, deliveryKey(email.id, email.scheduledAt));
 }
 
 function instant(ms: number | null): string | null {

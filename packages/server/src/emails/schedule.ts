@@ -46,6 +46,11 @@ export function buildDeliveryJob(
     runAt: scheduledAt ?? now,
     // More than the attempts of an email, which the email counts itself: these are failures of ours.
     maxAttempts: 25,
-    ...(scheduledAt !== null && { dedupeKey: `${DELIVER_JOB}:${emailId}:${scheduledAt}` }),
+    ...(scheduledAt !== null && { dedupeKey: deliveryKey(emailId, scheduledAt) }),
   };
+}
+
+/** The dedupe key of the job that delivers an email at an instant (ms). */
+export function deliveryKey(emailId: string, scheduledAt: number): string {
+  return `${DELIVER_JOB}:${emailId}:${scheduledAt}`;
 }

@@ -161,6 +161,11 @@ describe("scheduled emails", () => {
     const cancelled = await world.sdk.emails.cancel(a.id);
     expect(cancelled).toMatchObject({ status: "cancelled", nextAttemptAt: null });
     expect(await world.sdk.emails.cancel(a.id)).toEqual(cancelled);
+    // Its job is gone too, and does not wait for its date; a rescheduled one waits once.
+    await world.sdk.emails.reschedule(b.id, { scheduledAt: at("03") });
+    await world.sdk.emails.reschedule(b.id, { scheduledAt: at("02") });
+    const waiting = (await world.sdk.jobs.list().toArray()).map(({ payload }) => payload["emailId"]);
+    expect(waiting.filter((emailId) => emailId === a.id || emailId === b.id)).toEqual([b.id]);
     await world.clock.advance("3h");
     expect(await world.inbox.all()).toHaveLength(1);
     expect((await world.sdk.emails.get(a.id)).events.map((e) => e.type)).toEqual(["email.queued", "email.cancelled"]);

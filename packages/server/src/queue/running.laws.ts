@@ -121,6 +121,27 @@ export function runningLaws(t: LawsContext): void {
     });
   });
 
+  describe("a job that is cancelled", () => {
+    test("is gone if it is ready and has that kind and key; with the transaction, or not at all", async () => {
+      const runAt = t.clock.now() + HOUR;
+      await add(work("a", { runAt, dedupeKey: "a" }), work("b", { runAt, dedupeKey: "b" }), work("plain", { runAt }));
+      const failing = t.db.tx(async (tx) => {
+        await t.queue.cancel(tx, "work", "a");
+        throw new Error("boom");
+      });
+      await expect(failing).rejects.toThrow("boom");
+      await t.db.tx(async (tx) => {
+        await t.queue.cancel(tx, "other", "a");
+        await t.queue.cancel(tx, "work", "b");
+        await t.queue.cancel(tx, "work", "none");
+      });
+      expect((await jobs()).map(({ payload }) => payload["n"]).toSorted()).toEqual(["a", "plain"]);
+      // The key is free again.
+      await add(work("b again", { runAt, dedupeKey: "b" }));
+      expect(await jobs()).toHaveLength(3);
+    });
+  });
+
   describe("how often jobs run", () => {
     test("each of many jobs once", async () => {
       await start(note(), 16);
