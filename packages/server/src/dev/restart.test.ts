@@ -41,7 +41,7 @@ test("what an agent was to be told before a dev server was stopped is told when 
   await one.clock.advance({ by: "30d" });
   await listAgent(one, hooks.url);
   const { createdAt } = await activateAgent(one);
-  await expect.poll(() => hooks.calls.length, { interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(() => hooks.calls.length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
   await first.close();
 
   hooks.script = () => 200;
@@ -49,7 +49,7 @@ test("what an agent was to be told before a dev server was stopped is told when 
   const two = new Mailsvc({ baseUrl: second.url, apiKey: second.apiKey ?? "" });
   expect(Date.parse((await two.clock.show()).now)).toBeGreaterThanOrEqual(Date.parse(createdAt));
   await expect
-    .poll(async () => (await two.deliveries.list("writer")).data.map(({ state }) => state), { timeout: 8000, interval: 20 })
+    .poll(async () => (await two.deliveries.list("writer")).data.map(({ state }) => state), { timeout: 60_000, interval: 20 })
     .toEqual(["delivered"]);
   await second.close();
   rmSync(data, { recursive: true });

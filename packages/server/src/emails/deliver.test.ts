@@ -244,12 +244,14 @@ describe("races", () => {
   test("as many are under way at a time as the mailer takes", async () => {
     let now = 0;
     let most = 0;
+    const full = latch();
     await using t = await world(async () => {
       now += 1;
       most = Math.max(most, now);
-      // The first ones stay until there are as many as there should be: a busy machine takes its time to bring them.
-      for (let i = 0; i < 200 && most < 8; i += 1) await realTime.sleep(20);
-      await realTime.sleep(5);
+      if (now === 8) full.open();
+      // Nobody leaves before there are eight, and none may come beside them while they turn around.
+      await full.opened;
+      await new Promise(setImmediate);
       now -= 1;
       return accepted;
     });
