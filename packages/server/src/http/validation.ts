@@ -119,10 +119,11 @@ function flattenIssues(issues: readonly Issue[], prefix: readonly PropertyKey[],
     const path = [...prefix, ...issue.path];
     const name = formatPath(path);
     if (issue.code === "unrecognized_keys")
-      return issue.keys.map((key) => ({
+      return issue.keys.map((key, i) => ({
         path: formatPath([...path, key]),
         code: "unknown_field",
-        message: describeUnknown("field", key, path.length === 0 ? fields : []),
+        // Further ones are counted, not shown, so nobody reads what they may have meant.
+        message: describeUnknown("field", key, path.length === 0 && i < MAX_DETAILS ? fields : []),
       }));
     if (issue.code === "invalid_union") {
       const branch = findBranch(issue.errors);

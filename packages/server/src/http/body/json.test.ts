@@ -68,3 +68,15 @@ test.each([
 test("the largest number is taken", () => {
   expect(parseJson(Buffer.from('{"v":1.7976931348623157e308}'))).toEqual({ v: Number.MAX_VALUE });
 });
+
+test("an object with more fields than any request needs is refused before it is validated", () => {
+  const fields = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`t${i}`, 1]));
+  expect(() => parseJson(Buffer.from(JSON.stringify({ tags: fields })))).toThrow(
+    expect.objectContaining({
+      status: 400,
+      details: [{ path: "tags", code: "too_many_fields", message: "tags has more than 10000 fields." }],
+    }),
+  );
+  delete fields.t0;
+  expect(parseJson(Buffer.from(JSON.stringify({ tags: fields })))).toEqual({ tags: fields });
+});

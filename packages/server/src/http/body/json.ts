@@ -5,6 +5,9 @@ import type { HeaderReader } from "../headers.ts";
 // Deeper JSON is an attack: a million nested arrays parse well, and then overflow the stack of the code that walks them.
 export const MAX_JSON_DEPTH = 32;
 
+// Fields of one object. Validating a million of them would block the event loop for seconds.
+const MAX_FIELDS = 10_000;
+
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 const ARRAY = 0x5b;
@@ -88,35 +91,50 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * Refuses what JSON.parse accepts and what would be changed in silence later: a number beyond the range of a double becomes
- * Infinity, and then null where it is stored; validation drops a nested field named `__proto__`. Throws ApiError validation_error.
+ * Refuses what JSON.parse accepts and what would be changed in silence later, or take seconds to validate: a number beyond the range
+ * of a double becomes Infinity, and then null where it is stored; validation drops a nested field named `__proto__`. Throws ApiError
+ * validation_error.
  */
 function assertKept(value: object): void {
   const fault = findFault(value, true);
   if (fault === null) return;
   const path = fault.path.join(".");
-  throw fault.code === "out_of_range"
-    ? invalidJson(`${path} is out of range: a number must lie between -1.8e308 and 1.8e308.`, path, fault.code)
-    : invalidJson("A field must not be named __proto__.", path, fault.code);
+  const messages: Record<Fault["code"], string> = {
+    out_of_range: `${path} is out of range: a number must lie between -1.8e308 and 1.8e308.`,
+    invalid_key: "A field must not be named __proto__.",
+    too_many_fields: `${path === "" ? "The body" : path} has more than ${MAX_FIELDS} fields.`,
+  };
+  throw invalidJson(messages[fault.code], path, fault.code);
 }
 
 interface Fault {
-  readonly path: string[];
-  readonly code: "out_of_range" | "invalid_key";
+  readonly path: (string | number)[];
+  readonly code: "out_of_range" | "invalid_key" | "too_many_fields";
 }
 
-function findFault(value: object, isRoot: boolean): Fault | null {
-  for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue;
+function findFault(value: unknown, isRoot = false): Fault | null {
+  if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], code: "out_of_range" };
+  if (typeof value !== "object" || value === null) return null;
+  if (Array.isArray(value)) {
+    // By index: names of a million items would take a second.
+    for (let i = 0; i < value.length; i += 1) {
+      const fault = findFault(value[i]);
+      if (fault) return within(i, fault);
+    }
+    return null;
+  }
+  const keys = Object.keys(value);
+  if (keys.length > MAX_FIELDS) return { path: [], code: "too_many_fields" };
+  for (const key of keys) {
     // At the root it is reported as an unknown field.
     if (key === "__proto__" && !isRoot) return { path: [key], code: "invalid_key" };
-    const inner = (value as Record<string, unknown>)[key];
-    if (typeof inner === "number" && !Number.isFinite(inner)) return { path: [key], code: "out_of_range" };
-    const fault = typeof inner === "object" && inner !== null ? findFault(inner, false) : null;
-    if (fault !== null) {
-      fault.path.unshift(key);
-      return fault;
-    }
+    const fault = findFault((value as Record<string, unknown>)[key]);
+    if (fault) return within(key, fault);
   }
   return null;
+}
+
+function within(step: string | number, fault: Fault): Fault {
+  fault.path.unshift(step);
+  return fault;
 }
