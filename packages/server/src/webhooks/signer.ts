@@ -35,13 +35,19 @@ export class Signer {
     const seconds = String(Math.floor(now / 1000));
     const prefix = Buffer.from(`${id}.${seconds}.`);
     const sign = ({ standard }: Keys): string => `v1,${standard.digest("base64", prefix, bytes)}`;
+    const standard = this.#next === null ? sign(this.#current) : `${sign(this.#current)} ${sign(this.#next)}`;
+    // biome-ignore format: a name and its value per line
     return [
-      ...["content-type", "application/json", "accept-encoding", "identity"],
-      ...["x-service-signature", this.#current.spec.digest("hex", bytes)],
-      ...["x-service-event-id", id, "x-service-event-type", type],
-      ...["x-service-timestamp", iso(at), "x-service-attempt", String(attempt)],
-      ...["webhook-id", id, "webhook-timestamp", seconds],
-      ...["webhook-signature", this.#next === null ? sign(this.#current) : `${sign(this.#current)} ${sign(this.#next)}`],
+      "content-type", "application/json",
+      "accept-encoding", "identity",
+      "x-service-signature", this.#current.spec.digest("hex", bytes),
+      "x-service-event-id", id,
+      "x-service-event-type", type,
+      "x-service-timestamp", iso(at),
+      "x-service-attempt", String(attempt),
+      "webhook-id", id,
+      "webhook-timestamp", seconds,
+      "webhook-signature", standard,
     ];
   }
 }
