@@ -202,3 +202,13 @@ describe("doctor", () => {
 test("the address taken when nothing is said is the SDK's own", () => {
   expect(FALLBACK_URL).toBe(DEFAULT_URL);
 });
+
+test("the operator key manages workspaces; a new one's owner key is shown once", async () => {
+  const { world, mailsvc } = await besideServer();
+  const env = { MAILSVC_OPERATOR_KEY: world.operatorKey, NO_COLOR: "1" };
+  const created = await mailsvc(["workspaces", "create", "--name", "Acme"], { env, tty: TERMINAL });
+  expect(created.stdout).toMatch(/^id +ws_\w+\nname +Acme\n\nms_dev_\w+\nThe owner key\. Store it now/);
+  expect((await mailsvc(["workspaces", "list"], { env, tty: TERMINAL })).stdout).toMatch(/^ID +NAME +CREATED \(UTC\)\n(?:.*\n)*.*Acme/);
+  const { code, stderr } = await mailsvc(["workspaces", "list"]);
+  expect([code, stderr]).toEqual([4, expect.stringContaining("MAILSVC_OPERATOR_KEY")]);
+});

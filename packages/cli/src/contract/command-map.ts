@@ -106,7 +106,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   "agent brand": { summary: NOUN_SUMMARIES["agent.brand"], group: "" },
   "agent lists": { summary: NOUN_SUMMARIES["agent.lists"], group: "" },
   agent: { summary: "Act as an agent, with its key (MAILSVC_AGENT_KEY)", group: "Marketplace:" },
-  workspaces: { summary: "Workspaces of this server, managed with MAILSVC_OPERATOR_KEY", group: "Server:" },
+  workspaces: { summary: NOUN_SUMMARIES.workspaces, group: "Server:" },
   keys: { summary: NOUN_SUMMARIES.keys, group: "Server:" },
   jobs: { summary: NOUN_SUMMARIES.jobs, group: "Server:" },
   health: { summary: NOUN_SUMMARIES.health, group: "Server:" },

@@ -23,13 +23,34 @@ const jobColumns: Column<Job>[] = [
   { title: "last error", value: (j) => j.lastError, flexible: true },
 ];
 
+type Workspace = Output<MailsvcContract["workspaces"]["rename"]>;
+
+const workspaceColumns: Column<Workspace>[] = [
+  { title: "id", value: (w) => w.id },
+  { title: "name", value: (w) => w.name, flexible: true },
+  { title: "created (utc)", value: (w) => formatTimestamp(w.createdAt), paint: (s, t) => s.dim(t) },
+];
+
 export const serverViews: Readonly<Record<string, View>> = {
   "keys.list": { columns: keyColumns },
   "keys.create": { object: created },
   "keys.revoke": { object: formatKey },
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },
+  "workspaces.list": { columns: workspaceColumns },
+  "workspaces.create": { object: createdWorkspace },
 };
+
+function createdWorkspace({ id, name, apiKey }: Output<MailsvcContract["workspaces"]["create"]>, { term: { out } }: Session): string {
+  const fields = renderDetails(
+    [
+      ["id", id],
+      ["name", name],
+    ],
+    out,
+  );
+  return `${fields}\n\n${safeText(apiKey)}\n${out.dim("The owner key. Store it now. It is not shown again.")}`;
+}
 
 function permissions(key: Key): string {
   return key.owner ? "everything (owner)" : key.permissions.join(", ");
