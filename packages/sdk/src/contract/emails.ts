@@ -34,7 +34,8 @@ export const SendRequest = atLeastOne(
   ["html", "text"],
   "Give html, text or both.",
 ).meta({ id: "SendRequest" });
-export type SendRequest = z.input<typeof SendRequest>;
+/** With html, text or both, as in the methods of the SDK. */
+export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
 
 /** The response of a send (SPEC 2): for one recipient, or for a batch. */
 export const SendResponse = z.union([
