@@ -105,7 +105,7 @@ function dueNow(s: AgentTx["t"]["webhookStreams"], now: number) {
   return sql`case when ${s.claim} is null and (${s.dueAt} is null or ${s.dueAt} > ${now}) then ${now} else ${s.dueAt} end`;
 }
 
-/** What the bytes of an event are sealed for. */
+/** What the bytes of an event are sealed for. Stored events open only under this label, so it keeps the name of the first kind. */
 function sealContext(eventId: string): string {
-  return `webhook_event:${eventId}`;
+  return `agent_event:${eventId}`;
 }

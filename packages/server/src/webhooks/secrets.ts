@@ -41,6 +41,7 @@ export function getSigningSecrets({ seal }: { readonly seal: Seal }, endpoint: E
   return { current: seal.open(current, sealContext(id)), next: next && seal.open(next, sealContext(id)) };
 }
 
+/** What a secret is sealed for. Stored secrets open only under this label, so it keeps the name of the first kind of endpoint. */
 function sealContext(endpointId: string): string {
-  return `webhook_endpoint:${endpointId}`;
+  return `listing:${endpointId}`;
 }
