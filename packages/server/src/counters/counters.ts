@@ -1,17 +1,17 @@
 import { eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 
-// Writers that meet on a row run one after the other on Postgres; with sixteen rows they seldom do.
+// On Postgres, writers of the same row run one after the other; with sixteen rows per counter that is rare.
 const PARTS = 16;
 
-/** What has changed, by the seq of the contact it is about. */
+/** A change of a counter, for the contact with this `seq`. */
 export interface CounterChange {
   kind: string;
   seq: number;
   by: 1 | -1;
 }
 
-/** Counts changes of one owner. */
+/** Adds changes to the counters of one owner. */
 export async function incrementCounters(tx: Tx, owner: string, changes: readonly CounterChange[]): Promise<void> {
   const sums = new Map<string, { owner: string; kind: string; part: number; count: number }>();
   for (const { kind, seq, by } of changes) {
@@ -21,7 +21,7 @@ export async function incrementCounters(tx: Tx, owner: string, changes: readonly
     sum.count += by;
     sums.set(key, sum);
   }
-  // In one order for all, so that two who count the same rows cannot wait for each other.
+  // In the same order for all transactions, so that two of them cannot deadlock.
   const rows = [...sums.values()]
     .filter((r) => r.count !== 0)
     .sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.part - b.part));
@@ -33,7 +33,7 @@ export async function incrementCounters(tx: Tx, owner: string, changes: readonly
     .onConflictDoUpdate({ target: [t.owner, t.kind, t.part], set: { count: sql`${t.count} + excluded.count` } });
 }
 
-/** How many of each kind these owners have; what was never counted is absent. */
+/** The counters of these owners by kind; a kind that was never counted is absent. */
 export async function getCounters(q: Tx | Reader, owners: readonly string[]): Promise<Map<string, Map<string, number>>> {
   const found = new Map<string, Map<string, number>>();
   if (owners.length === 0) return found;
@@ -49,7 +49,7 @@ export async function getCounters(q: Tx | Reader, owners: readonly string[]): Pr
   return found;
 }
 
-/** Forgets what was counted for an owner. */
+/** Deletes the counters of an owner. */
 export async function deleteCounters(tx: Tx, owner: string): Promise<void> {
   await tx.delete(tx.t.counters).where(eq(tx.t.counters.owner, owner));
 }

@@ -2,11 +2,11 @@ import type { ColumnTypes } from "../db/columns.ts";
 
 export function counterTables(c: ColumnTypes) {
   return {
-    /** How many there are of something, in parts that add up, so that writers seldom meet on one row. */
+    /** Counters, each split into parts that add up, so that writers rarely wait for the same row. */
     counters: c.table(
       "tallies",
       {
-        /** Whose: the id of a list or a segment. */
+        /** The id of the list or segment that is counted. */
         owner: c.text("owner").notNull(),
         kind: c.text("kind").notNull(),
         part: c.int("part").notNull(),

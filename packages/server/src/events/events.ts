@@ -10,7 +10,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
 
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
-/** What may happen to a contact. */
+/** The types of events about a contact. */
 export type PersonalEventType = ContactEventType | ListEventType | SegmentEventType;
 export type EventType = EmailEventType | PersonalEventType | SuppressionEventType;
 
@@ -23,14 +23,14 @@ export interface NewEvent {
   data?: Record<string, unknown>;
 }
 
-/** The id of an event, from its place in the log: there is nothing to store and nothing to look up. */
+/** The id of an event, derived from its sequence number, so that no id is stored. */
 export function eventId(sequence: number): string {
   return `evt_${sequence.toString(32).padStart(11, "0")}`;
 }
 
 const ph = sql.placeholder;
 
-/** Something that happened to a contact. Its data names fields and places, never what stands in them: the log outlives the person. */
+/** An event about a contact. Its data names fields, never their values, because the log outlives the contact. */
 export interface ContactEvent {
   workspaceId: string;
   type: PersonalEventType;
@@ -42,7 +42,7 @@ export interface ContactEvent {
   data?: Record<string, unknown>;
 }
 
-/** Writes what happened to contacts, in the transaction in which it happened. */
+/** Records events about contacts, in the transaction that causes them. */
 export function recordOfContacts(tx: Tx, events: readonly ContactEvent[]): Promise<void> {
   return tx.insertAll(
     tx.t.events,
@@ -50,7 +50,7 @@ export function recordOfContacts(tx: Tx, events: readonly ContactEvent[]): Promi
   );
 }
 
-/** Writes what happened, in the transaction in which it happened. */
+/** Records an event, in the transaction that causes it. */
 export async function record(tx: Tx, event: NewEvent): Promise<void> {
   await tx
     .prepared("record_event", (q, { events }) =>
@@ -62,7 +62,7 @@ export async function record(tx: Tx, event: NewEvent): Promise<void> {
     .execute({ ...event, data: event.data ?? null });
 }
 
-/** When the latest event happened, ms; null before the first one. */
+/** The time of the latest event, ms; null before the first one. */
 export async function lastEventAt(read: Reader): Promise<number | null> {
   const { events } = read.t;
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
@@ -71,12 +71,12 @@ export async function lastEventAt(read: Reader): Promise<number | null> {
 
 export type EventRow = Tables["events"]["$inferSelect"];
 
-/** What happened to one contact, in order. */
+/** The events about one contact, oldest first. */
 export function eventsOfContact(q: Tx | Reader, contactId: string): Promise<EventRow[]> {
   return Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
 }
 
-/** What happened to one email, in order; not what followed from it elsewhere, to its contact or the suppression list. */
+/** The events of one email, oldest first, without those it caused for its contact or the suppression list. */
 export function eventsOfEmail(read: Reader, emailId: string): Promise<EventRow[]> {
   const { events } = read.t;
   return Promise.resolve(

@@ -3,7 +3,7 @@ import type { ColumnTypes } from "../db/columns.ts";
 
 export function eventTables(c: ColumnTypes) {
   return {
-    /** Everything that happened, in order. The sequence is the key; ids are derived from it. */
+    /** The log of events, in order. The sequence is the key; ids are derived from it. */
     events: c.table(
       "events",
       {
@@ -17,7 +17,7 @@ export function eventTables(c: ColumnTypes) {
       },
       (t) => [
         c.index("events_email").on(t.emailId),
-        // Most events are of emails: what they lack is not worth an entry.
+        // Most events are about emails and have no contact, so they get no entry.
         c.index("events_contact").on(t.contactId).where(sql`contact_id is not null`),
       ],
     ),

@@ -16,9 +16,9 @@ import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
 
 /**
- * Moves an installation from a folder to a Postgres database: all rows, the jobs too. It may be interrupted at any
- * moment and begun again: rows and the note of how far they go are one transaction. In the end both sides are read and
- * compared. The folder is only read. Until the move has ended no server starts on the target.
+ * Copies an installation from a folder to a Postgres database: all rows and jobs. It may be interrupted at any moment and
+ * started again, because rows and the progress record are written in one transaction. At the end both sides are read and
+ * compared. The folder is only read. Until the copy has ended, no server starts on the target.
  * Throws CopyRefused (nothing to move, or the target is in use), StorageUnavailable (a server uses the folder, or
  * Postgres cannot be reached) or CopyError.
  */
@@ -38,9 +38,9 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
       const name = source.fact(FIRST_WORKSPACE);
       if (name === null) throw new CopyRefused(`The database in ${from} is empty: no server has run there.`);
       const begun = await target.begun();
-      if (begun !== null && begun !== name) throw new CopyRefused("Another installation is being moved into this database.");
+      if (begun !== null && begun !== name) throw new CopyRefused("Another installation is being copied into this database.");
       if (begun === null) {
-        if (!(await target.isEmpty())) throw new CopyRefused("The target holds an installation already. Give an empty database.");
+        if (!(await target.isEmpty())) throw new CopyRefused("The target holds an installation already. Use an empty database.");
         await target.begin(name);
       }
 
@@ -59,7 +59,7 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
           const { rows } = chunk;
           read += rows.length;
           for (const row of rows) add(row);
-          // What an earlier move has brought is only added up. Chunks end where they ended then: the folder has not changed.
+          // Rows that an earlier run has copied are only added up. Chunks end where they ended then, because the folder has not changed.
           if (read > reached)
             await target.chunk(table, read, (tx) => (shape === JOBS ? insertJobs(tx, rows) : target.insert(tx, shape, rows)));
           done += rows.length;
@@ -68,7 +68,7 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
       };
       for (const shape of shapes) await copy(shape);
 
-      const moved: CopiedTable[] = [];
+      const copied: CopiedTable[] = [];
       done = 0;
       for (const shape of shapes) {
         const there = sums.get(shape.table) ?? new RowSum();
@@ -77,16 +77,16 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
           throw new CopyError(
             `Table ${shape.table} differs: ${there.rows} rows with checksum ${there.checksum} in the folder, ${here.rows} with ${here.checksum} in Postgres.`,
           );
-        moved.push({ table: shape.table, rows: here.rows, checksum: here.checksum });
+        copied.push({ table: shape.table, rows: here.rows, checksum: here.checksum });
         done += here.rows;
         onProgress({ phase: "check", table: shape.table, done, total });
         await target.setCounter(shape);
       }
       await setJobCounter(db);
-      // Secrets stay readable: the folder keeps their key in a file.
+      // The key that encrypts secrets is in a file of the folder.
       const key = join(from, KEY_FILE);
       await target.finish(existsSync(key) ? { [MASTER_KEY]: readFileSync(key, "utf8").trim() } : {});
-      return { from, tables: moved, rows: total, resumed: begun !== null };
+      return { from, tables: copied, rows: total, resumed: begun !== null };
     } finally {
       source.close();
       await db.close();

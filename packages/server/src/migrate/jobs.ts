@@ -3,7 +3,7 @@ import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 
-/** The jobs of SQLite. The state is not moved: what was running when the last process ended waits again, and what is dead has no attempt left. */
+/** The jobs table of SQLite. The state is not copied: a job that ran when the last process ended is ready again, and a dead one has no attempt left. */
 export const JOBS: Shape = {
   table: "jobs",
   columns: [
@@ -21,12 +21,12 @@ export const JOBS: Shape = {
   counter: null,
 };
 
-// Both are 16 bits wide there. A job that runs again by its plan may have counted further: what is left to it is what counts.
+// The largest value of both columns on Postgres. A job that repeats as planned may have counted further; its remaining attempts are kept.
 const MOST = 32_767;
 
-/** Adds jobs to the tables of graphile-worker, under their own numbers, so that a chunk that comes twice is noticed. */
+/** Adds jobs to the tables of graphile-worker, under their own numbers, so that a chunk that is inserted twice is noticed. */
 export async function insertJobs(tx: PgTx, rows: readonly Value[][]): Promise<void> {
-  const fitting = rows.map(fit);
+  const fitting = rows.map(fitAttempts);
   await tx.raw(`insert into ${QUEUE_SCHEMA}._private_tasks (identifier) select distinct unnest($1::text[]) on conflict do nothing`, [
     fitting.map((row) => row[1]),
   ]);
@@ -44,9 +44,9 @@ export async function insertJobs(tx: PgTx, rows: readonly Value[][]): Promise<vo
   );
 }
 
-/** What the source holds, as it will stand in the target. */
+/** Adds a job of the source in the form it will have in the target. */
 export function addJob(sum: RowSum, row: readonly Value[]): void {
-  sum.add(fit(row));
+  sum.add(fitAttempts(row));
 }
 
 /** Sums up all jobs. */
@@ -74,7 +74,7 @@ export async function* readJobs({ raw }: Pick<PgTx, "raw">): AsyncGenerator<Valu
   }
 }
 
-/** New jobs count on after those that came. */
+/** Numbers new jobs after the copied ones. */
 export function setJobCounter(db: PostgresDb): Promise<unknown> {
   return db.read.raw(
     `select setval(pg_get_serial_sequence('${QUEUE_SCHEMA}._private_jobs', 'id'),
@@ -90,7 +90,7 @@ function number(name: string) {
   return { name, type: "bigint", nullable: false };
 }
 
-function fit(row: readonly Value[]): Value[] {
+function fitAttempts(row: readonly Value[]): Value[] {
   const [id, kind, payload, runAt, attempts, most, ...rest] = row;
   const left = Number(most) - Number(attempts);
   const used = Math.min(Number(attempts), Math.max(0, MOST - left));

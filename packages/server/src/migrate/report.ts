@@ -1,8 +1,8 @@
-/** One table of a move. */
+/** One table of a copy. */
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
-  /** Of all its rows, the same on both sides. */
+  /** Of all rows; the same on both sides. */
   readonly checksum: string;
 }
 
@@ -10,12 +10,12 @@ export interface CopyReport {
   readonly from: string;
   readonly tables: readonly CopiedTable[];
   readonly rows: number;
-  /** True when an earlier move was gone on with. */
+  /** True when an interrupted copy was continued. */
   readonly resumed: boolean;
 }
 
 export interface CopyProgress {
-  /** What goes on: rows are copied, then all of them are read back and compared. */
+  /** `copy` writes rows, `check` then reads all of them back and compares. */
   readonly phase: "copy" | "check";
   readonly table: string;
   readonly done: number;
@@ -25,18 +25,18 @@ export interface CopyProgress {
 export interface CopyOptions {
   /** Folder of a SQLite installation that no server uses. */
   from: string;
-  /** A Postgres database: an empty one, or one into which this very move was begun. */
+  /** A Postgres database: an empty one, or one with an interrupted copy of the same installation. */
   to: string;
-  /** Told after each step. It may throw, which stops the move between two steps; it can be gone on with. */
+  /** Called after each step. It may throw, which stops the copy between two steps; the copy can be continued later. */
   onProgress?: (progress: CopyProgress) => void;
 }
 
-/** Nothing was moved: there is nothing to move, or the target is in use. The message says what to do. */
+/** Nothing was copied: there is nothing to copy, or the target is in use. The message says what to do. */
 export class CopyRefused extends Error {
   override name = "CopyRefused";
 }
 
-/** What was copied is not what was there. The target is not to be used. */
+/** The copy differs from its source. Do not use the target. */
 export class CopyError extends Error {
   override name = "CopyError";
 }

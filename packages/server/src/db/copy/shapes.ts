@@ -3,24 +3,24 @@ import type { Schema } from "../db.ts";
 
 export interface Column {
   readonly name: string;
-  /** As Postgres calls it. */
+  /** The type on Postgres. */
   readonly type: string;
   readonly nullable: boolean;
 }
 
-/** A table as a move sees it: its columns, and the key it is walked by. */
+/** A table as the copy sees it: its columns, and the key by which it is read. */
 export interface Shape {
   readonly table: string;
   readonly columns: readonly Column[];
   /** Names of the columns of the primary key, in order. */
   readonly key: readonly string[];
-  /** A column that counts by itself. */
+  /** The auto-incremented column. */
   readonly counter: string | null;
 }
 
 /** The shapes of all tables that both databases have. */
 export function listShapes(tables: Schema): Shape[] {
-  return (Object.values(tables) as PgTable[]).map(shapeOf);
+  return (Object.values(tables) as PgTable[]).map(toShape);
 }
 
 export function quote(name: string): string {
@@ -30,7 +30,7 @@ export function list(names: readonly string[]): string {
   return names.map(quote).join(", ");
 }
 
-function shapeOf(table: PgTable): Shape {
+function toShape(table: PgTable): Shape {
   const config = getTableConfig(table);
   const columns = config.columns.map((c) => {
     const type = c.getSQLType();

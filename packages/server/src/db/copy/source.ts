@@ -4,9 +4,9 @@ import type { Value } from "./sum.ts";
 
 type Raw = string | number | Buffer | null;
 
-/** Rows that travel together, at most. */
+/** Rows in one chunk, at most. */
 const ROWS = 1000;
-/** Bytes that travel together: attachments may have 20 MB each. */
+/** Bytes in one chunk: attachments may have 20 MB each. */
 const BYTES = 8 * 1024 * 1024;
 
 export interface Chunk {
@@ -15,7 +15,7 @@ export interface Chunk {
   readonly last: Value[];
 }
 
-/** The SQLite side of a move. */
+/** The SQLite side of a copy. */
 export interface Source {
   count(table: string): number;
   /** The rows after `after`, in order of the key; null when there are none. */
@@ -42,9 +42,9 @@ export function openSource(file: string): Source {
         .prepare(sql)
         .raw()
         .iterate(...(after ?? [])) as IterableIterator<Raw[]>) {
-        const row = raw.map((value, i) => incoming(value, columns[i] as Column));
+        const row = raw.map((value, i) => toPostgresValue(value, columns[i] as Column));
         rows.push(row);
-        bytes += sizeOf(row);
+        bytes += measureRow(row);
         if (bytes >= BYTES) break;
       }
       const final = rows.at(-1);
@@ -56,15 +56,15 @@ export function openSource(file: string): Source {
   };
 }
 
-/** A stored value as Postgres takes it. Text of Postgres cannot hold U+0000: it becomes U+FFFD, the sign for what cannot be shown. */
-function incoming(raw: Raw, { type, nullable }: Column): Value {
+/** Converts a stored value for Postgres, whose text cannot contain U+0000: it becomes U+FFFD, the replacement character. */
+function toPostgresValue(raw: Raw, { type, nullable }: Column): Value {
   if (raw === null) return null;
   if (type === "boolean") return raw === 1;
-  // JSON null is kept as text by SQLite.
+  // SQLite stores JSON null as text.
   if (type === "json" && raw === "null" && nullable) return null;
   return typeof raw === "string" ? raw.replaceAll("\0", "\uFFFD") : raw;
 }
 
-function sizeOf(row: readonly Value[]): number {
+function measureRow(row: readonly Value[]): number {
   return row.reduce<number>((sum, v) => sum + (typeof v === "string" || v instanceof Uint8Array ? v.length : 8), 0);
 }

@@ -1,21 +1,18 @@
 import { hash } from "node:crypto";
 
-/** A value as it travels: texts and JSON as text, bytes as bytes, the rest as numbers and booleans. */
+/** A value as it is copied: texts and JSON as text, bytes as bytes, the rest as numbers and booleans. */
 export type Value = string | number | boolean | Uint8Array | null;
 
 const MASK = (1n << 64n) - 1n;
 
-/**
- * Counts rows and sums their hashes. A sum does not ask in which order the rows come: the two databases sort text
- * differently.
- */
+/** Counts rows and adds up their hashes. The sum does not depend on the order of rows, because the two databases sort text differently. */
 export class RowSum {
   rows = 0;
   #sum = 0n;
 
   add(row: readonly Value[]): void {
     this.rows += 1;
-    this.#sum = (this.#sum + hash("sha256", JSON.stringify(row.map(shown)), "buffer").readBigUInt64BE()) & MASK;
+    this.#sum = (this.#sum + hash("sha256", JSON.stringify(row.map(toHashable)), "buffer").readBigUInt64BE()) & MASK;
   }
 
   get checksum(): string {
@@ -23,6 +20,6 @@ export class RowSum {
   }
 }
 
-function shown(value: Value): unknown {
+function toHashable(value: Value): unknown {
   return value instanceof Uint8Array ? [hash("sha256", value, "hex")] : value;
 }

@@ -10,16 +10,16 @@ const DATE = `^${DATE_PATTERN}$`;
 const SECOND = `^${DATE_PATTERN}T${HOUR_PATTERN}:[0-5][0-9]Z$`;
 const MILLISECOND = `^${DATE_PATTERN}T${HOUR_PATTERN}:[0-5][0-9][.][0-9]{3}Z$`;
 
-// Types are said aloud: a bare parameter could be anything to the planner.
+// Parameters have explicit types, because the planner cannot infer them.
 export const postgresDialect: SqlDialect = {
-  // The root of all languages, whatever the database was created with.
+  // The root collation of Unicode, independent of the locale the database was created with.
   fold: (text) => sql`upper(lower(normalize(${text}, NFC) collate "und-x-icu"))`,
-  text: bound,
-  holds: (text, part) => sql`strpos(${text}, ${bound(part)}) > 0`,
-  starts: (text, part) => sql`left(${text}, length(${bound(part)})) = ${bound(part)}`,
-  // Its texts are in the order of a language, so that a range would not be a prefix.
+  text: bindText,
+  holds: (text, part) => sql`strpos(${text}, ${bindText(part)}) > 0`,
+  starts: (text, part) => sql`left(${text}, length(${bindText(part)})) = ${bindText(part)}`,
+  // Not a range as on SQLite: the column is sorted in the order of a language.
   startsKey: (column, part) => sql`starts_with(${column}, ${part}::text)`,
-  ends: (text, part) => sql`right(${text}, length(${bound(part)})) = ${bound(part)}`,
+  ends: (text, part) => sql`right(${text}, length(${bindText(part)})) = ${bindText(part)}`,
   jsonText: (object, key) => sql`case when json_typeof(${object} -> ${key}::text) = 'string' then ${object} ->> ${key}::text end`,
   jsonNumber: (object, key) =>
     sql`case when json_typeof(${object} -> ${key}::text) = 'number' then (${object} ->> ${key}::text)::double precision end`,
@@ -33,6 +33,6 @@ export const postgresDialect: SqlDialect = {
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
 };
 
-function bound(part: SQLWrapper | string): SQLWrapper {
+function bindText(part: SQLWrapper | string): SQLWrapper {
   return typeof part === "string" ? sql`${part}::text` : part;
 }

@@ -5,7 +5,7 @@ import type { Tx } from "../db.ts";
 type Row = Readonly<Record<string, unknown>>;
 type Raw = <R extends Record<string, unknown>>(text: string, values: unknown[], name: string) => Promise<R[]>;
 
-/** `insertAll` and `nextNumbers` on Postgres: one statement whose parameters are columns, each an array, so that its text is always the same. */
+/** `insertAll` and `nextNumbers` on Postgres: one statement with an array per column as parameters, so that its text never changes. */
 export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "nextNumbers"> {
   const statements = new Map<string, { text: string; name: string; values(rows: readonly Row[]): unknown[] }>();
   const build = (table: PgTable, counted: boolean) => {
@@ -16,7 +16,7 @@ export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "nextNumbers"> {
     const values = columns.map(([, c], i) => (c.getSQLType() === "json" ? `v.c${i}::json` : `v.c${i}`));
     return {
       name: `insert_all_${name}_${columns.length}`,
-      // Two who bring the same key at once: without ON CONFLICT the later one would fail for good, with it it is run again.
+      // When two transactions insert the same key, the later one would fail for good without ON CONFLICT; with it, it runs again.
       text:
         `insert into ${quote(name)} (${columns.map(([, c]) => quote(c.name)).join(", ")}) select ${values.join(", ")} ` +
         `from unnest(${parameters.join(", ")}) as v (${columns.map((_, i) => `c${i}`).join(", ")}) on conflict do nothing`,

@@ -1,20 +1,20 @@
 import pg from "pg";
 import { storageError } from "../errors.ts";
 
-/** A connection of its own, which stays: what is listened for and what locks are held go when it does. */
+/** A connection outside the pool that stays open: its subscriptions and locks end with it. */
 export interface Listener {
   query<R extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<R[]>;
   close(): Promise<void>;
 }
 
 export interface ListenerEvents {
-  /** Another connection has notified. */
+  /** Another connection sent a notification. */
   notified: () => void;
-  /** The connection is gone. */
+  /** The connection was lost. */
   lost: () => void;
 }
 
-/** Opens a listener. It throws what the database's queries throw. */
+/** Opens a listener. Throws what queries of the database throw. */
 export async function openListener(options: pg.ClientConfig, events: ListenerEvents): Promise<Listener> {
   const client = new pg.Client({ ...options, pipeline: false } as pg.ClientConfig);
   client.on("error", events.lost);

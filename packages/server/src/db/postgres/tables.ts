@@ -1,18 +1,18 @@
 import { doublePrecision, pgTable, text, timestamp } from "drizzle-orm/pg-core";
 
-/** What only many server processes need, so only Postgres has. Their times are the database's own, which all processes share. */
+/** Tables that only several server processes need. Their times come from the database, whose clock all processes share. */
 
-/** The server processes that live, by the name under which they hold jobs. */
+/** The live server processes, by the name under which they claim jobs. */
 export const workers = pgTable("workers", {
   name: text("name").primaryKey(),
   seenAt: timestamp("seen_at", { withTimezone: true }).notNull(),
 });
 
-/** What is left of each rate limit, for all processes together.. */
+/** The rate limits, shared by all processes. */
 export const rateBuckets = pgTable("rate_buckets", {
   name: text("name").primaryKey(),
   tokens: doublePrecision("tokens").notNull(),
-  /** How many the last taker got. */
+  /** How many tokens the last request got. */
   granted: doublePrecision("granted").notNull(),
   at: doublePrecision("at").notNull(),
 });

@@ -2,23 +2,23 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type Database from "better-sqlite3";
 
-// Pages of the log (4 KB each) after which they are brought into the database file.
+// Pages in the log (4 KB each) from which on they are moved into the database file.
 const PAGES = 4000;
-// When the worker falls this far behind, the writer does it itself: the log must not fill the disk.
+// When the worker is this far behind, the writer moves them itself: the log must not fill the disk.
 const FAR_BEHIND = 8 * PAGES;
-// Asking how long the log is takes 10 µs.
-const ASK_EVERY = 16;
+// Reading the length of the log takes 10 µs.
+const CHECK_EVERY = 16;
 
 interface Log {
-  /** 1 when another checkpoint was under way. */
+  /** 1 when another checkpoint was running. */
   busy: 0 | 1;
   /** Pages in the log. */
   log: number;
-  /** Of these, pages that are in the database file. */
+  /** Of these, pages that are in the database file already. */
   checkpointed: number;
 }
 
-// In one piece with this file wherever it is bundled to. A connection of its own, on a thread of its own.
+// As text, so that it stays with this file wherever that is bundled. It has a thread and a connection of its own.
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
   const Database = require(workerData.driver);
@@ -27,15 +27,15 @@ const WORK = `
   parentPort.on("message", () => parentPort.postMessage(connection.pragma("wal_checkpoint(PASSIVE)")[0]));`;
 
 /**
- * Moves the log into the database file on a thread of its own: 16 MB to write and to flush, 10 to 100 ms in which the event
- * loop would stand still. The log can begin anew only when all of it is moved, which under load never is so in the end:
- * what came in meanwhile, some hundred pages, the writer then moves itself.
+ * Moves the log into the database file on a thread of its own: writing and flushing 16 MB takes 10 to 100 ms, for which the event
+ * loop would stop. The log can restart only when all of it has been moved, and under load new pages arrive meanwhile: the writer
+ * moves those last few hundred itself.
  */
 export class Checkpoints {
   readonly #writer: Database.Database;
   readonly #length: Database.Statement<[], Log>;
   #worker: Worker | null = null;
-  #under = false;
+  #running = false;
   #commits = 0;
   #closed = false;
 
@@ -45,24 +45,24 @@ export class Checkpoints {
     this.#length = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
   }
 
-  /** To be called after each COMMIT, which it never makes fail. */
+  /** Call this after each COMMIT. It never throws. */
   committed(): void {
     this.#commits += 1;
-    if (this.#commits % ASK_EVERY !== 0) return;
+    if (this.#commits % CHECK_EVERY !== 0) return;
     this.#try(() => {
       const { log } = this.#length.get() as Log;
-      if (log >= FAR_BEHIND) this.#here();
-      else if (log >= PAGES) this.#there();
+      if (log >= FAR_BEHIND) this.#checkpointHere();
+      else if (log >= PAGES) this.#checkpointInWorker();
     });
   }
 
-  /** Ends the worker, after what it does now. */
+  /** Ends the worker after its current checkpoint. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#worker?.terminate();
   }
 
-  /** A checkpoint that fails, on a disk that is full, costs nothing: the rows are safe in the log, and the next one tries again. */
+  /** A checkpoint that fails, such as on a full disk, loses nothing: the rows are safe in the log, and the next one tries again. */
   #try(work: () => void): void {
     try {
       work();
@@ -71,15 +71,15 @@ export class Checkpoints {
     }
   }
 
-  #here(): void {
+  #checkpointHere(): void {
     this.#try(() => {
       if (!this.#writer.inTransaction) this.#writer.pragma("wal_checkpoint(PASSIVE)");
     });
   }
 
-  #there(): void {
-    if (this.#under) return;
-    this.#under = true;
+  #checkpointInWorker(): void {
+    if (this.#running) return;
+    this.#running = true;
     this.#worker ??= this.#start();
     this.#worker.postMessage("checkpoint");
   }
@@ -89,18 +89,18 @@ export class Checkpoints {
     const worker = new Worker(WORK, { eval: true, name: "checkpoints", workerData: { driver, file: this.#writer.name } });
     worker.unref();
     worker.on("message", ({ log, checkpointed }: Log) => {
-      this.#under = false;
-      if (!this.#closed && checkpointed === log) this.#here();
+      this.#running = false;
+      if (!this.#closed && checkpointed === log) this.#checkpointHere();
     });
-    // The writer does it until there is a new one: nothing is lost, it only takes its time.
-    worker.on("error", () => this.#gone());
-    worker.on("exit", () => this.#gone());
+    // Until there is a new worker the writer does it: nothing is lost, it only takes longer.
+    worker.on("error", () => this.#workerEnded());
+    worker.on("exit", () => this.#workerEnded());
     return worker;
   }
 
-  #gone(): void {
+  #workerEnded(): void {
     this.#worker = null;
-    this.#under = false;
-    if (!this.#closed) this.#here();
+    this.#running = false;
+    if (!this.#closed) this.#checkpointHere();
   }
 }

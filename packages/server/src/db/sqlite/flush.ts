@@ -4,9 +4,17 @@ import { realTime } from "../../lib/clock.ts";
 type Sync = (fd: number, done: (error: Error | null) => void) => void;
 
 /**
- * Brings what was written to a file to the disk, on a thread of the runtime: a disk takes 0.1 to 5 ms for it, in which the
- * event loop has better things to do. One flush covers all that was written before it began, so at most one is under way
- * and one asked for, however many ask.
+ * Flushes a file to the disk on a thread of the runtime: it takes 0.1 to 5 ms, which the event loop need not wait for. One flush
+ * covers everything written before it began, so at most one is running and one requested, however many callers there are.
+ *
+ * | flusher is         | trigger       | becomes                                            |
+ * | ------------------ | ------------- | -------------------------------------------------- |
+ * | idle               | `flush`       | running                                            |
+ * | running            | `flush`       | running, next requested                            |
+ * | running, requested | `flush`       | unchanged: the caller shares the requested flush   |
+ * | running            | it ends       | idle                                               |
+ * | running, requested | it succeeds   | running                                            |
+ * | running, requested | it fails      | idle; the requested flush fails with it            |
  */
 export class Flusher {
   readonly #fd: number;
@@ -16,19 +24,19 @@ export class Flusher {
   /** Flushes so far, and the time they took. */
   readonly stats = { flushes: 0, ms: 0 };
 
-  /** `file` must be there already, and not be replaced while this is open. */
+  /** `file` must exist and must not be replaced while this is open. */
   constructor(file: string, sync: Sync = fdatasync) {
     this.#sync = sync;
-    // Windows flushes only what may be written.
+    // Windows flushes only files opened for writing.
     this.#fd = openSync(file, "r+");
   }
 
-  /** The last flush that is under way or asked for; null when there is none. */
+  /** The last flush that is running or requested; null when there is none. */
   get pending(): Promise<void> | null {
     return this.#next ?? this.#running;
   }
 
-  /** Settles when all that was written before the call is on the disk; fails when the disk did not take it. */
+  /** Resolves when everything written before the call is on the disk; rejects when the disk did not store it. */
   flush(): Promise<void> {
     if (this.#running === null) return this.#start();
     this.#next ??= this.#running.then(
@@ -41,7 +49,7 @@ export class Flusher {
     return this.#next;
   }
 
-  /** To be called when nothing is under way. */
+  /** Closes the file. Call it when no flush is running. */
   close(): void {
     closeSync(this.#fd);
   }

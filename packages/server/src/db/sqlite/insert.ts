@@ -4,13 +4,13 @@ import type { Tx } from "../db.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** `insertAll` and `nextNumbers` on SQLite: to run a prepared statement for each row costs less there than to build one for all. */
+/** `insertAll` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building one for all rows. */
 export function createInserts(session: Pick<Tx, "prepared" | "select">): Pick<Tx, "insertAll" | "nextNumbers"> {
   return {
     insertAll: async (table, rows) => {
       const first = rows[0] as Row | undefined;
       if (!first) return;
-      const counter = counterOf(table)?.[0];
+      const counter = findCounter(table)?.[0];
       const names = Object.keys(getTableColumns(table)).filter((name) => name !== counter || first[name] !== undefined);
       const name = `insert_all_${getTableName(table)}_${names.length}`;
       const statement = session.prepared(name, (q) =>
@@ -19,14 +19,14 @@ export function createInserts(session: Pick<Tx, "prepared" | "select">): Pick<Tx
           .values(Object.fromEntries(names.map((column) => [column, sql.placeholder(column)])) as never)
           .prepare(name),
       );
-      // Not awaited one by one: they run at once, in order.
+      // Without awaiting each: they run at once, in order.
       await Promise.all(
-        (rows as readonly Row[]).map((row) => statement.execute(names.length > Object.keys(row).length ? filled(names, row) : row)),
+        (rows as readonly Row[]).map((row) => statement.execute(names.length > Object.keys(row).length ? fillMissing(names, row) : row)),
       );
     },
-    // Nobody else writes meanwhile, so what follows the largest number is free.
+    // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {
-      const column = counterOf(table)?.[1];
+      const column = findCounter(table)?.[1];
       if (!column) throw new Error(`${getTableName(table)} has no counter.`);
       const [row] = await session.select({ last: max(column) }).from(table);
       const last = Number(row?.last ?? 0);
@@ -35,11 +35,11 @@ export function createInserts(session: Pick<Tx, "prepared" | "select">): Pick<Tx
   };
 }
 
-/** The column of a table that counts by itself. */
-function counterOf(table: PgTable): [name: string, column: PgColumn] | undefined {
+/** The auto-incremented column of a table. */
+function findCounter(table: PgTable): [name: string, column: PgColumn] | undefined {
   return Object.entries(getTableColumns(table)).find(([, column]) => column.primary && column.dataType === "number");
 }
 
-function filled(names: readonly string[], row: Row): Row {
+function fillMissing(names: readonly string[], row: Row): Row {
   return Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
 }
