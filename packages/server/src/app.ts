@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld } from "./dev/world.ts";
-import { lastEventAt } from "./events/events.ts";
+import { getLastEventTime } from "./events/events.ts";
 import {
   activationHooks,
   audience,
@@ -141,7 +141,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   // A clock that was moved forward stays so over a restart: stored times must not lie in the future.
   if (isControllable(clock)) {
-    const signs = await Promise.all([lastEventAt(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
+    const signs = await Promise.all([getLastEventTime(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);

@@ -2,7 +2,7 @@ import { CONTACT_LIMITS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask, type Scenario, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const A = "/api/v1/contacts";
@@ -326,7 +326,7 @@ describe("bounces and complaints", () => {
     await world.clock.advance("1m");
     expect(await world.sdk.contacts.get(id)).toMatchObject({ status });
     expect((await world.sdk.contacts.list({ status: "SUBSCRIBED" })).pagination.total).toBe(0);
-    const events = await eventsOfContact(world.app.deps.db.read, id);
+    const events = await listContactEvents(world.app.deps.db.read, id);
     expect(events.at(-1)).toMatchObject({ type, emailId: sent.id, data: { source: "delivery", before: "SUBSCRIBED" } });
     const refused = await ask(world, { method: "PATCH", path: `${A}/${id}`, body: { status: "SUBSCRIBED" } });
     expect([refused.status, await refused.json()]).toMatchObject([409, { error: { code, details: [{ path: "status" }] } }]);
@@ -353,7 +353,7 @@ test("events of a contact name the fields that changed, not their values", async
   await world.sdk.contacts.update(id, { lastName: "Private" });
   await world.sdk.contacts.update(id, { status: "SUBSCRIBED" });
   await world.sdk.contacts.delete(id);
-  const events = await eventsOfContact(world.app.deps.db.read, id);
+  const events = await listContactEvents(world.app.deps.db.read, id);
   expect(events.map(({ type, data }) => [type, data])).toEqual([
     ["contact.created", { source: "api", tagsAdded: ["x", "y"] }],
     ["contact.updated", { source: "api", changed: ["lastName", "tags"], tagsAdded: ["z"], tagsRemoved: ["x"] }],

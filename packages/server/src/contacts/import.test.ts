@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, type Scenario, scenarios } from "../../test/scenario.ts";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const PATH = "/api/v1/contacts/import";
@@ -107,7 +107,7 @@ describe("an import", () => {
     const rows = [{ email: "a@example.com", firstName: "A" }, { email: "b@example.com" }, { email: "no" }];
     const dry = await world.sdk.contacts.import({ rows, dryRun: true });
     expect((await world.sdk.contacts.list()).data).toEqual([made]);
-    expect(await eventsOfContact(world.app.deps.db.read, made.id)).toHaveLength(1);
+    expect(await listContactEvents(world.app.deps.db.read, made.id)).toHaveLength(1);
     expect(await world.sdk.contacts.import({ rows })).toEqual({ ...dry, dryRun: false });
   });
 
@@ -126,7 +126,7 @@ describe("an import", () => {
     await using world = await createWorld();
     await world.sdk.contacts.import({ rows: [{ email: "a@example.com", tags: ["x"] }] });
     const [contact] = (await world.sdk.contacts.list()).data;
-    expect(await eventsOfContact(world.app.deps.db.read, contact?.id ?? "")).toMatchObject([
+    expect(await listContactEvents(world.app.deps.db.read, contact?.id ?? "")).toMatchObject([
       { type: "contact.created", data: { source: "import", tagsAdded: ["x"] } },
     ]);
   });

@@ -2,7 +2,7 @@ import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "
 import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import { type ContactEvent, recordContactEvents } from "../events/events.ts";
 import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
 import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
@@ -96,7 +96,7 @@ export async function saveContacts(
     counts.add(after, 1);
     events.push(...buildChangeEvents(before, after, cause));
   }
-  await recordOfContacts(tx, events);
+  await recordContactEvents(tx, events);
   await scheduleFold(tx, deps, await counts.write(tx));
   const written = [...rows, ...effective.map(({ after }) => after)];
   const [first] = written;
@@ -114,7 +114,7 @@ export async function saveContacts(
 export async function recordDeletion(tx: Tx, deps: Deps, row: ContactRow): Promise<void> {
   const counts = new CountChanges();
   counts.add(row, -1);
-  await recordOfContacts(tx, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
+  await recordContactEvents(tx, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
   await scheduleFold(tx, deps, await counts.write(tx));
 }
 

@@ -3,7 +3,7 @@ import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, 
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { getEmail } from "../emails/emails.ts";
-import { eventId, eventsOfContact } from "../events/events.ts";
+import { listContactEvents, toEventId } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { eraseAddress, findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
@@ -29,7 +29,7 @@ export async function exportDataSubject(
 ): Promise<Person> {
   const key = parseKey(email);
   const contact = await findContactByEmail(read, workspaceId, key);
-  const events = contact ? await eventsOfContact(read, contact.id) : [];
+  const events = contact ? await listContactEvents(read, contact.id) : [];
   const suppression = (await findSuppressions(read, workspaceId, [key])).get(key);
   const ids = await listEmailIds(read, workspaceId, key, { before: cursor === undefined ? null : decodeCursor(cursor), limit: PAGE + 1 });
   if (!contact && !suppression && ids.length === 0 && cursor === undefined) throw notStored(email);
@@ -37,7 +37,7 @@ export async function exportDataSubject(
   return {
     email: contact?.email ?? key,
     contact: contact && { ...showContact(contact), ...(await listMemberships(read, contact, links, now)) },
-    events: events.map((e) => ({ id: eventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
+    events: events.map((e) => ({ id: toEventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
     suppression: suppression ? showSuppression(suppression) : null,
     emails: await Promise.all(page.map((id) => getEmail(read, workspaceId, id))),
     nextCursor: ids.length > PAGE ? Buffer.from(page.at(-1) ?? "").toString("base64url") : null,

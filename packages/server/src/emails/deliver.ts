@@ -1,7 +1,7 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type EventType, record } from "../events/events.ts";
+import { type EventType, recordEvent } from "../events/events.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
@@ -54,15 +54,15 @@ function attemptDelivery(deps: Deps): JobHandler {
     // The email was rescheduled; its new instant has a job of its own.
     if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
 
-    const recordEvent: RecordEvent = (tx, type, data) =>
-      record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
+    const recordOwnEvent: RecordEvent = (tx, type, data) =>
+      recordEvent(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
 
     // Checked when it was accepted, and again now, because the address may have bounced since.
     if ((await findSuppressed(db.read, deps, email.workspaceId, [email.toKey], full.contents)).size > 0)
       return {
         commit: async (tx) => {
           if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
-            await recordEvent(tx, "email.suppressed");
+            await recordOwnEvent(tx, "email.suppressed");
         },
       };
 
@@ -79,7 +79,7 @@ function attemptDelivery(deps: Deps): JobHandler {
       email = { ...email, status: "sending", attempts: attempt };
     }
     const receipt = await mailer.send(await toOutgoingMail(full, deps, attempt));
-    return toOutcome(receipt, { ...email, inDoubt }, attempt, deps, recordEvent);
+    return toOutcome(receipt, { ...email, inDoubt }, attempt, deps, recordOwnEvent);
   };
 }
 
@@ -98,7 +98,7 @@ export function reactToEmail(deps: Deps): JobHandler {
         if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
         await suppressRecipient(tx, deps, email, "complaint");
       }
-      await record(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
+      await recordEvent(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
       const about = { workspaceId: email.workspaceId, email: email.toKey };
       if (type === "email.opened") await deps.audience.emailEngaged(tx, deps, { ...about, openedAt: at });
       if (type === "email.clicked") await deps.audience.emailEngaged(tx, deps, { ...about, clickedAt: at });
@@ -127,7 +127,7 @@ async function toOutgoingMail({ email, contents }: FullEmail, deps: Deps, attemp
   };
 }
 
-function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, recordEvent: RecordEvent): Outcome {
+function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, recordOwnEvent: RecordEvent): Outcome {
   const { clock, mailer } = deps;
   const now = clock.now();
   // A transactional mailer claims nothing, so the email may have been cancelled meanwhile. It may also be `sending`, left so
@@ -139,10 +139,10 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     return {
       commit: async (tx) => {
         if (!(await transition(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
-        await recordEvent(tx, "email.sent", { response: receipt.response, attempt });
+        await recordOwnEvent(tx, "email.sent", { response: receipt.response, attempt });
         if (receipt.outcome === "delivered") {
           await receipt.record?.(tx);
-          await recordEvent(tx, "email.delivered");
+          await recordOwnEvent(tx, "email.delivered");
         }
         await deps.audience.emailEngaged(tx, deps, {
           workspaceId: email.workspaceId,
@@ -164,7 +164,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     return {
       commit: async (tx) => {
         if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
-        await recordEvent(tx, "email.bounced", toBounceData(error, "PERMANENT"));
+        await recordOwnEvent(tx, "email.bounced", toBounceData(error, "PERMANENT"));
         if (receipt.invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
       },
     };
@@ -175,7 +175,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     return {
       commit: async (tx) => {
         if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
-          await recordEvent(tx, "email.failed", { ...toBounceData(error, "TRANSIENT"), attempts: attempt });
+          await recordOwnEvent(tx, "email.failed", { ...toBounceData(error, "TRANSIENT"), attempts: attempt });
       },
     };
   const next = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
@@ -183,7 +183,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
     again: next,
     commit: async (tx) => {
       if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
-        await recordEvent(tx, "email.deferred", { ...toBounceData(error, "TRANSIENT"), attempt, inDoubt: unsure });
+        await recordOwnEvent(tx, "email.deferred", { ...toBounceData(error, "TRANSIENT"), attempt, inDoubt: unsure });
     },
   };
 }

@@ -3,7 +3,7 @@ import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { eventId, eventsOfEmail, record } from "../events/events.ts";
+import { listEmailEvents, recordEvent, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
@@ -31,7 +31,7 @@ export function buildMessageId(id: string, from: string): string {
 export async function getEmail(read: Reader, workspaceId: string, id: string): Promise<EmailDetail> {
   const full = await getFullEmail(read, workspaceId, id);
   const files = full.contents.attachments > 0 ? await findAttachments(read, full.contents) : [];
-  const events = await eventsOfEmail(read, id);
+  const events = await listEmailEvents(read, id);
   return {
     ...toEmail(full),
     replyTo: full.contents.replyTo,
@@ -40,7 +40,7 @@ export async function getEmail(read: Reader, workspaceId: string, id: string): P
     headers: full.contents.headers,
     attachments: files.map(({ filename, contentType, contentId, size }) => ({ filename, contentType, contentId, size })),
     events: events.map((e) => ({
-      id: eventId(e.sequence),
+      id: toEventId(e.sequence),
       sequence: e.sequence,
       type: e.type as EmailDetail["events"][number]["type"],
       at: iso(e.at),
@@ -78,7 +78,7 @@ export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: s
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
   if (!(await transition(tx, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
   await cancelScheduledJob(tx, deps, full);
-  await record(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
+  await recordEvent(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 
@@ -95,7 +95,7 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
     tx,
     buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(full.contents, files) }, at, patch.updatedAt),
   );
-  await record(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
+  await recordEvent(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 

@@ -1,6 +1,6 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { record } from "../events/events.ts";
+import { recordEvent } from "../events/events.ts";
 import { type EmailPatch, type EmailRow, type FromStates, updateEmail } from "./store.ts";
 
 /*
@@ -30,7 +30,7 @@ export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITIN
 
 /** Records that an email was accepted. */
 export function recordQueued(tx: Tx, { workspaceId, id, createdAt }: Pick<EmailRow, "workspaceId" | "id" | "createdAt">): Promise<void> {
-  return record(tx, { workspaceId, type: "email.queued", emailId: id, at: createdAt });
+  return recordEvent(tx, { workspaceId, type: "email.queued", emailId: id, at: createdAt });
 }
 
 /**

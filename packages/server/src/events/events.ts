@@ -24,7 +24,7 @@ export interface NewEvent {
 }
 
 /** The id of an event, derived from its sequence number, so that no id is stored. */
-export function eventId(sequence: number): string {
+export function toEventId(sequence: number): string {
   return `evt_${sequence.toString(32).padStart(11, "0")}`;
 }
 
@@ -43,7 +43,7 @@ export interface ContactEvent {
 }
 
 /** Records events about contacts, in the transaction that causes them. */
-export function recordOfContacts(tx: Tx, events: readonly ContactEvent[]): Promise<void> {
+export function recordContactEvents(tx: Tx, events: readonly ContactEvent[]): Promise<void> {
   return tx.insertAll(
     tx.t.events,
     events.map(({ data = null, emailId = null, ...event }) => ({ ...event, emailId, data })),
@@ -51,7 +51,7 @@ export function recordOfContacts(tx: Tx, events: readonly ContactEvent[]): Promi
 }
 
 /** Records an event, in the transaction that causes it. */
-export async function record(tx: Tx, event: NewEvent): Promise<void> {
+export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
   await tx
     .prepared("record_event", (q, { events }) =>
       q
@@ -63,7 +63,7 @@ export async function record(tx: Tx, event: NewEvent): Promise<void> {
 }
 
 /** The time of the latest event, ms; null before the first one. */
-export async function lastEventAt(read: Reader): Promise<number | null> {
+export async function getLastEventTime(read: Reader): Promise<number | null> {
   const { events } = read.t;
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
   return last?.at ?? null;
@@ -72,12 +72,12 @@ export async function lastEventAt(read: Reader): Promise<number | null> {
 export type EventRow = Tables["events"]["$inferSelect"];
 
 /** The events about one contact, oldest first. */
-export function eventsOfContact(q: Tx | Reader, contactId: string): Promise<EventRow[]> {
+export function listContactEvents(q: Tx | Reader, contactId: string): Promise<EventRow[]> {
   return Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
 }
 
 /** The events of one email, oldest first, without those it caused for its contact or the suppression list. */
-export function eventsOfEmail(read: Reader, emailId: string): Promise<EventRow[]> {
+export function listEmailEvents(read: Reader, emailId: string): Promise<EventRow[]> {
   const { events } = read.t;
   return Promise.resolve(
     read

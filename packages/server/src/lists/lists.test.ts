@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ask, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const at = "/api/v1/lists";
@@ -70,7 +70,7 @@ const withPeople = async (n: number): Promise<{ world: TestWorld; emails: string
 };
 
 const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]> =>
-  (await eventsOfContact(app.deps.db.read, contactId)).map((e) => e.type).filter((type) => type.startsWith("list."));
+  (await listContactEvents(app.deps.db.read, contactId)).map((e) => e.type).filter((type) => type.startsWith("list."));
 
 test("contacts join by id or address and leave, each counted and recorded once", async () => {
   const { world, emails } = await withPeople(3);

@@ -6,7 +6,7 @@ import { type CounterChange, getCounters, incrementCounters } from "../counters/
 import type { Reader, Tx } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import { type ContactEvent, recordContactEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { readMembers } from "../memberships/memberships.ts";
@@ -50,7 +50,7 @@ export async function announceMembers(
   const events = contacts.map(
     ({ id }): ContactEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
   );
-  await recordOfContacts(tx, events);
+  await recordContactEvents(tx, events);
   await deps.audience.contactsChanged(
     tx,
     deps,

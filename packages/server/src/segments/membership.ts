@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordOfContacts } from "../events/events.ts";
+import { type ContactEvent, recordContactEvents } from "../events/events.ts";
 import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
 import { matches } from "./evaluate.ts";
@@ -90,7 +90,7 @@ export async function updateMembership(
     ];
     await incrementCounters(tx, segment.id, changes);
   }
-  await recordOfContacts(tx, events);
+  await recordContactEvents(tx, events);
 }
 
 // Contacts per query.

@@ -1,12 +1,12 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const vip: SegmentRule = { field: "tags", operator: "contains", value: "vip" };
 
 const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]> =>
-  (await eventsOfContact(app.deps.db.read, contactId))
+  (await listContactEvents(app.deps.db.read, contactId))
     .filter((e) => e.type.startsWith("segment."))
     .map((e) => `${e.type} ${e.data?.cause}`);
 

@@ -2,7 +2,7 @@ import type { SegmentRule } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const at = "/api/v1/segments";
@@ -28,7 +28,7 @@ test("characters with a meaning in SQL patterns match themselves", async () => {
 });
 
 const eventsOf = async ({ app }: TestWorld, contactId: string): Promise<string[]> =>
-  (await eventsOfContact(app.deps.db.read, contactId))
+  (await listContactEvents(app.deps.db.read, contactId))
     .filter((e) => e.type.startsWith("segment."))
     .map((e) => `${e.type} ${e.data?.cause}`);
 

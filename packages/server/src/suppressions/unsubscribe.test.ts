@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
-import { eventsOfContact } from "../events/events.ts";
+import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { suppress } from "./suppressions.ts";
 
@@ -86,7 +86,7 @@ describe.each<[string, string, (world: TestWorld) => Promise<unknown>]>([
     expect(await world.sdk.contacts.update(contact?.id as string, { status: "SUBSCRIBED" })).toMatchObject({ status: "SUBSCRIBED" });
     expect((await world.sdk.suppressions.list()).data).toEqual([]);
     expect((await send(world)).status).toBe(200);
-    const events = await eventsOfContact(world.app.deps.db.read, contact?.id as string);
+    const events = await listContactEvents(world.app.deps.db.read, contact?.id as string);
     expect(events.at(-1)).toMatchObject({ type: "contact.subscribed" });
   });
 });
