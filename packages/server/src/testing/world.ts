@@ -95,7 +95,7 @@ const noAddresses: Lookup = async () => [];
  */
 export async function createWorld(options: WorldOptions = {}): Promise<TestWorld> {
   assertNodeVersion(process.versions.node);
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
+  const folder = createTemporaryFolder();
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const config: Config = readConfig({ flags: { ...options.flags, data: folder }, env: {}, dev: options.dev ?? true });
   // A test's data need not survive a power cut.
@@ -132,7 +132,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     if (disposed) return;
     disposed = true;
     await app.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
 
   const settle = (): Promise<void> => app.deps.queue.idle();
@@ -167,6 +167,25 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+/** Folders of worlds that are not disposed of yet. */
+const folders = new Set<string>();
+let removesAtExit = false;
+
+/** A folder that is removed when its world is disposed of, or at the latest when the process exits. */
+function createTemporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-world-"));
+  folders.add(folder);
+  // A test that fails before it disposes of its world would leave the folder behind.
+  if (!removesAtExit) process.once("exit", () => [...folders].forEach(removeFolder));
+  removesAtExit = true;
+  return folder;
+}
+
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  folders.delete(folder);
 }
 
 /** An empty, migrated database, created once per process. Each world starts with a copy of it. */
