@@ -27,7 +27,7 @@ test("advancing to an instant, and to the next timer", async () => {
   expect(await world.inbox.all()).toHaveLength(1);
 });
 
-test("a frozen clock stands until it is thawed, and stands again where it is frozen", async () => {
+test("a frozen clock stops until it is thawed, and stops again when it is frozen", async () => {
   await using world = await createWorld();
   const first = (await world.sdk.clock.show()).now;
   expect((await world.sdk.clock.show()).now).toBe(first);
@@ -52,7 +52,7 @@ test("advancing by nothing runs what is due now, and a moment in the past is ref
   await expect(world.sdk.clock.advance({ to: "2025-12-31T23:59:59Z" })).rejects.toThrow("Time only moves forward");
 });
 
-test("two who advance at once do not get in each other's way: what falls due runs once", async () => {
+test("two advances at once run everything that is due once", async () => {
   await using world = await createWorld();
   await world.sdk.emails.send({ ...hello, scheduledAt: "2026-01-01T00:30:00Z" });
   const moves = await Promise.all([world.sdk.clock.advance({ by: "1h" }), world.sdk.clock.advance({ by: "1h" })]);

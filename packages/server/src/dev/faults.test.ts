@@ -61,7 +61,7 @@ describe("a rule hits", () => {
     expect(first.filter((s) => s === 500).length).toBeLessThan(30);
   });
 
-  test("never the dev endpoints, or nobody could take it away again", async () => {
+  test("never the dev endpoints, or it could not be removed again", async () => {
     await using world = await createWorld();
     await world.sdk.faults.add({ code: "internal_error" });
     await world.sdk.faults.add({ code: "internal_error", path: "/__dev/*" });

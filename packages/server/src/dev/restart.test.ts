@@ -31,7 +31,7 @@ test("a dev server that is started again goes on where its clock stood, and mail
   rmSync(data, { recursive: true });
 });
 
-test("what an agent was to be told before a dev server was stopped is told when it is started again", async () => {
+test("an event that was pending when a dev server stopped is delivered after its restart", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
   const start = () => serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
   await using hooks = await hook(() => 500);

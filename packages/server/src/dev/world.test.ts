@@ -26,7 +26,7 @@ describe("snapshots", () => {
     expect((await world.inbox.all()).map((m) => m.subject)).toEqual(["Hello", "Later"]);
   });
 
-  test("restoring the same snapshot twice tells the same story twice", async () => {
+  test("restoring the same snapshot twice gives the same results twice", async () => {
     await using world = await createWorld();
     await world.sdk.emails.send({ ...hello, to: "clicked@simulator.mailsvc.test" });
     await world.sdk.world.snapshot({ name: "s" });
@@ -41,7 +41,7 @@ describe("snapshots", () => {
     expect(await story()).toEqual(first);
   });
 
-  test("keys come and go with the snapshot, also those the server had in mind", async () => {
+  test("keys are restored with the snapshot, cached ones too", async () => {
     await using world = await createWorld();
     const kept = await world.sdk.keys.create({ name: "kept", permissions: ["keys:read"] });
     await world.sdk.world.snapshot({ name: "s" });

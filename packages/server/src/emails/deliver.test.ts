@@ -27,7 +27,7 @@ const latch = () => {
 };
 
 describe("one attempt", () => {
-  test("accepted by the next hop, an email is sent: whether it arrived is not claimed", async () => {
+  test("an email that the next hop accepts is sent, not delivered", async () => {
     await using t = await world();
     const id = await send(t.w);
     await t.w.settle();
@@ -49,7 +49,7 @@ describe("one attempt", () => {
     ]);
   });
 
-  test("refused for good, it has bounced, and the address is suppressed from then on", async () => {
+  test("a refused mailbox bounces the email and suppresses the address", async () => {
     await using t = await world(() => noSuchUser);
     const id = await send(t.w);
     await t.w.clock.advance("7d");
@@ -64,7 +64,7 @@ describe("one attempt", () => {
     expect((await t.w.sdk.suppressions.list()).data).toMatchObject([{ email: "ada@example.com", reason: "bounce", emailId: id }]);
   });
 
-  test("refused for another reason than the mailbox, it has bounced, and neither the address nor its contact is touched", async () => {
+  test("another permanent refusal bounces the email and leaves address and contact alone", async () => {
     await using t = await world(() => relayDenied);
     const contact = await t.w.sdk.contacts.create({ email: "ada@example.com" });
     const id = await send(t.w);
@@ -74,7 +74,7 @@ describe("one attempt", () => {
     expect((await t.w.sdk.contacts.get(contact.id)).status).toBe("SUBSCRIBED");
   });
 
-  test("while a relay refuses everybody, mail waits, and goes out once the relay is repaired", async () => {
+  test("while a relay refuses all recipients, email is deferred, and it is sent once the relay is repaired", async () => {
     let repaired = false;
     await using t = await world(() => (repaired ? accepted : relayDenied));
     const ids: string[] = [];
@@ -89,7 +89,7 @@ describe("one attempt", () => {
     expect((await t.w.sdk.me.get()).server.mailerFault).toBeNull();
   });
 
-  test("put off, it is tried again, and then delivered", async () => {
+  test("a deferred email is retried and then sent", async () => {
     await using t = await world((_, n) => (n === 0 ? busy : accepted));
     const id = await send(t.w);
     await t.w.settle();
@@ -105,7 +105,7 @@ describe("one attempt", () => {
 });
 
 describe("many attempts", () => {
-  test("put off every time, it fails after about two days, each wait longer than the one before", async () => {
+  test("an email deferred at every attempt fails after about two days, each wait being longer than the last", async () => {
     await using t = await world(() => busy);
     const id = await send(t.w);
     const at: number[] = [];
@@ -125,7 +125,7 @@ describe("many attempts", () => {
     expect((await t.w.sdk.suppressions.list()).pagination.total).toBe(0);
   });
 
-  test("every attempt has the same bytes", async () => {
+  test("every attempt sends the same bytes", async () => {
     await using t = await world((_, n) => (n < 3 ? busy : accepted));
     await send(t.w, { html: "<p>Hi</p>", attachments: [{ filename: "a.txt", content: "aGk=" }], headers: { "X-A": "1" } });
     await t.w.clock.advance("2d");
@@ -134,7 +134,7 @@ describe("many attempts", () => {
     expect(new Set(bytes).size).toBe(1);
   });
 
-  test("a deferred email can be cancelled, and is not tried again", async () => {
+  test("a deferred email can be cancelled and is not retried", async () => {
     await using t = await world(() => busy);
     const id = await send(t.w);
     await t.w.settle();
@@ -144,7 +144,7 @@ describe("many attempts", () => {
     expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "cancelled", nextAttemptAt: null });
   });
 
-  test("an address that was suppressed meanwhile is not written to", async () => {
+  test("an email to an address suppressed in the meantime is not sent", async () => {
     await using t = await world(() => busy);
     const id = await send(t.w);
     await t.w.settle();
@@ -157,7 +157,7 @@ describe("many attempts", () => {
 });
 
 describe("in doubt", () => {
-  test("a connection that is lost at the end leaves it so: sent again with the same Message-ID, and listed", async () => {
+  test("an email whose connection is lost after the message is listed as in doubt and sent again with the same Message-ID", async () => {
     await using t = await world((_, n) => (n === 0 ? cutOff : accepted));
     const id = await send(t.w);
     await t.w.settle();
@@ -169,7 +169,7 @@ describe("in doubt", () => {
     expect([await listed(true), await listed(false)]).toEqual([[id], []]);
   });
 
-  test("an email found as sending at the start was under way when the process died: in doubt, and sent again as it was", async () => {
+  test("an email that is sending at the start is in doubt and sent again unchanged", async () => {
     const halfway = latch();
     const never = latch();
     let first: OutgoingMail | undefined;
@@ -195,7 +195,7 @@ describe("in doubt", () => {
     expect((await types(t.w, id)).filter((type) => type === "email.sent")).toHaveLength(1);
   });
 
-  test("a mailer that throws is a bug of ours: the email is not lost, and is in doubt when it goes out", async () => {
+  test("a mailer that throws loses no email: it is sent later, as in doubt", async () => {
     await using t = await world((_, n) => {
       if (n === 0) throw new Error("a bug");
       return accepted;
@@ -223,7 +223,7 @@ describe("races", () => {
     expect((await t.w.sdk.emails.get(id)).status).toBe("sent");
   });
 
-  test("cancelled while the inbox takes it, an email is in one place only: cancelled or in the inbox", async () => {
+  test("an email cancelled while it is captured is either cancelled or in the inbox", async () => {
     await using w = await createWorld();
     const ids = await Promise.all(Array.from({ length: 30 }, () => send(w)));
     const ends = await Promise.allSettled(ids.map((id) => w.sdk.emails.cancel(id)));
@@ -231,7 +231,7 @@ describe("races", () => {
     for (const [i, id] of ids.entries()) expect([id, inbox.has(id)]).toEqual([id, ends[i]?.status === "rejected"]);
   });
 
-  test("moved to another hour and back, an email is handed over once", async () => {
+  test("an email that is rescheduled and scheduled back is sent once", async () => {
     await using t = await world();
     const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
     const id = await send(t.w, { scheduledAt: at(2) });
@@ -241,7 +241,7 @@ describe("races", () => {
     expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
   });
 
-  test("as many are under way at a time as the mailer takes", async () => {
+  test("as many emails are under way at the same time as the mailer accepts", async () => {
     let now = 0;
     let most = 0;
     const full = latch();
@@ -249,7 +249,7 @@ describe("races", () => {
       now += 1;
       most = Math.max(most, now);
       if (now === 8) full.open();
-      // Nobody leaves before there are eight, and none may come beside them while they turn around.
+      // None ends before eight have begun; a ninth would begin before the first one ends.
       await full.opened;
       await new Promise(setImmediate);
       now -= 1;
@@ -281,7 +281,7 @@ describe("simulated recipients", () => {
     expect((await w.sdk.emails.get(id)).status).toBe(status);
   });
 
-  test("reactions come at their seconds, and say that they are simulated", async () => {
+  test("reactions come on time and are marked as simulated", async () => {
     await using w = await createWorld();
     const id = await send(w, { to: "clicked@simulator.mailsvc.test" });
     await w.clock.advance("1m");
@@ -293,7 +293,7 @@ describe("simulated recipients", () => {
   });
 });
 
-test("of large emails three are in memory at a time, and small ones overtake them", async () => {
+test("three large emails are in memory at a time, and small ones overtake them", async () => {
   const waiting: (() => void)[] = [];
   let most = 0;
   const isLarge = ({ text }: OutgoingMail): boolean => (text?.length ?? 0) > 1000;

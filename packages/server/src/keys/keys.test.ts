@@ -37,7 +37,7 @@ describe("keys", () => {
     expect(everything).not.toContain(world.apiKey);
   });
 
-  test("a key cannot pass on what it lacks", async () => {
+  test("a key cannot grant permissions it does not have", async () => {
     await using world = await createWorld();
     const clerk = await keyFor(world, "keys:write", "senders:read");
     const create = (permissions: string[]) => ask(world, { path: "/api/v1/keys", key: clerk, body: { name: "x", permissions } });
@@ -74,13 +74,13 @@ describe("keys", () => {
     expect((await world.sdk.keys.list({ revoked: true })).data.map(({ id }) => id)).toEqual([weaker.id]);
   });
 
-  test("the owner key may pass on everything, but ownership itself cannot be asked for", async () => {
+  test("the owner key may grant every permission, but not ownership", async () => {
     await using world = await createWorld();
     const all = await world.sdk.keys.create({ name: "all", permissions: [...PERMISSIONS] });
     expect(all).toMatchObject({ owner: false, permissions: [...PERMISSIONS] });
   });
 
-  test("a revoked key is dead at once and for good; revoking twice is harmless", async () => {
+  test("a revoked key stops working at once and permanently; revoking twice is harmless", async () => {
     await using world = await createWorld();
     const made = await world.sdk.keys.create({ name: "x", permissions: ["keys:read"] });
     const first = await world.sdk.keys.revoke(made.id);
@@ -118,7 +118,7 @@ describe("keys", () => {
     expect(b.revokedAt).toBeNull();
   });
 
-  test("whoever asks is told who they are", async () => {
+  test("a key can show its workspace, itself and the server", async () => {
     await using world = await createWorld();
     const key = await keyFor(world, "senders:read");
     expect(await (await me(world, key)).json()).toMatchObject({

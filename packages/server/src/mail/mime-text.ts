@@ -157,7 +157,7 @@ function createQuotedPrintable(bytes: Buffer): { encode(count: number): boolean;
   return { encode: encodePiece, result: () => out.subarray(0, end) };
 }
 
-/** Whether a byte stands for itself. Blanks do not at the end of a line, where relays strip them. */
+/** Whether a byte needs no encoding. A blank at the end of a line does, because relays strip it. */
 function isLiteral(byte: number, next: number | undefined): boolean {
   if (byte === SPACE || byte === TAB) return next !== undefined && next !== CR && next !== LF;
   return byte > SPACE && byte <= TILDE && byte !== EQUALS;

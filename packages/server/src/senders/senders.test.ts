@@ -13,7 +13,7 @@ const mail = { to: "ada@example.com", subject: "Hello", text: "x" };
 const sendFrom = (world: TestWorld, from: string) => ask(world, { path: "/api/v1/send", body: { ...mail, from } });
 const page = (world: TestWorld, method: string, link: string) => ask(world, { method, path: new URL(link).pathname, key: null });
 
-/** A domain name system that says what it was told to say. */
+/** A domain name system with the records of the test. */
 const fakeDns = (): DomainRecords & { records: Map<string, string[]>; asked: string[]; broken: boolean } => {
   const dns = {
     records: new Map<string, string[]>(),
@@ -29,7 +29,7 @@ const fakeDns = (): DomainRecords & { records: Map<string, string[]>; asked: str
 };
 
 describe("in dev mode", () => {
-  test("whatever is added is verified at once, and reserved domains need not be added", async () => {
+  test("a new sender is verified at once, and reserved domains need not be added", async () => {
     await using world = await createWorld();
     expect((await sendFrom(world, "hi@acme.com")).status).toBe(400);
     expect(await world.sdk.senders.create({ email: "Hi@Acme.com" })).toMatchObject({
@@ -46,7 +46,7 @@ describe("in dev mode", () => {
       expect((await sendFrom(world, from)).status).toBe(400);
   });
 
-  test("a domain speaks for all its addresses, and not for its subdomains", async () => {
+  test("a domain covers all its addresses and none of its subdomains", async () => {
     await using world = await createWorld();
     await world.sdk.senders.create({ domain: "BÜCHER.com" });
     expect((await sendFrom(world, "x@bücher.com")).status).toBe(200);
@@ -68,7 +68,7 @@ test("a sender that is not verified is refused, with what to do", async () => {
   });
 });
 
-test("adding what is there already is a conflict, in any spelling", async () => {
+test("adding an existing sender is a conflict, in any spelling", async () => {
   await using world = await createWorld();
   await world.sdk.senders.create({ email: "hi@acme.com" });
   await expect(world.sdk.senders.create({ email: "HI@ACME.com" })).rejects.toMatchObject({ code: "conflict", status: 409 });
@@ -231,7 +231,7 @@ describe("a domain in production", () => {
       (d: ReturnType<typeof fakeDns>) => void d.records.set("acme.com", ["mailsvc-verify=x"]),
       "There is no TXT record",
     ],
-  ])("%s does not verify, and the reason is told", async (_what, prepare, reason) => {
+  ])("%s does not verify, and the reason is shown", async (_what, prepare, reason) => {
     const dns = fakeDns();
     prepare(dns);
     await using world = await production({ dns });
