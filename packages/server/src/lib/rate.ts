@@ -30,10 +30,17 @@ export interface Limiter {
   clear(): void;
 }
 
+// Beyond so many buckets, full ones are dropped.
+const MAX_IDLE = 10_000;
+const PRUNE_MS = 1000;
+// Every bucket is full after a minute, since rates are by the second or the minute.
+const FULL_AFTER_MS = 60_000;
+
 /** Token buckets in memory, refilled by the clock. Full buckets are dropped, so idle names cost nothing. */
 export class TokenBuckets implements Limiter {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  #prunedAt = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -63,7 +70,9 @@ export class TokenBuckets implements Limiter {
   }
 
   #makeRoom(now: number): void {
-    if (this.#buckets.size < 10_000) return;
-    for (const [name, { at }] of this.#buckets) if (now - at > 60_000) this.#buckets.delete(name);
+    // At most once a second: while ten thousand names are in use, each new one would look at all of them.
+    if (this.#buckets.size < MAX_IDLE || Math.abs(now - this.#prunedAt) < PRUNE_MS) return;
+    this.#prunedAt = now;
+    for (const [name, { at }] of this.#buckets) if (now - at > FULL_AFTER_MS) this.#buckets.delete(name);
   }
 }
