@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
 import "./build.mjs";
 
-// What did not build has said why.
+// A failed build has already said why.
 if (process.exitCode) process.exit();
 
 // Imported only now, because these files have just been built.
@@ -21,7 +21,7 @@ const readFlags = () => {
   return parseArgs({ options, strict: true }).values;
 };
 
-/** Starts the server; when the usual port is taken and no other was asked for, on any free one. */
+/** Starts the server, on a free port when the default one is taken and no other was given. */
 const start = async () => {
   const flags = readFlags();
   const log = { ...jsonLog((line) => process.stderr.write(line), Date.now), info: () => {} };
@@ -50,7 +50,7 @@ const ARRIVAL_MS = 10_000;
 const LOOK_EVERY_MS = 5;
 const ECHO_MS = 500;
 
-/** The captured copy of an email, as soon as it is there. */
+/** Waits for the captured copy of an email. */
 const arrival = async (client, id) => {
   for (const until = performance.now() + ARRIVAL_MS; performance.now() < until; await sleep(LOOK_EVERY_MS)) {
     const { data } = await client.inbox.list({ to: mail.to, limit: 20 });
@@ -78,7 +78,7 @@ const show = async (client) => {
   return found;
 };
 
-/** A folder as people would name it from here. */
+/** The path of a folder relative to the working folder, when it is inside. */
 const named = (folder) => {
   const path = relative(process.cwd(), folder);
   return path.startsWith("..") ? folder : path || ".";

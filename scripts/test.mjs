@@ -1,5 +1,4 @@
-// Everything that has to hold: the build, lint and types, side by side, then every test. Runs all of it even when a part
-// fails, and ends with the count. Arguments go to vitest: npm test -- packages/sdk
+// Runs the build, lint and types side by side, then every test. Continues when a part fails, and ends with the count. Arguments go to vitest: npm test -- packages/sdk
 //
 // The count is also left in node_modules/.cache/mailsvc/results.json.
 import { spawn } from "node:child_process";
@@ -34,7 +33,7 @@ const stages = [
   { name: "types", args: [bin("typescript/bin/tsc"), "--noEmit"] },
 ];
 
-/** Counts of vitest's own report; a run that left none, or failed beyond its tests, is one more failure. */
+/** Counts tests by vitest's report. A run without a report, or one that failed outside of tests, counts as one more failure. */
 const countTests = (code) => {
   try {
     const report = JSON.parse(readFileSync(vitestFile, "utf8"));
@@ -54,7 +53,7 @@ const main = async () => {
   let passed = 0;
   let failed = 0;
   const parts = [];
-  // Each has a core to itself for part of its time only.
+  // They can share cores: none of them uses one all the time.
   const running = stages.map(async ({ name, args }) => {
     let said = "";
     const code = await node(args, (text) => {

@@ -16,7 +16,7 @@ const CR = 0x0d;
 const HIGH = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 /**
- * Decodes a stream as it comes, in flat memory; a byte order mark is taken off. `name` stands in errors. Throws CliError
+ * Decodes a stream in constant memory and removes a byte order mark. `name` is used in errors. Throws CliError
  * that names the line where the text is not in its encoding, and for what is no text: workbooks, archives.
  */
 export async function* decode(name: string, bytes: Bytes, given?: Encoding): AsyncGenerator<string> {

@@ -62,8 +62,8 @@ export async function planImport(session: Session, kind: ImportKind, given: stri
 async function buildIdentity(session: Session, kind: ImportKind, flags: Flags): Promise<string> {
   const { workspace } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as { workspace: { id: string } };
   const names = ["mode", "map", "customFields", "types", "format", "encoding", "separator", "header", "guard", "batch", "reason", "scope"];
-  const said = Object.fromEntries(names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-  return `${kind.noun} into ${workspace.id} at ${session.settings().url} ${JSON.stringify(said)}`;
+  const given = Object.fromEntries(names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+  return `${kind.noun} into ${workspace.id} at ${session.settings().url} ${JSON.stringify(given)}`;
 }
 
 async function loadProgress(session: Session, kind: ImportKind, flags: Flags, checkpoint: Checkpoint | null): Promise<ImportProgress> {

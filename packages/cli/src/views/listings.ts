@@ -45,7 +45,7 @@ export const listingViews: Readonly<Record<string, View>> = {
 function afterListing({ state: at, slug }: Listing): string {
   return at === "LISTED"
     ? `mailsvc listings activations ${slug} (who turned it on)`
-    : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it stands in the catalog" : "to list it again"})`;
+    : `mailsvc listings checkout ${slug} (${at === "DRAFT" ? "then it appears in the catalog" : "to list it again"})`;
 }
 
 function listing(l: Listing, { term: { out, columns } }: Session): string {
