@@ -32,7 +32,7 @@ export function jobBatches(db: SqliteDb, jobs: JobsTable) {
           .values({
             kind: ph("kind"),
             payload: ph("payload"),
-            bundle: ph("bundle"),
+            batch: ph("batch"),
             state: "ready",
             runAt: ph("createdAt"),
             attempts: 0,
@@ -41,7 +41,7 @@ export function jobBatches(db: SqliteDb, jobs: JobsTable) {
           })
           .prepare("add_batch"),
       )
-      .execute({ kind, maxAttempts, createdAt, payload, bundle: Array.isArray(payload) });
+      .execute({ kind, maxAttempts, createdAt, payload, batch: Array.isArray(payload) });
   };
 
   const coalescer: Coalescer<BatchedJob> = {

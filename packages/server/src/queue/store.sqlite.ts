@@ -28,7 +28,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     q.insert(jobs).values({
       kind: ph("kind"),
       payload: ph("payload"),
-      bundle: false,
+      batch: false,
       state: "ready",
       runAt: ph("runAt"),
       attempts: 0,
@@ -43,7 +43,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     tx
       .prepared("claim_due", (q) =>
         q
-          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, bundle: jobs.bundle })
+          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, batch: jobs.batch })
           .from(jobs)
           .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
           .orderBy(asc(jobs.runAt), asc(jobs.id))
@@ -116,11 +116,11 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     claim: (now, limit) =>
       db.tx(async (tx) => {
         let due = await selectDue(tx, now, limit);
-        const batch = due.find(({ bundle }) => bundle);
-        if (batch) {
+        const packed = due.find(({ batch }) => batch);
+        if (packed) {
           // One at a time: a hundred rows are enough work for one transaction.
-          await batches.unpack(tx, batch.id);
-          due = (await selectDue(tx, now, limit)).filter(({ bundle }) => !bundle);
+          await batches.unpack(tx, packed.id);
+          due = (await selectDue(tx, now, limit)).filter(({ batch }) => !batch);
         }
         const claimed: ClaimedRow[] = [];
         for (const { id, dedupeKey } of due) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
@@ -250,6 +250,6 @@ function toPayload({ payload }: Pick<JobsTable["$inferSelect"], "payload">): Job
   return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
 }
 
-function toJobRow({ bundle: _, ...row }: JobsTable["$inferSelect"]): JobRow {
+function toJobRow({ batch: _, ...row }: JobsTable["$inferSelect"]): JobRow {
   return { ...row, id: String(row.id), payload: toPayload(row) };
 }

@@ -12,8 +12,8 @@ export function queueTables(c: ColumnTypes) {
         id: c.counter("id"),
         kind: c.text("kind").notNull(),
         payload: c.json<Record<string, unknown> | Record<string, unknown>[]>("payload").notNull(),
-        /** Jobs of one kind that were added by one commit, as one row: `payload` lists theirs. */
-        bundle: c.flag("bundle").notNull(),
+        /** True for a job batch: jobs of one kind that one commit added, whose payloads are listed in `payload`. */
+        batch: c.flag("bundle").notNull(),
         state: c.text("state").$type<JobState>().notNull(),
         runAt: c.instant("run_at").notNull(),
         attempts: c.int("attempts").notNull(),
