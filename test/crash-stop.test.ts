@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -128,7 +128,7 @@ describe("starting", () => {
       const server = start(["--dev", "--port", `${port}`]);
       expect(await server.ended).toEqual({ code: 1, signal: null });
       expect(server.stderr()).toBe(
-        `Port ${port} of 127.0.0.1 is in use. Stop what uses it, or choose another one: --port 0 takes any free one.\n`,
+        `Port ${port} of 127.0.0.1 is in use. Stop the other program, or choose another port; --port 0 takes any free one.\n`,
       );
       expect(existsSync(server.readyFile)).toBe(false);
     } finally {
@@ -147,10 +147,15 @@ describe("starting", () => {
     expect(JSON.parse(server.stdout())).toEqual(told);
   });
 
-  test("outside dev mode the key is told once, when it is made", async () => {
+  test("outside dev mode the key is known until its file is deleted", async () => {
     const first = start([], "prod");
-    expect((await first.ready())?.apiKey).toMatch(/^ms_(?:live|dev)_/);
+    const apiKey = (await first.ready())?.apiKey;
+    expect(apiKey).toMatch(/^ms_live_/);
+    const { keysFile, apiKey: printed } = JSON.parse(first.stdout());
+    expect(printed).toBeNull();
     await first.kill("SIGTERM");
+    expect(JSON.parse(readFileSync(keysFile, "utf8")).apiKey).toBe(apiKey);
+    rmSync(keysFile);
     expect((await start([], "prod").ready())?.apiKey).toBeNull();
   });
 });
