@@ -151,9 +151,9 @@ describe("starting", () => {
     const first = start([], "prod");
     const apiKey = (await first.ready())?.apiKey;
     expect(apiKey).toMatch(/^ms_live_/);
+    await first.kill("SIGTERM");
     const { keysFile, apiKey: printed } = JSON.parse(first.stdout());
     expect(printed).toBeNull();
-    await first.kill("SIGTERM");
     expect(JSON.parse(readFileSync(keysFile, "utf8")).apiKey).toBe(apiKey);
     rmSync(keysFile);
     expect((await start([], "prod").ready())?.apiKey).toBeNull();

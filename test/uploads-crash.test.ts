@@ -42,10 +42,10 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
   beforeAll(async () => {
     stage = await Stage.open(doomed.program, await (grounds[kind] as () => ReturnType<(typeof grounds)[string]>)());
     // Room for one of our files, and not a byte more.
-    const [workspace] = await stage.ground.query<{ id: string }>("SELECT id FROM workspaces");
+    const { workspace } = await stage.done<{ workspace: { id: string } }>("GET", "/api/v1/me");
     await stage.ground.query(
       `INSERT INTO file_contents (id, workspace_id, sha256, size, activation_id, staged_at)
-       VALUES ('fc_filler', '${workspace?.id}', '${"0".repeat(64)}', ${FILE_LIMITS.workspaceBytes - SIZE}, NULL, NULL)`,
+       VALUES ('fc_filler', '${workspace.id}', '${"0".repeat(64)}', ${FILE_LIMITS.workspaceBytes - SIZE}, NULL, NULL)`,
     );
   });
   afterAll(() => stage.close());

@@ -27,9 +27,12 @@ export interface Cluster {
 export async function startCluster(size: number, flags: readonly string[]): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-cluster-"));
   const database = await startPostgres({ durable: true });
-  const start = (): ServerProcess => startServer({ data: join(folder, "unused"), flags: ["--database-url", database.url, ...flags] });
+  // Each has a folder of its own, as on a machine of its own: the one that creates the keys saves them there.
+  const start = (): ServerProcess =>
+    startServer({ data: join(folder, String(processes.length)), flags: ["--database-url", database.url, ...flags] });
   const members: Member[] = [];
-  const processes = Array.from({ length: size }, start);
+  const processes: ServerProcess[] = [];
+  while (processes.length < size) processes.push(start());
   let apiKey = "";
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((p) => p.kill("SIGKILL")));
