@@ -10,6 +10,7 @@ import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { runs } from "./figures/runs.ts";
 import { segments } from "./figures/segments.ts";
+import { soak } from "./figures/soak.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
@@ -33,4 +34,5 @@ export const benches: readonly Bench[] = [
   templates,
   cancel,
   runs,
+  soak,
 ];

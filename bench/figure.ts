@@ -13,12 +13,21 @@ export interface Figure {
   rounds?: readonly number[];
 }
 
+/** What the command line chooses. Only a benchmark that runs for as long as one likes looks at it. */
+export interface BenchOptions {
+  minutes: number;
+  /** Requests a second. */
+  rate: number;
+}
+
 /** A benchmark: some figures that are taken together. */
 export interface Bench {
   name: string;
   /** An explanation of its figures in a sentence or two, printed below the table. */
   meaning: string;
-  run(): Promise<Figure[]>;
+  /** True for one that takes long: it runs only when it is named. */
+  onlyByName?: true;
+  run(options: BenchOptions): Promise<Figure[]>;
 }
 
 /** The middle value; of an even number, the mean of the two in the middle. */

@@ -1,14 +1,20 @@
 // Runs benchmarks and prints their figures:
 //
-//   npm run bench -- [NAME …] [--json] [--save] [--list]
+//   npm run bench -- [NAME …] [--json] [--save] [--list] [--minutes N] [--rate N]
 //
-// Without a name, all of them. --json prints one line for each figure; --save writes bench/RESULTS.md.
+// Without a name, all but the long ones. --minutes and --rate (requests a second) are for soak. --json prints one line for each figure; --save writes bench/RESULTS.md.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const options = { json: { type: "boolean" }, save: { type: "boolean" }, list: { type: "boolean" } };
+const options = {
+  json: { type: "boolean" },
+  save: { type: "boolean" },
+  list: { type: "boolean" },
+  minutes: { type: "string", default: "3" },
+  rate: { type: "string", default: "600" },
+};
 
 const main = async () => {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
@@ -22,17 +28,22 @@ const main = async () => {
     console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${benches.map(({ name }) => name).join(", ")}.`);
     return 2;
   }
+  const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
+  if (!(minutes > 0) || !(rate > 0)) {
+    console.error("--minutes and --rate must be numbers above 0.");
+    return 2;
+  }
   // Benchmarks measure the built packages; the build does nothing if they are up to date.
   execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
   const { asLine, asRow, asResults, busy, machine } = await import("./report.ts");
-  const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const chosen = benches.filter(({ name, onlyByName }) => (positionals.length === 0 ? !onlyByName : positionals.includes(name)));
   const about = `${machine()} · ${busy()} at the start`;
   if (!values.json) console.log(`${about}\n`);
   const done = [];
   let failed = false;
   for (const bench of chosen) {
     try {
-      const figures = await bench.run();
+      const figures = await bench.run({ minutes, rate });
       done.push({ bench, figures });
       for (const figure of figures) console.log(values.json ? asLine(figure) : asRow(figure));
     } catch (error) {

@@ -32,7 +32,8 @@ export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): Raw
   connection.pragma(`synchronous = ${synchronous}`);
   // The default of 1000 pages causes pauses of 6 to 12 ms under load.
   connection.pragma("wal_autocheckpoint = 4000");
-  connection.pragma("cache_size = -32000");
+  // In KiB, for each of the two connections: what is held for good once the file is larger. The system caches the file as well.
+  connection.pragma("cache_size = -16000");
   connection.pragma("temp_store = MEMORY");
   // Overwrites erased data, such as the copy of an agent's key after it was delivered, where its page is written anyway.
   connection.pragma("secure_delete = FAST");

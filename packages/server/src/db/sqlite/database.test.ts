@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { realTime } from "../../lib/clock.ts";
 import { sqliteSchema } from "../../schema.sqlite.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
+import { openConnection } from "./connection.ts";
 import { openSqlite, type SqliteDb, type SqliteOptions } from "./database.ts";
 import { Flusher } from "./flush.ts";
 
@@ -31,6 +32,16 @@ beforeEach(() => {
 afterEach(async () => {
   for (const db of opened.splice(0)) await db.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("the page cache of a connection holds 16 MB at most, as the documentation says", () => {
+  const connection = openConnection(join(folder, "cache.db"), "OFF");
+  try {
+    // Negative: in KiB, whatever the size of a page.
+    expect(connection.pragma("cache_size", { simple: true })).toBe(-16_000);
+  } finally {
+    connection.close();
+  }
 });
 
 describe("durability", () => {

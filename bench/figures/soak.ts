@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Pool } from "undici";
+import { type Contender, mailsvc } from "../contenders.ts";
+import { type Bench, type Figure, median } from "../figure.ts";
+import { BODY } from "../load/load.ts";
+import { personAt } from "../load/persons.ts";
+
+const CONNECTIONS = 16;
+/** Enough for V8 to reach the size of its young generation and for SQLite to fill its caches: seven minutes at 150 a second. */
+const WARMUP_REQUESTS = 60_000;
+const SAMPLE_MS = 2000;
+const TICK_MS = 10;
+/** The load that the slope is given for: a leak holds so many bytes for each request, however fast they come. */
+const REFERENCE_RATE = 150;
+/** Contacts that are written again and again, so that the audience stops growing during the warm-up. */
+const PERSONS = 20_000;
+const MB = 2 ** 20;
+
+interface Sample {
+  /** Requests answered since the end of the warm-up. */
+  requests: number;
+  /** Resident memory, in MB. */
+  resident: number;
+  /** The JavaScript heap with its free pages, in MB. */
+  heap: number;
+}
+
+/** Whether the server's memory stays where it is under a steady load. */
+export const soak: Bench = {
+  name: "soak",
+  onlyByName: true,
+  meaning:
+    "Resident memory under a steady load of sends, contact upserts and searches in equal parts, on SQLite with capture: after the start, after a warm-up of 60,000 requests, and at the end. " +
+    "slope: how fast it grew after the warm-up, for an hour at 150 requests a second. --minutes and --rate choose how long and how fast: at 600 a second, three minutes are as many requests as twelve at 150.",
+  run: async ({ minutes, rate }) => {
+    const metricsPort = await findFreePort();
+    const server = await mailsvc({ flags: ["--metrics", `127.0.0.1:${metricsPort}`] });
+    const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    const load = startLoad(server);
+    try {
+      const start = await readSample(metricsUrl, 0);
+      await load.run({ rate: Number.POSITIVE_INFINITY, until: () => load.answered() >= WARMUP_REQUESTS });
+      const before = load.answered();
+      const samples: Sample[] = [];
+      const sampling = setInterval(() => {
+        // A scrape that fails fails the benchmark below, which needs samples.
+        readSample(metricsUrl, load.answered() - before).then(
+          (sample) => samples.push(sample),
+          () => {},
+        );
+      }, SAMPLE_MS);
+      const endsAt = performance.now() + minutes * 60_000;
+      await load.run({ rate, until: () => performance.now() >= endsAt });
+      clearInterval(sampling);
+      return toFigures(start, samples);
+    } finally {
+      await load.close();
+      await server.stop();
+    }
+  },
+};
+
+/** The figures of a soak. Throws with fewer than nine samples. */
+export function toFigures(start: Sample, samples: readonly Sample[]): Figure[] {
+  const third = Math.floor(samples.length / 3);
+  if (third < 3) throw new Error(`The soak was too short: ${samples.length} samples.`);
+  // Thirds and medians, because a garbage collection moves single samples by more than a leak does in minutes.
+  const [first, last] = [samples.slice(0, third), samples.slice(-third)];
+  const requests = middle(last, "requests") - middle(first, "requests");
+  const slope = (key: "resident" | "heap") => ((middle(last, key) - middle(first, key)) / requests) * REFERENCE_RATE * 3600;
+  const figure = (name: string, value: number, unit: string) => ({ name: `soak.${name}`, value, unit, against: null, ratio: null });
+  return [
+    figure("start", start.resident, "MB"),
+    { ...figure("warm", middle(first, "resident"), "MB"), rounds: first.map(({ resident }) => resident) },
+    { ...figure("end", middle(last, "resident"), "MB"), rounds: last.map(({ resident }) => resident) },
+    figure("end.heap", middle(last, "heap"), "MB"),
+    { ...figure("slope", slope("resident"), "MB/h"), goal: { op: "<", than: 5 } },
+    figure("slope.heap", slope("heap"), "MB/h"),
+  ];
+}
+
+function middle(samples: readonly Sample[], key: keyof Sample): number {
+  return median(samples.map((sample) => sample[key]));
+}
+
+async function readSample(url: string, requests: number): Promise<Sample> {
+  const text = await (await fetch(url)).text();
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]) / MB;
+  return { requests, resident: read("process_resident_memory_bytes"), heap: read("nodejs_heap_size_total_bytes") };
+}
+
+interface SteadyLoad {
+  /** Sends `rate` requests a second, as many as the connections carry if it is infinite. Throws after a refused request. */
+  run(options: { rate: number; until: () => boolean }): Promise<void>;
+  answered(): number;
+  close(): Promise<void>;
+}
+
+function startLoad({ url, apiKey }: Contender): SteadyLoad {
+  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
+  let sent = 0;
+  let answered = 0;
+  let failure: Error | null = null;
+  const send = async (): Promise<void> => {
+    const { method, path, body } = requestAt(sent++);
+    const response = await pool.request({
+      method,
+      path,
+      headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
+    answered += 1;
+  };
+  return {
+    run: async ({ rate, until }) => {
+      const [startedAt, sentBefore] = [performance.now(), sent];
+      while (!until()) {
+        const due = sentBefore + ((performance.now() - startedAt) / 1000) * rate;
+        while (sent < due && sent - answered < CONNECTIONS && failure === null)
+          send().catch((error: Error) => {
+            failure = error;
+          });
+        if (failure !== null) throw failure;
+        await new Promise((next) => setTimeout(next, rate === Number.POSITIVE_INFINITY ? 1 : TICK_MS));
+      }
+    },
+    answered: () => answered,
+    close: () => pool.destroy(),
+  };
+}
+
+/** Sends, upserts and searches, in turn. */
+function requestAt(i: number): { method: "GET" | "POST"; path: string; body?: unknown } {
+  const n = Math.floor(i / 3);
+  const person = personAt(n % PERSONS);
+  if (i % 3 === 0) return { method: "POST", path: "/api/v1/send", body: { ...BODY, to: `reader${n}@mail.acme.dev` } };
+  if (i % 3 === 1) return { method: "POST", path: "/api/v1/v1/contacts", body: { ...person, customFields: { seats: n } } };
+  return { method: "GET", path: `/api/v1/contacts?search=${encodeURIComponent(person.email.slice(0, 4 + (n % 12)))}` };
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
