@@ -30,6 +30,13 @@ export interface SqlDialect {
   among(text: SQLWrapper, list: SQLWrapper): SQL;
   /** `expression is not true`: maps true to false, and false and null to true. */
   notTrue(expression: SQLWrapper): SQL;
+  /**
+   * A condition that few rows satisfy, whose index is therefore the one to use: without statistics SQLite cannot tell which of
+   * several indexes narrows a query most. Postgres has statistics and decides by itself.
+   */
+  rarely(condition: SQLWrapper): SQL;
+  /** A condition that most rows satisfy, whose index would be of no use. */
+  usually(condition: SQLWrapper): SQL;
   /** Makes a query for rows to update skip the rows that another transaction has locked. SQLite has a single writer, so none are. */
   passingLocked<Q>(query: Q): Q;
 }

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eq } from "drizzle-orm";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Deps } from "../deps.ts";
+import { countInDoubt, countStatus } from "../emails/emails.ts";
 import type { ServedRequest } from "../http/router.ts";
 
 /** What a database tells about itself; null where it has no such thing. */
@@ -117,11 +117,10 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
 }
 
 function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats }: MetricsSources): Source[] {
-  const { emails } = db.read.t;
   return [
     {
       name: "mailsvc_jobs",
-      help: "Rows of the queue by state; while requests are many, several jobs share a row",
+      help: "Rows of the queue by state, each counted up to 10000; while requests are many, several jobs share a row",
       label: "state",
       read: async () => (await queue.readStats(db.read)).jobs,
     },
@@ -137,13 +136,13 @@ function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats 
     },
     {
       name: "mailsvc_emails_deferred",
-      help: "Emails that a mail server refused for now, waiting for their next attempt",
-      read: () => db.read.$count(emails, eq(emails.status, "deferred")),
+      help: "Emails that a mail server refused for now, waiting for their next attempt; counted up to 10000",
+      read: async () => (await countStatus(db.read, "deferred")).total,
     },
     {
       name: "mailsvc_emails_in_doubt",
-      help: "Emails found in the gap between hand-over and commit after a crash",
-      read: () => db.read.$count(emails, eq(emails.inDoubt, true)),
+      help: "Emails found in the gap between hand-over and commit after a crash; counted up to 10000",
+      read: async () => (await countInDoubt(db.read)).total,
     },
     {
       name: "mailsvc_webhook_attempts_total",

@@ -65,7 +65,7 @@ export interface JobList extends Total {
 
 /** How much there is to do, for monitoring. */
 export interface QueueStats {
-  /** Rows by state. Many jobs may wait in one row until a worker takes them apart. */
+  /** Rows by state, each counted up to 10,000. Many jobs may wait in one row until a worker takes them apart. */
   readonly jobs: Readonly<Record<JobState, number>>;
   /** When the job that has waited longest was due, ms; null when none waits. It may lie in the future. */
   readonly oldestDueAt: number | null;
@@ -98,7 +98,7 @@ export interface Queue {
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */
   refresh(): void;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
-  /** Counts all jobs: for monitoring, not for requests. */
+  /** Counts the jobs of all workspaces, for monitoring. */
   readStats(read: Reader): Promise<QueueStats>;
   /** Gives a dead job a fresh set of attempts; null when there is no dead job with this id. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;

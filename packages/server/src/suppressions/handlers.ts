@@ -1,7 +1,8 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { importSuppressions, removeSuppressions } from "./bulk.ts";
-import { getSuppression, listSuppressions, removeSuppression, suppress } from "./suppressions.ts";
+import { listSuppressions } from "./list.ts";
+import { getSuppression, removeSuppression, suppress } from "./suppressions.ts";
 
 export const suppressionHandlers: Handlers<typeof contract.suppressions> = {
   list: (input, { read, workspaceId }) => listSuppressions(read, workspaceId, input),

@@ -1,11 +1,8 @@
-import type { Page, Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
+import type { Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, eq, gte, inArray, ne, or, sql } from "drizzle-orm";
+import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { contains } from "../db/dialect.ts";
-import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { listAddressForms } from "../lib/address-forms.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -200,31 +197,6 @@ export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string,
   return showSuppression(removed);
 }
 
-export interface SuppressionQuery extends PageInput {
-  email?: string | undefined;
-  search?: string | undefined;
-  reason?: Suppression["reason"] | undefined;
-  scope?: Scope | undefined;
-  source?: Suppression["source"] | undefined;
-  since?: string | undefined;
-}
-
-/** A page of suppressions, newest first. */
-export async function listSuppressions(read: Reader, workspaceId: string, input: SuppressionQuery): Promise<Page<Suppression>> {
-  const { suppressions: t } = read.t;
-  const where = and(
-    eq(t.workspaceId, workspaceId),
-    ne(t.email, ERASED_MARKER),
-    input.email === undefined ? undefined : inArray(t.email, await listStoredForms(read, workspaceId, addressKey(input.email))),
-    input.search === undefined ? undefined : or(...listAddressForms(input.search).map((form) => contains(read.sqlDialect, t.email, form))),
-    input.reason && eq(t.reason, input.reason),
-    input.scope && eq(t.scope, input.scope),
-    input.source && eq(t.source, input.source),
-    input.since === undefined ? undefined : gte(t.createdAt, Date.parse(input.since)),
-  );
-  return listPage(read, input, { table: t, where, toItem: showSuppression });
-}
-
 // Events never contain the address: the log is kept when the person is erased.
 function recordEvents(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionRow[], at?: number): Promise<void> {
   return tx.insertAll(
@@ -272,7 +244,7 @@ async function querySuppressed(
 }
 
 /** How an address can be stored: as it is, or as its hash. Never the marker of hashes. */
-async function listStoredForms(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
+export async function listStoredForms(q: Tx | Reader, workspaceId: string, email: string): Promise<string[]> {
   const hashes = (await hasErasedAddresses(q, workspaceId)) ? [...(await hashAddresses(q, workspaceId, [email])).keys()] : [];
   return [email || "-", ...hashes];
 }

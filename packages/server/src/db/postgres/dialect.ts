@@ -30,6 +30,8 @@ export const postgresDialect: SqlDialect = {
     sql`(case when ${text} ~ ${DATE}::text then ${text} || 'T00:00:00.000Z' when ${text} ~ ${SECOND}::text then left(${text}, 19) || '.000Z' when ${text} ~ ${MILLISECOND}::text then ${text} end) collate "C"`,
   among: (text, list) => sql`${text} in (select json_array_elements_text(${list}::json))`,
   notTrue: (expression) => sql`(${expression}) is not true`,
+  rarely: (condition) => sql`${condition}`,
+  usually: (condition) => sql`${condition}`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
 };
 

@@ -1,0 +1,2 @@
+CREATE INDEX "suppressions_filter" ON "suppressions" USING btree ("workspace_id","reason","scope","source","id");--> statement-breakpoint
+CREATE INDEX "suppressions_since" ON "suppressions" USING btree ("workspace_id","created_at","id");
