@@ -70,6 +70,8 @@ function explainError(error: unknown): never {
   const { name, message } = error as Error;
   if (name === "BackupRefused") throw usageError(message, { code: "backup_refused" });
   if (name === "BackupDamaged") throw new CliError({ code: "backup_damaged", message, exit: EXIT.server });
+  if (name === "CopyError")
+    throw new CliError({ code: "restore_differs", message, exit: EXIT.server, hint: "Empty the target database and begin again." });
   if (name === "StorageUnavailable") throw new CliError({ code: "storage_unavailable", message, exit: EXIT.network });
   throw error;
 }

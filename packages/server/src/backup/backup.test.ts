@@ -14,6 +14,7 @@ import { postgresJobStore } from "../queue/store.pg.ts";
 import { createQueue } from "../queue/worker.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+import { BackupRefused } from "./report.ts";
 
 const KEY = `${Buffer.alloc(32, 7).toString("base64")}\n`;
 
@@ -112,11 +113,34 @@ test("a damaged or changed backup is refused, and leaves the target as it was", 
   const bytes = readFileSync(file);
   bytes.fill(0xff, 4096, 40_960);
   writeFileSync(changed, bytes);
-  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged/);
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged.* Use another backup\./);
+  writeFileSync(changed, "");
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(`${changed} is empty. Use another backup.`);
   writeFileSync(changed, "no database at all");
   await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged or not a database/);
   await expect(restoreBackup({ ...here(target), file: join(data, "mailsvc.db") })).rejects.toThrow("but not a backup");
   expect(existsSync(join(target, "mailsvc.db"))).toBe(false);
+});
+
+test("data of a newer version is neither backed up nor restored; the error names both versions", async () => {
+  const db = await start();
+  await put(db, "firstWorkspace");
+  await createBackup({ ...here(), target: file });
+  const migrateFurther = (path: string): void => {
+    const raw = new Database(path);
+    raw.exec("INSERT INTO __drizzle_migrations (hash, created_at) SELECT 'next', max(created_at) + 1 FROM __drizzle_migrations");
+    raw.exec("UPDATE __mailsvc SET version = '99.0.0'");
+    raw.close();
+  };
+  const newer = (path: string): string =>
+    `${path} was last used by mailsvc 99.0.0, which is newer than this mailsvc ${sqliteSchema.version}`;
+  migrateFurther(join(data, "mailsvc.db"));
+  const other = join(root, "tuesday.backup");
+  await expect(createBackup({ ...here(), target: other })).rejects.toThrow(newer(join(data, "mailsvc.db")));
+  migrateFurther(file);
+  const target = join(root, "restored");
+  await expect(restoreBackup({ ...here(target), file })).rejects.toThrow(newer(file));
+  expect(readdirSync(root).toSorted()).toEqual(["data", "monday.backup"]);
 });
 
 test("a restore does not replace an installation or another key, but an emptied database", async () => {
@@ -162,6 +186,9 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   open.push(copy);
   expect(await copy.read.select().from(copy.read.t.workspaces)).toMatchObject([{ id: "ws_1", name: "Acme" }]);
   expect(await names(copy as unknown as SqliteDb)).toEqual(["firstWorkspace", "masterKey"]);
+  const again = restoreBackup({ data, databaseUrl: to.url, file });
+  await expect(again).rejects.toThrow("The target holds an installation already. Use an empty database.");
+  await expect(again).rejects.toBeInstanceOf(BackupRefused);
   await Promise.all(open.splice(0).map((one) => one.close()));
   await Promise.all([from.drop(), to.drop()]);
 });

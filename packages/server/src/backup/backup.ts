@@ -16,6 +16,7 @@ import { listShapes, type Shape } from "../db/copy/shapes.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { DATABASE_FILE } from "../db/sqlite/folder.ts";
+import { assertNotNewer } from "../db/sqlite/migrate.ts";
 import { MASTER_KEY } from "../installation/installation.ts";
 import { iso, systemClock } from "../lib/clock.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
@@ -32,11 +33,13 @@ export interface Manifest {
 }
 
 const FORMAT = "1";
+const REMEDY = "Use another backup.";
 
 /**
  * Backs an installation up while its servers run: one consistent state of all tables, as a SQLite file, from a folder or from
  * Postgres. Before the file gets its name, it is checked for damage, its rows are read back and compared, and their checksums
- * and the key are stored in it. Throws BackupRefused, BackupDamaged, or StorageUnavailable when the database cannot be read.
+ * and the key are stored in it. Throws BackupRefused, BackupDamaged, or StorageUnavailable when the database cannot be read or is of a newer
+ * version.
  */
 export async function createBackup(schema: DatabaseSchema, options: BackupOptions): Promise<BackupReport> {
   const createdAt = iso(systemClock.now());
@@ -65,10 +68,15 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
   }
 }
 
-/** Reads what a backup says about itself. Throws BackupRefused when the file is no backup. */
+/**
+ * Reads what a backup says about itself. Throws BackupRefused when the file is no backup, BackupDamaged or StorageUnavailable when
+ * it is damaged.
+ */
 export function readBackup(file: string): Manifest {
   if (!existsSync(file)) throw new BackupRefused(`There is no file ${file}.`);
-  const facts = readManifest(file);
+  // SQLite takes an empty file for an empty database.
+  if (statSync(file).size === 0) throw new BackupDamaged(`${file} is empty. ${REMEDY}`);
+  const facts = readManifest(file, REMEDY);
   if (facts === null)
     throw new BackupRefused(
       `${file} is a database, but not a backup made with mailsvc backup. Put it into a data folder as ${DATABASE_FILE}.`,
@@ -86,12 +94,12 @@ export function readBackup(file: string): Manifest {
 
 /** Compares the rows of a backup with what it says about them. Throws BackupDamaged where they differ. */
 export function verifyBackup(file: string, { tables }: Manifest): void {
-  const found = new Map(checkDatabase(file).map((table) => [table.table, table]));
+  const found = new Map(checkDatabase(file, REMEDY).map((table) => [table.table, table]));
   for (const { table, rows, checksum } of tables) {
     const now = found.get(table);
     if (now?.rows !== rows || now.checksum !== checksum)
       throw new BackupDamaged(
-        `Table ${table} of ${file} differs from what was backed up: ${now?.rows ?? 0} rows instead of ${rows}, or other contents. Use another backup.`,
+        `Table ${table} of ${file} differs from what was backed up: ${now?.rows ?? 0} rows instead of ${rows}, or other contents. ${REMEDY}`,
       );
   }
 }
@@ -99,15 +107,17 @@ export function verifyBackup(file: string, { tables }: Manifest): void {
 type KeyFacts = Pick<Manifest, "key" | "keyState">;
 
 async function copyTo(file: string, schema: DatabaseSchema, options: BackupOptions): Promise<KeyFacts> {
-  if (options.databaseUrl === null) return copyFolder(file, options);
+  if (options.databaseUrl === null) return copyFolder(file, schema.version, options);
   const key = await exportPostgres(file, schema, options.databaseUrl);
   return describeKey(key, options);
 }
 
-function copyFolder(file: string, { data, withoutKey }: BackupOptions): KeyFacts {
+function copyFolder(file: string, version: string, { data, withoutKey }: BackupOptions): KeyFacts {
   const database = join(data, DATABASE_FILE);
   if (!existsSync(database)) throw new BackupRefused(`There is no mailsvc database in ${data}. Name the folder with --data.`);
   copyDatabase(database, file);
+  // The copy is checked and not the database, which a newer server may migrate at any time.
+  assertNotNewer(file, version, database);
   const keyFile = join(data, KEY_FILE);
   return describeKey(existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : null, { withoutKey });
 }

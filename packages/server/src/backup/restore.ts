@@ -3,9 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import { deleteManifest, discard } from "../db/copy/backup-file.ts";
 import type { DatabaseSchema } from "../db/db.ts";
 import { DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
-import { migrateFile } from "../db/sqlite/migrate.ts";
+import { assertNotNewer, migrateFile } from "../db/sqlite/migrate.ts";
 import { KEY_FILE, writeKey } from "../lib/key-file.ts";
 import { copyToPostgres } from "../migrate/migrate.ts";
+import { CopyRefused } from "../migrate/report.ts";
 import { type Manifest, readBackup, verifyBackup } from "./backup.ts";
 import { BackupRefused, type RestoreOptions, type RestoreReport } from "./report.ts";
 
@@ -17,6 +18,7 @@ import { BackupRefused, type RestoreOptions, type RestoreReport } from "./report
 export async function restoreBackup(schema: DatabaseSchema, { file, data, databaseUrl }: RestoreOptions): Promise<RestoreReport> {
   const manifest = readBackup(file);
   verifyBackup(file, manifest);
+  assertNotNewer(file, schema.version);
   if (databaseUrl === null) restoreFolder(schema, file, manifest, data);
   else await restorePostgres(schema, file, manifest, databaseUrl);
   const { version, createdAt, keyState, tables } = manifest;
@@ -38,7 +40,6 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, 
     copyFileSync(file, unfinished);
     chmodSync(unfinished, 0o600);
     deleteManifest(unfinished);
-    // Refuses the backup of a newer version before anything gets its name.
     migrateFile(unfinished, schema.version, "");
     if (key !== null) writeKey(join(folder, KEY_FILE), `${key}\n`);
     // The log of a lost database must not be applied to this one.
@@ -55,6 +56,8 @@ async function restorePostgres(schema: DatabaseSchema, file: string, manifest: M
   try {
     restoreFolder(schema, file, manifest, folder);
     await copyToPostgres(schema, { from: folder, to: url });
+  } catch (error) {
+    throw error instanceof CopyRefused ? new BackupRefused(error.message) : error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -59,8 +59,8 @@ export function createDatabase(file: string, version: string): { insert(shape: S
   };
 }
 
-/** Checks a database file and sums up its rows. Throws StorageUnavailable when it is damaged. */
-export function checkDatabase(file: string): TableSum[] {
+/** Checks a database file and sums up its rows. Throws StorageUnavailable, which names the remedy, when it is damaged. */
+export function checkDatabase(file: string, remedy?: string): TableSum[] {
   try {
     const connection = new Database(file, { readonly: true, fileMustExist: true });
     try {
@@ -71,7 +71,7 @@ export function checkDatabase(file: string): TableSum[] {
       connection.close();
     }
   } catch (error) {
-    throw openError(error, file);
+    throw openError(error, file, remedy);
   }
 }
 
@@ -93,7 +93,7 @@ export function writeManifest(file: string, facts: Readonly<Record<string, strin
 }
 
 /** Reads the facts of a backup; null when the file is a database but no backup. Throws StorageUnavailable when it is neither. */
-export function readManifest(file: string): Readonly<Record<string, string>> | null {
+export function readManifest(file: string, remedy: string): Readonly<Record<string, string>> | null {
   try {
     const connection = new Database(file, { readonly: true, fileMustExist: true });
     try {
@@ -104,7 +104,7 @@ export function readManifest(file: string): Readonly<Record<string, string>> | n
       connection.close();
     }
   } catch (error) {
-    throw openError(error, file);
+    throw openError(error, file, remedy);
   }
 }
 

@@ -43,11 +43,11 @@ export function assertNotEmptied(folder: string): void {
   );
 }
 
-/** Translates what opening a database file throws; names the file and what to do about it. */
-export function openError(error: unknown, file: string): unknown {
+/** Translates what opening a database file throws; names the file and what to do when it is damaged. */
+export function openError(error: unknown, file: string, remedy = "Restore a backup: mailsvc restore"): unknown {
   const code = errorCode(error);
   if (code === "SQLITE_NOTADB" || code?.startsWith("SQLITE_CORRUPT"))
-    return new StorageUnavailable(`${file} is damaged or not a database (${code}). Restore a backup: mailsvc restore`);
+    return new StorageUnavailable(`${file} is damaged or not a database (${code}). ${remedy}`);
   if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY" || code?.startsWith("SQLITE_IOERR"))
     return new StorageUnavailable(`${file} cannot be opened (${code}). Check the permissions of the folder, and the disk.`);
   return error;

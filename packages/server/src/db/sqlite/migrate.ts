@@ -29,6 +29,16 @@ export function migrateFile(file: string, version: string, also: string): void {
   }
 }
 
+/** Throws StorageUnavailable when a newer version of mailsvc has migrated a database file. The file is only read. */
+export function assertNotNewer(file: string, version: string, name = file): void {
+  const connection = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    needsMigration(readState(connection), migrationsFolder("sqlite"), version, name);
+  } finally {
+    connection.close();
+  }
+}
+
 function readState(connection: Database.Database): SchemaState {
   const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").pluck();
   const migration = exists.get("__drizzle_migrations")
