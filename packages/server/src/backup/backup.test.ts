@@ -143,6 +143,14 @@ test("data of a newer version is neither backed up nor restored; the error names
   expect(readdirSync(root).toSorted()).toEqual(["data", "monday.backup"]);
 });
 
+test("a restore into a folder that cannot be created is refused, even where mkdir never returns", async () => {
+  await start();
+  await createBackup({ ...here(), target: file });
+  await expect(restoreBackup({ ...here(join(file, "data")), file })).rejects.toThrow(/cannot be created \(ENOTDIR\)/);
+  if (process.platform === "linux")
+    await expect(restoreBackup({ ...here("/proc/nope/data"), file })).rejects.toThrow(/cannot be created \(ENOENT\)/);
+});
+
 test("a restore does not replace an installation or another key, but an emptied database", async () => {
   await put(await start(), "a");
   await createBackup({ ...here(), target: file });

@@ -1,12 +1,11 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { deleteManifest, discard } from "../db/copy/backup-file.ts";
 import type { DatabaseSchema } from "../db/db.ts";
-import { DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
+import { createDataFolder, DATABASE_FILE, lockFolder } from "../db/sqlite/folder.ts";
 import { assertNotNewer, migrateFile } from "../db/sqlite/migrate.ts";
 import { KEY_FILE, writeKey } from "../lib/key-file.ts";
-import { copyToPostgres } from "../migrate/migrate.ts";
-import { CopyRefused } from "../migrate/report.ts";
+import { CopyRefused, copyToPostgres } from "../migrate/migrate.ts";
 import { type Manifest, readBackup, verifyBackup } from "./backup.ts";
 import { BackupRefused, type RestoreOptions, type RestoreReport } from "./report.ts";
 
@@ -28,7 +27,7 @@ export async function restoreBackup(schema: DatabaseSchema, { file, data, databa
 
 /** Puts database and key into a folder. The database gets its name last, so an interrupted restore can simply be repeated. */
 function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  createDataFolder(folder);
   const unlock = lockFolder(folder);
   try {
     const database = join(folder, DATABASE_FILE);

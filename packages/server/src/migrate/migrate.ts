@@ -1,2 +1,3 @@
 export { copyToPostgres } from "./copy.ts";
 export { JOBS, readJobs } from "./jobs.ts";
+export { CopyRefused } from "./report.ts";

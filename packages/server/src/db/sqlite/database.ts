@@ -1,12 +1,11 @@
-import { join, resolve } from "node:path";
-import { createFolder } from "../../lib/folder.ts";
+import { join } from "node:path";
 import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { type CoalescedWrite, currentScope, type Scope, Writer, type WriterOptions } from "../writer.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { createSession, openConnection, type RawConnection } from "./connection.ts";
 import { Flusher } from "./flush.ts";
-import { assertNotEmptied, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
+import { assertNotEmptied, createDataFolder, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
 import { migrateSqlite } from "./migrate.ts";
 
 export type { RawConnection };
@@ -42,11 +41,7 @@ export interface Coalescer<T> {
  * folder.
  */
 export async function openSqlite(folder: string, schema: DatabaseSchema, options: SqliteOptions = {}): Promise<SqliteDb> {
-  try {
-    createFolder(resolve(folder));
-  } catch (error) {
-    throw new StorageUnavailable(`The data folder ${folder} cannot be created (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  createDataFolder(folder);
   assertNotEmptied(folder);
   const unlock = lockFolder(folder);
   const file = join(folder, DATABASE_FILE);

@@ -1,11 +1,21 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import Database from "better-sqlite3";
+import { createFolder } from "../../lib/folder.ts";
 import { KEY_FILE } from "../../lib/key-file.ts";
 import { errorCode, StorageUnavailable } from "../errors.ts";
 
 /** The name of the database file in a data folder. */
 export const DATABASE_FILE = "mailsvc.db";
+
+/** Creates a data folder with its parents, for its owner only. Throws StorageUnavailable when that is impossible. */
+export function createDataFolder(folder: string): void {
+  try {
+    createFolder(resolve(folder));
+  } catch (error) {
+    throw new StorageUnavailable(`The data folder ${folder} cannot be created (${errorCode(error)}).`);
+  }
+}
 
 /**
  * Locks a data folder for this process, and returns how to unlock it. The lock is an SQLite lock on a file of its own: the
