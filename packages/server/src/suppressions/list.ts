@@ -6,12 +6,14 @@ import {
   SUPPRESSION_SOURCES,
   type Suppression,
 } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gte, inArray, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { countRows, listPage, type PageInput, paginateById, type Slice } from "../db/pagination.ts";
 import { listAddressForms } from "../lib/address-forms.ts";
 import { ERASED_MARKER } from "./erasure.ts";
 import { listStoredForms, type SuppressionRow, showSuppression } from "./suppressions.ts";
+
+const AFTER_ALL_IDS = `sup_${"z".repeat(27)}`;
 
 export interface SuppressionQuery extends PageInput {
   email?: string | undefined;
@@ -64,7 +66,8 @@ export async function listSuppressions(read: Reader, workspaceId: string, input:
 
 /**
  * Merges one range of the index `suppressions_filter` for each combination of reason, scope and source that the filters allow.
- * A single condition would make the database either sort all matches or look for them among all rows.
+ * A single condition would make the database either sort all matches or look for them among all rows. The bounds and the order
+ * name all columns of the index, because Postgres would otherwise walk down the ids of a range that has no rows.
  */
 async function selectByKind(
   read: Reader,
@@ -77,9 +80,13 @@ async function selectByKind(
   for (const r of reason ? [reason] : SUPPRESSION_REASONS)
     for (const s of scope ? [scope] : SUPPRESSION_SCOPES)
       for (const o of source ? [source] : SUPPRESSION_SOURCES) {
-        const inRange = and(eq(t.reason, r), eq(t.scope, s), eq(t.source, o), where, before === null ? undefined : lt(t.id, before));
+        const inRange = and(
+          sql`(${t.reason}, ${t.scope}, ${t.source}) >= (${r}, ${s}, ${o})`,
+          sql`(${t.reason}, ${t.scope}, ${t.source}, ${t.id}) < (${r}, ${s}, ${o}, ${before ?? AFTER_ALL_IDS})`,
+          where,
+        );
         ranges.push(
-          sql`select id from (select ${t.id} as id from ${t} where ${inRange} order by ${t.id} desc limit ${limit + offset}) as found`,
+          sql`select id from (select ${t.id} as id from ${t} where ${inRange} order by ${t.reason} desc, ${t.scope} desc, ${t.source} desc, ${t.id} desc limit ${limit + offset}) as found`,
         );
       }
   const page = sql`(select id from (${sql.join(ranges, sql` union all `)}) as ranges order by id desc limit ${limit} offset ${offset})`;
