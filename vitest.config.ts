@@ -39,15 +39,14 @@ export default defineConfig({
         },
       },
       {
-        // The tests of features and journeys again, with a Postgres database under each world; not those about SQLite itself.
+        // The tests of features and journeys again, with a Postgres database under each world; `*.sqlite.test.ts` is about SQLite only.
         resolve: { alias },
         test: {
           ...shared,
           name: "postgres",
-          include: globSync("packages/server/{src,test}/**/*.test.ts").filter((file) => {
-            const source = readFileSync(file, "utf8");
-            return /createWorld|scenario\.ts/.test(source) && !source.includes("/db/sqlite/");
-          }),
+          include: globSync("packages/server/{src,test}/**/*.test.ts").filter(
+            (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !file.endsWith(".sqlite.test.ts"),
+          ),
           setupFiles: [properties, "./packages/server/test/worlds-on-postgres.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
