@@ -51,7 +51,8 @@ describe("opening", () => {
   });
 
   test("a database that a newer version has migrated is refused, naming both versions", async () => {
-    const url = await fresh();
+    // Dropped afterwards: a migrated database would be emptied and used again.
+    const url = await fresh("empty");
     const db = await open(url);
     await db.read.raw("insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 4000000000000)");
     await db.read.raw("update drizzle.mailsvc set version = '9.8.7'");
