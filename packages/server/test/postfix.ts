@@ -38,6 +38,8 @@ const TRACE = /^(?:(?:Return-Path|X-Original-To|Delivered-To|Received):.*\n(?:[ 
 
 /** A private instance of the installed Postfix on a loopback port, with a maildir for example.com. Touches nothing of the system's own. */
 export async function startPostfix(): Promise<Postfix> {
+  // Postfix reads its folders as a user of its own. A server that ran in this process before has set a stricter umask.
+  const umask = process.umask(0o022);
   const dir = await mkdtemp(join(tmpdir(), "mailsvc-postfix-"));
   const inbox = join(dir, "mail/inbox");
   const port = await freePort();
@@ -51,6 +53,7 @@ export async function startPostfix(): Promise<Postfix> {
   await writeFile(join(dir, "config/access"), "/^later@/ 450 4.2.0 Come back later\n");
   await promisify(execFile)(POSTFIX, ["-c", join(dir, "config"), "check"]);
   const master = spawn(MASTER, ["-c", join(dir, "config"), "-e", String(LIFETIME_S)], { stdio: "ignore" });
+  process.umask(umask);
   const files = async (): Promise<string[]> => (await readdir(join(inbox, "new")).catch(() => [])).map((name) => join(inbox, "new", name));
   await until("its greeting", () => answers(port));
   return {
