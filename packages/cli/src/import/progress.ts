@@ -13,7 +13,7 @@ export interface ProgressView {
 
 const LOG_INTERVAL_MS = 10_000;
 const POLL_MS = 500;
-// Nobody reads more than this; --errors-file gets all of them.
+// Printed errors are limited to a readable number; --errors-file gets all of them.
 const MAX_SHOWN = 50;
 
 /** Starts to show progress: a bar on a terminal, a line every 10 s elsewhere, and in both the rows that failed. */

@@ -7,7 +7,7 @@ import type { SearchedTable, SearchIndex } from "./search-index.ts";
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by schema.ts
 export interface Schema {}
 
-/** What a database is opened with. */
+/** Options for opening a database. */
 export interface DatabaseSchema {
   readonly tables: Schema;
   /** The table whose texts the search index holds. */

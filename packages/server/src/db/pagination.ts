@@ -74,7 +74,7 @@ export function listPage<Item>(
   );
 }
 
-/** What a query selects that is only counted. */
+/** The selected column of a query whose rows are only counted. */
 export const ONE = { one: sql<number>`1`.as("one") };
 
 /** Counts the rows of a query that selects `ONE`, up to 10,000. */
