@@ -1,4 +1,4 @@
-import type { InferInsertModel } from "drizzle-orm";
+import type { InferInsertModel, InferSelectModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { SqlDialect } from "./dialect.ts";
 import type { SearchedTable, SearchIndex } from "./search-index.ts";
@@ -39,6 +39,12 @@ interface Session<T> {
 /** Reads committed rows. Not allowed inside a transaction: query the transaction there. */
 export interface Reader<T = Schema> extends Session<T>, Pick<Queries, "select" | "selectDistinct" | "$count"> {}
 
+/** A change of one row: what identifies it and must still be so, and the new values. */
+export interface RowChange<Table extends PgTable> {
+  readonly where: Partial<InferSelectModel<Table>>;
+  readonly set: Partial<InferInsertModel<Table>>;
+}
+
 /**
  * An open transaction. Inside it, await only its own queries: waiting for the network, a timer or a file would block every
  * other writer.
@@ -49,6 +55,12 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
    * for all. If another transaction has just taken one of the unique keys, this transaction runs again.
    */
   insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<void>;
+  /**
+   * Updates many rows of one table, each only if it still is as its `where` says: the columns of its key, and those that must not
+   * have changed since it was read. Tells for each change whether its row was updated. All changes name the same columns; no
+   * two of them name the same row.
+   */
+  updateAll<Table extends PgTable>(table: Table, changes: readonly RowChange<Table>[]): Promise<boolean[]>;
   /** Reserves the next `n` values of a table's counter, for rows that refer to each other. */
   nextNumbers(table: PgTable, n: number): Promise<number[]>;
   /** Runs a hook once the rows are durable, and not at all after a rollback. For waking workers and refreshing caches. */

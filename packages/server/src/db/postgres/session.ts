@@ -5,11 +5,15 @@ import { storageError } from "../errors.ts";
 import { postgresDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
 import { createSearchIndex } from "./search-index.ts";
+import { createUpdates } from "./update.ts";
 
 /** What drizzle uses of a connection or a pool. */
 export interface Queryable {
   query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>;
 }
+
+/** Runs SQL that drizzle cannot express. With a `name` it is prepared. */
+export type Raw = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<R[]>;
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 
@@ -43,8 +47,7 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
   };
   const statements = new Map<string, unknown>();
   const queries = database as unknown as Queries;
-  /** Runs SQL that drizzle cannot express. With a `name` it is prepared. */
-  const raw = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
+  const raw: Raw = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
     (await guarded.query(name === undefined ? { text, values } : { name, text, values })).rows as R[];
   return Object.assign(queries, {
     t: tables,
@@ -60,6 +63,7 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
     },
     raw,
     ...createInserts(raw),
+    ...createUpdates(raw),
   });
 }
 

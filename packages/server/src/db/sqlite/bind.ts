@@ -65,7 +65,8 @@ function toBinder(param: unknown): Binder {
   if (is(param, Param) && is(param.value, Placeholder)) {
     const { name } = param.value;
     const { encoder } = param;
-    return (values) => encoder.mapToDriverValue(values[name]);
+    // The encoder of JSON would turn null into the text "null".
+    return (values) => (values[name] === null ? null : encoder.mapToDriverValue(values[name]));
   }
   return () => param;
 }

@@ -7,6 +7,7 @@ import { bindOnce } from "./bind.ts";
 import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
 import { createSearchIndex } from "./search-index.ts";
+import { createUpdates } from "./update.ts";
 
 /** A connection without the writer in front of it, for what SQL alone can do. */
 export type RawConnection = Database.Database;
@@ -59,7 +60,7 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
     return statement as S;
   };
   const session = Object.assign(queries, { t: tables, sqlDialect: sqliteDialect, prepared });
-  return Object.assign(session, { searchIndex: createSearchIndex(session, searched) }, createInserts(session));
+  return Object.assign(session, { searchIndex: createSearchIndex(session, searched) }, createInserts(session), createUpdates(session));
 }
 
 /**

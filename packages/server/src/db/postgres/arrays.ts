@@ -1,0 +1,48 @@
+import { getTableColumns } from "drizzle-orm";
+import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
+
+/** A row as features pass it: values by the names of properties. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A column of a table, with the name of its property. */
+export interface NamedColumn {
+  readonly key: string;
+  readonly column: PgColumn;
+}
+
+/** The columns of a table in the order of their declaration. */
+export function listColumns(table: PgTable): NamedColumn[] {
+  return Object.entries(getTableColumns(table)).map(([key, column]) => ({ key, column: column as PgColumn }));
+}
+
+/** The column whose values come from a sequence, if the table has one. */
+export function findCounter(table: PgTable): NamedColumn | undefined {
+  return listColumns(table).find(({ column }) => column.getSQLType() === "bigserial");
+}
+
+/** The type of the array that holds a column's values: JSON is passed as text, since nothing else of it is looked at. */
+export function toArrayType({ column }: NamedColumn): string {
+  const type = column.getSQLType();
+  return `${type === "json" ? "text" : type === "bigserial" ? "bigint" : type}[]`;
+}
+
+/** The expression that turns an element of such an array into a value of the column. */
+export function toValue(expression: string, { column }: NamedColumn): string {
+  return column.getSQLType() === "json" ? `${expression}::json` : expression;
+}
+
+/** The value of a column as the driver takes it. */
+export function toElement(row: Row, { key, column }: NamedColumn): unknown {
+  const value = row[key];
+  return value === undefined || value === null ? null : column.mapToDriverValue(value);
+}
+
+/** The name of a table or column as it stands in a statement. */
+export function quote(name: string): string {
+  return `"${name}"`;
+}
+
+/** The name of a table. */
+export function nameOf(table: PgTable): string {
+  return getTableConfig(table).name;
+}
