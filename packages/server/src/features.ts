@@ -10,6 +10,7 @@ import type { DevWorld } from "./dev/world.ts";
 import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/schedule.ts";
+import type { EventListener } from "./events/events.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
@@ -95,6 +96,9 @@ export const audience: Audience = {
   addressesSuppressed: applySuppressions,
   emailEngaged: recordEngagement,
 };
+
+/** Who reacts to new events, in this order. */
+export const eventListeners: readonly EventListener[] = [];
 
 /** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {

@@ -72,6 +72,7 @@ export const EMAIL_EVENT_TYPES = [
   "email.clicked",
   "email.bounced",
   "email.complained",
+  "email.unsubscribed",
   "email.failed",
   "email.suppressed",
   "email.cancelled",

@@ -50,6 +50,7 @@ export * from "./dev.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";
 export * from "./errors.ts";
+export * from "./events.ts";
 export * from "./health.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";

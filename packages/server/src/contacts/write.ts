@@ -2,7 +2,7 @@ import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "
 import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordContactEvents } from "../events/events.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
 import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
 import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
@@ -80,7 +80,7 @@ export async function saveContacts(
   cause: Cause,
 ): Promise<ContactRow[]> {
   const counts = new CountChanges();
-  const events: ContactEvent[] = [];
+  const events: NewEvent[] = [];
   const seqs = created.length > 0 ? await tx.nextNumbers(tx.t.contacts, created.length) : [];
   const rows = created.map((row, i): ContactRow => ({ ...row, seq: seqs[i] as number }));
   await insertContacts(tx, rows);
@@ -96,7 +96,7 @@ export async function saveContacts(
     counts.add(after, 1);
     events.push(...buildChangeEvents(before, after, cause));
   }
-  await recordContactEvents(tx, events);
+  await recordEvents(tx, deps, events);
   await scheduleFold(tx, deps, await counts.write(tx));
   const written = [...rows, ...effective.map(({ after }) => after)];
   const [first] = written;
@@ -114,7 +114,7 @@ export async function saveContacts(
 export async function recordDeletion(tx: Tx, deps: Deps, row: ContactRow): Promise<void> {
   const counts = new CountChanges();
   counts.add(row, -1);
-  await recordContactEvents(tx, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
+  await recordEvents(tx, deps, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);
   await scheduleFold(tx, deps, await counts.write(tx));
 }
 
@@ -123,13 +123,13 @@ function listChangedFields(before: ContactRow, after: ContactRow): string[] {
 }
 
 /** Events name fields and tags, never the value of a field: the log may outlive the person. */
-function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null }: Cause): ContactEvent[] {
+function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null }: Cause): NewEvent[] {
   const common = { workspaceId: after.workspaceId, contactId: after.id, at: after.updatedAt, emailId };
   const changed = listChangedFields(before, after);
   const [keysBefore, keysAfter] = [new Set(before.tags.map(tagKey)), new Set(after.tags.map(tagKey))];
   const tagsAdded = after.tags.filter((tag) => !keysBefore.has(tagKey(tag)));
   const tagsRemoved = before.tags.filter((tag) => !keysAfter.has(tagKey(tag)));
-  const events: ContactEvent[] = [];
+  const events: NewEvent[] = [];
   if (changed.length > 0)
     events.push({
       ...common,
@@ -141,7 +141,7 @@ function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emai
   return events;
 }
 
-function buildCreatedEvent(row: ContactRow, source: ContactSource): ContactEvent {
+function buildCreatedEvent(row: ContactRow, source: ContactSource): NewEvent {
   return {
     workspaceId: row.workspaceId,
     contactId: row.id,

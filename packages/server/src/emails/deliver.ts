@@ -1,7 +1,7 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { type EventType, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type EventType, recordEvent } from "../events/events.ts";
+import { recordEvents } from "../events/events.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
@@ -55,13 +55,13 @@ function attemptDelivery(deps: Deps): JobHandler {
     if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
 
     const recordOwnEvent: RecordEvent = (tx, type, data) =>
-      recordEvent(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) });
+      recordEvents(tx, deps, [{ workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) }]);
 
     // Checked when it was accepted, and again now, because the address may have bounced since.
     if ((await findSuppressed(db.read, deps, email.workspaceId, [email.toKey], full.contents)).size > 0)
       return {
         commit: async (tx) => {
-          if (await transition(tx, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
+          if (await transition(tx, deps, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
             await recordOwnEvent(tx, "email.suppressed");
         },
       };
@@ -73,7 +73,7 @@ function attemptDelivery(deps: Deps): JobHandler {
     const inDoubt = email.inDoubt || email.status === "sending";
     if (!mailer.transactional) {
       const claimed = await db.tx((tx) =>
-        transition(tx, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
+        transition(tx, deps, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
       );
       if (!claimed) return {};
       email = { ...email, status: "sending", attempts: attempt };
@@ -95,10 +95,10 @@ export function reactToEmail(deps: Deps): JobHandler {
       const type = payload.type as EventType;
       const at = deps.clock.now();
       if (type === "email.complained") {
-        if (!(await transition(tx, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
+        if (!(await transition(tx, deps, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
         await suppressRecipient(tx, deps, email, "complaint");
       }
-      await recordEvent(tx, { workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } });
+      await recordEvents(tx, deps, [{ workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } }]);
       const about = { workspaceId: email.workspaceId, email: email.toKey };
       if (type === "email.opened") await deps.audience.emailEngaged(tx, deps, { ...about, openedAt: at });
       if (type === "email.clicked") await deps.audience.emailEngaged(tx, deps, { ...about, clickedAt: at });
@@ -138,7 +138,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (receipt.outcome === "sent" || receipt.outcome === "delivered")
     return {
       commit: async (tx) => {
-        if (!(await transition(tx, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
+        if (!(await transition(tx, deps, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
         await recordOwnEvent(tx, "email.sent", { response: receipt.response, attempt });
         if (receipt.outcome === "delivered") {
           await receipt.record?.(tx);
@@ -163,7 +163,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (receipt.outcome === "bounced")
     return {
       commit: async (tx) => {
-        if (!(await transition(tx, email, from, { ...ended, status: "bounced", lastError: error }))) return;
+        if (!(await transition(tx, deps, email, from, { ...ended, status: "bounced", lastError: error }))) return;
         await recordOwnEvent(tx, "email.bounced", toBounceData(error, "PERMANENT"));
         if (receipt.invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
       },
@@ -174,7 +174,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   if (delay === undefined)
     return {
       commit: async (tx) => {
-        if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
+        if (await transition(tx, deps, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
           await recordOwnEvent(tx, "email.failed", { ...toBounceData(error, "TRANSIENT"), attempts: attempt });
       },
     };
@@ -182,7 +182,7 @@ function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Dep
   return {
     again: next,
     commit: async (tx) => {
-      if (await transition(tx, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
+      if (await transition(tx, deps, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
         await recordOwnEvent(tx, "email.deferred", { ...toBounceData(error, "TRANSIENT"), attempt, inDoubt: unsure });
     },
   };

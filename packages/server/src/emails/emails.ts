@@ -3,7 +3,7 @@ import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { listEmailEvents, recordEvent, toEventId } from "../events/events.ts";
+import { listEmailEvents, recordEvents, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
@@ -77,9 +77,9 @@ export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: s
   const full = await getFullEmail(tx, workspaceId, id);
   if (full.email.status === "cancelled") return toEmail(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
-  if (!(await transition(tx, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
+  if (!(await transition(tx, deps, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
   await cancelScheduledJob(tx, deps, full);
-  await recordEvent(tx, { workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt });
+  await recordEvents(tx, deps, [{ workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt }]);
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 
@@ -96,7 +96,9 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
     tx,
     buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(full.contents, files) }, at, patch.updatedAt),
   );
-  await recordEvent(tx, { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } });
+  await recordEvents(tx, deps, [
+    { workspaceId, type: "email.rescheduled", emailId: id, at: patch.updatedAt, data: { scheduledAt: iso(at) } },
+  ]);
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 

@@ -106,7 +106,7 @@ export async function send(
       nextAttemptAt: scheduledAt ?? now,
     });
     if (inserted instanceof Promise) await inserted;
-    if (scheduledAt !== null) await recordQueued(tx, { workspaceId, id, createdAt: now });
+    if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
     await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(message, files) }, scheduledAt, now));
   }
   if (!batch) return { id: ids[0] as string, status: "queued" };

@@ -1,6 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { recordEvent } from "../events/events.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
 import { type EmailPatch, type EmailRow, type FromStates, updateEmail } from "./store.ts";
 
 /*
@@ -29,8 +30,12 @@ export const WAITING: readonly [EmailStatus, EmailStatus] = ["queued", "deferred
 export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITING, "sending"];
 
 /** Records that an email was accepted. */
-export function recordQueued(tx: Tx, { workspaceId, id, createdAt }: Pick<EmailRow, "workspaceId" | "id" | "createdAt">): Promise<void> {
-  return recordEvent(tx, { workspaceId, type: "email.queued", emailId: id, at: createdAt });
+export function recordQueued(
+  tx: Tx,
+  deps: Deps,
+  { workspaceId, id, createdAt }: Pick<EmailRow, "workspaceId" | "id" | "createdAt">,
+): Promise<void> {
+  return recordEvents(tx, deps, [{ workspaceId, type: "email.queued", emailId: id, at: createdAt }]);
 }
 
 /**
@@ -39,8 +44,14 @@ export function recordQueued(tx: Tx, { workspaceId, id, createdAt }: Pick<EmailR
  * An email that goes out at once leaves `queued` some milliseconds after it was accepted, so its `email.queued` event is
  * written then: it would cost accepting it a third more. A scheduled email has the event from the start.
  */
-export async function transition(tx: Tx, email: EmailRow, from: FromStates, patch: EmailPatch & { status: EmailStatus }): Promise<boolean> {
+export async function transition(
+  tx: Tx,
+  deps: Deps,
+  email: EmailRow,
+  from: FromStates,
+  patch: EmailPatch & { status: EmailStatus },
+): Promise<boolean> {
   if (!(await updateEmail(tx, email, from, patch))) return false;
-  if (email.status === "queued" && email.scheduledAt === null) await recordQueued(tx, email);
+  if (email.status === "queued" && email.scheduledAt === null) await recordQueued(tx, deps, email);
   return true;
 }

@@ -1,65 +1,42 @@
-import {
-  type ContactEventType,
-  EMAIL_EVENT_TYPES,
-  type ListEventType,
-  type SegmentEventType,
-  type SuppressionEventType,
-} from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray, sql } from "drizzle-orm";
+import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
+import { and, asc, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import type { Tables } from "../schema.ts";
 
-export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
-/** The types of events about a contact. */
-export type PersonalEventType = ContactEventType | ListEventType | SegmentEventType;
-export type EventType = EmailEventType | PersonalEventType | SuppressionEventType;
+export type EventRow = Tables["events"]["$inferSelect"];
 
+/** Something that happened in a workspace. */
 export interface NewEvent {
-  workspaceId: string;
-  type: EventType;
-  emailId: string | null;
+  readonly workspaceId: string;
+  readonly type: EventType;
   /** When it happened, ms. */
-  at: number;
-  data?: Record<string, unknown>;
+  readonly at: number;
+  /** The email it is about, or that caused it. */
+  readonly emailId?: string | null;
+  /** The contact it is about. Of an `email.*` event only listeners get it: the row of the email knows its contact. */
+  readonly contactId?: string | null;
+  readonly campaignId?: string | null;
+  readonly automationId?: string | null;
+  /** Of an open or a click: whether a machine made it; the reason is in `data`. */
+  readonly machine?: boolean | null;
+  /** What else is to be said. It may name fields and tags of a contact, and never contains their values or an address: the log outlives the person. */
+  readonly data?: Record<string, unknown> | null;
 }
 
-/** The id of an event, derived from its sequence number, so that no id is stored. */
+/** Reacts to new events, in the transaction that records them. */
+export type EventListener = (tx: Tx, deps: Deps, events: readonly NewEvent[]) => Promise<void>;
+
+/** Records events, in the transaction that causes them, and tells the listeners. The only way to record events. */
+export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.insertAll(tx.t.events, events.map(toRow));
+  for (const listener of deps.eventListeners) await listener(tx, deps, events);
+}
+
+/** The id of an event, derived from its key, so that no id is stored. */
 export function toEventId(sequence: number): string {
   return `evt_${sequence.toString(32).padStart(11, "0")}`;
-}
-
-const ph = sql.placeholder;
-
-/** An event about a contact. Its data names fields, never their values, because the log outlives the contact. */
-export interface ContactEvent {
-  workspaceId: string;
-  type: PersonalEventType;
-  contactId: string;
-  /** When it happened, ms. */
-  at: number;
-  /** The email that caused it. */
-  emailId?: string | null;
-  data?: Record<string, unknown>;
-}
-
-/** Records events about contacts, in the transaction that causes them. */
-export function recordContactEvents(tx: Tx, events: readonly ContactEvent[]): Promise<void> {
-  return tx.insertAll(
-    tx.t.events,
-    events.map(({ data = null, emailId = null, ...event }) => ({ ...event, emailId, data })),
-  );
-}
-
-/** Records an event, in the transaction that causes it. */
-export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
-  await tx
-    .prepared("record_event", (q, { events }) =>
-      q
-        .insert(events)
-        .values({ workspaceId: ph("workspaceId"), type: ph("type"), emailId: ph("emailId"), at: ph("at"), data: ph("data") })
-        .prepare("record_event"),
-    )
-    .execute({ ...event, data: event.data ?? null });
 }
 
 /** The time of the latest event, ms; null before the first one. */
@@ -68,8 +45,6 @@ export async function getLastEventTime(read: Reader): Promise<number | null> {
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
   return last?.at ?? null;
 }
-
-export type EventRow = Tables["events"]["$inferSelect"];
 
 /** The events about one contact, oldest first. */
 export function listContactEvents(q: Tx | Reader, contactId: string): Promise<EventRow[]> {
@@ -86,4 +61,19 @@ export function listEmailEvents(read: Reader, emailId: string): Promise<EventRow
       .where(and(eq(events.emailId, emailId), inArray(events.type, [...EMAIL_EVENT_TYPES])))
       .orderBy(asc(events.sequence)),
   );
+}
+
+function toRow(event: NewEvent): Omit<EventRow, "sequence"> {
+  return {
+    workspaceId: event.workspaceId,
+    type: event.type,
+    emailId: event.emailId ?? null,
+    contactId: event.type.startsWith("email.") ? null : (event.contactId ?? null),
+    at: event.at,
+    data: event.data ?? null,
+    campaignId: event.campaignId ?? null,
+    automationId: event.automationId ?? null,
+    machine: event.machine ?? null,
+    position: null,
+  };
 }

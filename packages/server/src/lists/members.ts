@@ -6,7 +6,7 @@ import { type CounterChange, getCounters, incrementCounters } from "../counters/
 import type { Reader, Tx } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordContactEvents } from "../events/events.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { readMembers } from "../memberships/memberships.ts";
@@ -48,9 +48,9 @@ export async function announceMembers(
   if (contacts.length === 0) return;
   const at = deps.clock.now();
   const events = contacts.map(
-    ({ id }): ContactEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
+    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
   );
-  await recordContactEvents(tx, events);
+  await recordEvents(tx, deps, events);
   await deps.audience.contactsChanged(
     tx,
     deps,

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { type ContactEvent, recordContactEvents } from "../events/events.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
 import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
 import { matches } from "./evaluate.ts";
@@ -62,7 +62,7 @@ export async function updateMembership(
     );
   const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
   const at = deps.clock.now();
-  const events: ContactEvent[] = [];
+  const events: NewEvent[] = [];
   for (const segment of segments) {
     const entered: number[] = [];
     const left: number[] = [];
@@ -90,7 +90,7 @@ export async function updateMembership(
     ];
     await incrementCounters(tx, segment.id, changes);
   }
-  await recordContactEvents(tx, events);
+  await recordEvents(tx, deps, events);
 }
 
 // Contacts per query.

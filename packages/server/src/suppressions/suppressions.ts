@@ -3,6 +3,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -108,7 +109,7 @@ export function mergeSuppression(
 }
 
 /** Inserts suppressions, or updates those of the same addresses, and records `suppression.added`. */
-export async function saveSuppressions(tx: Tx, deps: Pick<Deps, "suppressionFilter">, rows: readonly SuppressionRow[]): Promise<void> {
+export async function saveSuppressions(tx: Tx, deps: Deps, rows: readonly SuppressionRow[]): Promise<void> {
   if (rows.length === 0) return;
   for (const { workspaceId, email } of rows) deps.suppressionFilter.add(workspaceId, email);
   const { suppressions: t } = tx.t;
@@ -126,22 +127,17 @@ export async function saveSuppressions(tx: Tx, deps: Pick<Deps, "suppressionFilt
         updatedAt: sql`excluded.updated_at`,
       },
     });
-  await recordEvents(tx, "suppression.added", rows);
+  await recordSuppressionEvents(tx, deps, "suppression.added", rows);
 }
 
 /** Deletes suppressions by their ids, and records `suppression.removed`. Returns those that existed. */
-export async function deleteSuppressions(
-  tx: Tx,
-  deps: Pick<Deps, "clock">,
-  workspaceId: string,
-  ids: readonly string[],
-): Promise<SuppressionRow[]> {
+export async function deleteSuppressions(tx: Tx, deps: Deps, workspaceId: string, ids: readonly string[]): Promise<SuppressionRow[]> {
   const { suppressions: t } = tx.t;
   const rows = await tx
     .delete(t)
     .where(and(eq(t.workspaceId, workspaceId), ne(t.email, ERASED_MARKER), inArray(t.id, [...ids])))
     .returning();
-  await recordEvents(tx, "suppression.removed", rows, deps.clock.now());
+  await recordSuppressionEvents(tx, deps, "suppression.removed", rows, deps.clock.now());
   return rows;
 }
 
@@ -198,14 +194,20 @@ export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string,
 }
 
 // Events never contain the address: the log is kept when the person is erased.
-function recordEvents(tx: Tx, type: SuppressionEventType, rows: readonly SuppressionRow[], at?: number): Promise<void> {
-  return tx.insertAll(
-    tx.t.events,
+function recordSuppressionEvents(
+  tx: Tx,
+  deps: Deps,
+  type: SuppressionEventType,
+  rows: readonly SuppressionRow[],
+  at?: number,
+): Promise<void> {
+  return recordEvents(
+    tx,
+    deps,
     rows.map(({ workspaceId, emailId, id, reason, scope, source, updatedAt }) => ({
       workspaceId,
       type,
       emailId,
-      contactId: null,
       at: at ?? updatedAt,
       data: { suppressionId: id, reason, scope, source },
     })),
