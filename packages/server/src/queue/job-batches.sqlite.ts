@@ -1,8 +1,9 @@
 import { eq, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Coalescer, SqliteDb } from "../db/sqlite/database.ts";
+import type { Addition } from "./job-store.ts";
+import { LANES } from "./queue.ts";
 import type { JobsTable } from "./store.sqlite.ts";
-import type { Addition } from "./worker.ts";
 
 /** A job that is due at once and has no key. */
 export type BatchedJob = Omit<Addition, "dedupeKey">;
@@ -11,8 +12,8 @@ const ph = sql.placeholder;
 
 /** Unpacks all batches of a database that no server uses. */
 export const UNPACK_ALL = `
-  insert into jobs (kind, payload, bundle, state, run_at, attempts, max_attempts, created_at)
-    select j.kind, e.value, 0, j.state, j.run_at, j.attempts, j.max_attempts, j.created_at from jobs j, json_each(j.payload) e where j.bundle = 1;
+  insert into jobs (kind, payload, bundle, state, run_at, attempts, max_attempts, created_at, lane)
+    select j.kind, e.value, 0, j.state, j.run_at, j.attempts, j.max_attempts, j.created_at, j.lane from jobs j, json_each(j.payload) e where j.bundle = 1;
   delete from jobs where bundle = 1;`;
 
 /**
@@ -22,7 +23,7 @@ export const UNPACK_ALL = `
 export function jobBatches(db: SqliteDb, jobs: JobsTable) {
   const insert = async (
     tx: Tx,
-    { kind, maxAttempts, createdAt }: Pick<BatchedJob, "kind" | "maxAttempts" | "createdAt">,
+    { kind, maxAttempts, createdAt, lane }: Pick<JobsTable["$inferSelect"], "kind" | "maxAttempts" | "createdAt" | "lane">,
     payload: JobsTable["$inferInsert"]["payload"],
   ): Promise<void> => {
     await tx
@@ -38,17 +39,23 @@ export function jobBatches(db: SqliteDb, jobs: JobsTable) {
             attempts: 0,
             maxAttempts: ph("maxAttempts"),
             createdAt: ph("createdAt"),
+            lane: ph("lane"),
           })
           .prepare("add_batch"),
       )
-      .execute({ kind, maxAttempts, createdAt, payload, batch: Array.isArray(payload) });
+      .execute({ kind, maxAttempts, createdAt, lane, payload, batch: Array.isArray(payload) });
   };
 
   const coalescer: Coalescer<BatchedJob> = {
     write: async (tx, items) => {
       for (const alike of Map.groupBy(items, ({ kind, maxAttempts }) => `${kind} ${maxAttempts}`).values()) {
         const payloads = alike.map(({ payload }) => payload);
-        await insert(tx, alike[0] as BatchedJob, payloads.length === 1 ? (payloads[0] as BatchedJob["payload"]) : payloads);
+        const [{ lane, ...first }] = alike as [BatchedJob];
+        await insert(
+          tx,
+          { ...first, lane: LANES.indexOf(lane) },
+          payloads.length === 1 ? (payloads[0] as BatchedJob["payload"]) : payloads,
+        );
       }
     },
   };

@@ -2,6 +2,13 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
 import type { JobState } from "./tables.ts";
 
+/**
+ * The lanes of the queue, from first to last. Each has places of its own, so that mail that waits for a slow server does not hold
+ * up other work, and bulk mail does not hold up single mails. A job is stored with the index of its lane.
+ */
+export const LANES = ["default", "mail", "bulk"] as const;
+export type Lane = (typeof LANES)[number];
+
 /** Work to be done later, at least once. */
 export interface NewJob {
   /** Selects the handler, e.g. `email.deliver`. */
@@ -13,6 +20,8 @@ export interface NewJob {
   dedupeKey?: string;
   /** Attempts that may throw before the job is dead; 10 when absent. */
   maxAttempts?: number;
+  /** `default` when absent. */
+  lane?: Lane;
 }
 
 /** A job as its handler sees it. */
@@ -23,6 +32,11 @@ export interface ClaimedJob {
   /** 1 on the first attempt. */
   readonly attempt: number;
   readonly maxAttempts: number;
+}
+
+/** A claimed job, and the lane it came in. */
+export interface LaneJob extends ClaimedJob {
+  readonly lane: Lane;
 }
 
 /** The result of an attempt. `commit` runs in the transaction that ends the job, so that effect and end are one. */
@@ -37,6 +51,37 @@ export interface Outcome {
  * off, and after its last attempt it is kept as dead.
  */
 export type JobHandler = (job: ClaimedJob) => Promise<Outcome>;
+
+/** The result of a job that a batch handler ran, or of a part of it. */
+export type BatchOutcome<Effect> =
+  | {
+      /** Written by the handler's `commit`, in the transaction that ends the job. */
+      readonly effect?: Effect | undefined;
+      /** Runs the job again at this instant (ms), as planned: no failure is counted. */
+      readonly again?: number | undefined;
+      /** True if the job goes on: only the effect is committed. */
+      readonly more?: boolean | undefined;
+    }
+  /** The attempt failed, as if a single handler had thrown. */
+  | { readonly error: unknown };
+
+/**
+ * Stores an outcome, and resolves once it is durable. Outcomes of one turn of the event loop share a transaction; one that cannot
+ * be stored fails its own job only. Rejects for an outcome with `more` that cannot be stored; the job then still runs.
+ */
+export type Settle<Effect> = (job: ClaimedJob, outcome: BatchOutcome<Effect>) => Promise<void>;
+
+/** Runs many jobs at a time, and settles each one when it is done. */
+export interface BatchHandler<Effect = unknown> {
+  /** How many further jobs of a lane it takes now. Asked before each claim. */
+  room(lane: Lane): number;
+  /** Begins one attempt of each job. Each must be settled once without `more`. Must not throw. */
+  run(jobs: readonly LaneJob[], settle: Settle<Effect>): void;
+  /** Writes the effects of jobs that settled together. When it throws, it is called again for each effect alone. */
+  commit(tx: Tx, effects: readonly Effect[]): Promise<void>;
+}
+
+export type JobHandlers = Readonly<Record<string, JobHandler | BatchHandler>>;
 
 export interface JobRow {
   id: string;
@@ -89,8 +134,8 @@ export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Removes the jobs of a kind that are ready and have this key; those that run or are dead stay. */
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
-  /** Starts running jobs with these handlers, `concurrency` at a time. */
-  start(handlers: Readonly<Record<string, JobHandler>>, concurrency: number): Promise<void>;
+  /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have room for. */
+  start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */
   stop(): Promise<void>;
   /** Waits until nothing runs and nothing is due at the present instant. */

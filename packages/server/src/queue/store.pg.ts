@@ -4,10 +4,10 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow, QueueStats } from "./queue.ts";
+import type { Addition, JobStore, StoreEvents } from "./job-store.ts";
+import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type QueueStats } from "./queue.ts";
 import { QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
-import type { Addition, JobStore, StoreEvents } from "./worker.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
   db: PostgresDb;
@@ -39,24 +39,35 @@ const ADD_KINDS = `insert into ${TASKS} (identifier) select k from unnest($1::te
   where not exists (select from ${TASKS} t where t.identifier = k) on conflict do nothing`;
 
 // Rows carry their position, so that ids follow the order of insertion.
-const ADD = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, created_at, updated_at)
-  select t.id, n.payload::json, ${at("n.run_at")}, n.max_attempts, ${at("n.created_at")}, ${at("n.created_at")}
-  from unnest($1::text[], $2::text[], $3::float8[], $4::int2[], $5::float8[])
-    with ordinality as n (kind, payload, run_at, max_attempts, created_at, position)
+const ADD = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, created_at, updated_at, priority)
+  select t.id, n.payload::json, ${at("n.run_at")}, n.max_attempts, ${at("n.created_at")}, ${at("n.created_at")}, n.lane
+  from unnest($1::text[], $2::text[], $3::float8[], $4::int2[], $5::float8[], $6::int2[])
+    with ordinality as n (kind, payload, run_at, max_attempts, created_at, lane, position)
   join ${TASKS} t on t.identifier = n.kind order by n.position returning 1 as one`;
 
-const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, key, created_at, updated_at)
-  select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")} from ${TASKS} t where t.identifier = $1
+const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, key, created_at, updated_at, priority)
+  select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")}, $7::int2 from ${TASKS} t where t.identifier = $1
   on conflict (key) do nothing`;
 
-const CLAIM = `with due as (
-    select id from ${JOBS} where is_available and run_at <= ${at("$2")} order by priority, run_at limit $3 for update skip locked
-  )
+// The priority of a job in graphile-worker's tables is its lane. `$3` holds the limit of each lane.
+const CLAIM = `with ${LANES.map(
+  (_, lane) => `lane${lane} as (
+    select id from ${JOBS} where is_available and priority = ${lane} and run_at <= ${at("$2")} order by run_at limit ($3::int[])[${lane + 1}] for update skip locked
+  )`,
+).join(", ")}, due as (${LANES.map((_, lane) => `select id from lane${lane}`).join(" union all ")})
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
   from due, ${TASKS} t where j.id = due.id and t.id = j.task_id
-  returning ${COLUMNS}`;
+  returning ${COLUMNS}, j.priority::int as lane`;
+
+const NEXT = `select at, kind from (${LANES.map(
+  (_, lane) => `(select ${ms("j.run_at")} as at, t.identifier as kind from ${JOBS} j join ${TASKS} t on t.id = j.task_id
+    where j.is_available and j.priority = ${lane} and j.run_at > ${at("$1")} order by j.run_at limit 1)`,
+).join(" union all ")}) as first order by at limit 1`;
 
 const HELD = "j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3";
+
+const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[]) n (id, attempt)
+  where j.id = n.id and j.attempts = n.attempt and j.locked_by = $3`;
 
 /** The job as one attempt holds it. */
 type Held = [id: string, worker: string, attempt: number];
@@ -91,6 +102,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
   });
 
   const held = (job: ClaimedJob): Held => [job.id, heartbeat.name, job.attempt];
+  const heldAll = (jobs: readonly ClaimedJob[]) => [jobs.map((j) => j.id), jobs.map((j) => j.attempt), heartbeat.name];
 
   const insert = async (tx: Tx, jobs: readonly Addition[]): Promise<void> => {
     const query = raw(tx);
@@ -106,6 +118,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
         plain.map((j) => j.runAt),
         plain.map((j) => Math.min(j.maxAttempts, MOST_ATTEMPTS)),
         plain.map((j) => j.createdAt),
+        plain.map((j) => LANES.indexOf(j.lane)),
       ];
       const added = await query(ADD, columns, "add_jobs");
       if (added.length < plain.length) {
@@ -118,7 +131,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       // A running job may have missed what happened since, and a dead one will not run: neither keeps its key.
       await query(`update ${JOBS} set key = null where key = $1 and is_available is not true`, [j.dedupeKey], "free_job_key");
       const values = [j.kind, JSON.stringify(j.payload), j.runAt, Math.min(j.maxAttempts, MOST_ATTEMPTS), j.dedupeKey, j.createdAt];
-      await query(ADD_KEYED, values, "add_keyed_job");
+      await query(ADD_KEYED, [...values, LANES.indexOf(j.lane)], "add_keyed_job");
     }
   };
 
@@ -168,11 +181,22 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     },
 
     // `skip locked` gives each job to one worker.
-    claim: async (now, limit) => {
-      const rows = await db.read.raw<JobRow & Record<string, unknown>>(CLAIM, [heartbeat.name, now, limit], "claim_jobs");
+    claim: async (now, limits) => {
+      const rows = await db.read.raw<JobRow & { lane: number } & Record<string, unknown>>(
+        CLAIM,
+        [heartbeat.name, now, LANES.map((lane) => limits[lane])],
+        "claim_jobs",
+      );
       return rows
         .sort((a, b) => a.runAt - b.runAt || Number(a.id) - Number(b.id))
-        .map(({ id, kind, payload, attempts, maxAttempts }) => ({ id, kind, payload, attempt: attempts, maxAttempts }));
+        .map(({ id, kind, payload, attempts, maxAttempts, lane }) => ({
+          id,
+          kind,
+          payload,
+          attempt: attempts,
+          maxAttempts,
+          lane: LANES[lane] ?? "default",
+        }));
     },
 
     release: async (jobs) => {
@@ -194,13 +218,14 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       return rows.length > 0;
     },
 
+    endMany: async (tx, jobs) => {
+      if (jobs.length === 0) return new Set();
+      const rows = await raw(tx)<{ id: string }>(`${END_ALL} returning j.id::text as id`, heldAll(jobs), "end_many");
+      return new Set(rows.map(({ id }) => id));
+    },
+
     endAll: async (jobs) => {
-      await db.read.raw(
-        `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[]) n (id, attempt)
-         where j.id = n.id and j.attempts = n.attempt and j.locked_by = $3`,
-        [jobs.map((j) => j.id), jobs.map((j) => j.attempt), heartbeat.name],
-        "end_jobs",
-      );
+      await db.read.raw(END_ALL, heldAll(jobs), "end_jobs");
     },
 
     fail: async (job, runAt, lastError) => {
@@ -213,12 +238,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     },
 
     next: async (now) => {
-      const [row] = await db.read.raw<{ at: number; kind: string }>(
-        `select ${ms("j.run_at")} as at, t.identifier as kind from ${JOBS} j join ${TASKS} t on t.id = j.task_id
-         where j.is_available and j.priority = 0 and j.run_at > ${at("$1")} order by j.run_at limit 1`,
-        [now],
-        "next_job",
-      );
+      const [row] = await db.read.raw<{ at: number; kind: string }>(NEXT, [now], "next_job");
       return row ?? null;
     },
 

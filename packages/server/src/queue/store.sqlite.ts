@@ -2,14 +2,14 @@ import { and, asc, desc, eq, gt, gte, lte, type SQL, sql } from "drizzle-orm";
 import type { Queries, Reader, Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { jobBatches } from "./job-batches.sqlite.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow, QueueStats } from "./queue.ts";
+import type { Addition, JobStore } from "./job-store.ts";
+import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type LaneJob, type QueueStats } from "./queue.ts";
 import type { JobState, queueTables } from "./tables.ts";
-import type { Addition, JobStore } from "./worker.ts";
 
 export type JobsTable = ReturnType<typeof queueTables>["jobs"];
 
 /** A claimed job, with the key it had while it was ready. */
-interface ClaimedRow extends ClaimedJob {
+interface ClaimedRow extends LaneJob {
   readonly dedupeKey: string | null;
 }
 
@@ -36,22 +36,23 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       maxAttempts: ph("maxAttempts"),
       dedupeKey: ph("dedupeKey"),
       createdAt: ph("createdAt"),
+      lane: ph("lane"),
     });
   const insertJob = (q: Queries) => insert(q).prepare("enqueue");
   const insertKeyedJob = (q: Queries) => insert(q).onConflictDoNothing().prepare("enqueue_keyed");
 
-  const selectDue = (tx: Tx, now: number, limit: number) =>
+  const selectDue = (tx: Tx, now: number, lane: Lane, limit: number) =>
     tx
       .prepared("claim_due", (q) =>
         q
           .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, batch: jobs.batch })
           .from(jobs)
-          .where(and(eq(jobs.state, "ready"), lte(jobs.runAt, ph("now"))))
+          .where(and(eq(jobs.state, "ready"), eq(jobs.lane, ph("lane")), lte(jobs.runAt, ph("now"))))
           .orderBy(asc(jobs.runAt), asc(jobs.id))
           .limit(ph("limit"))
           .prepare("claim_due"),
       )
-      .execute({ now, limit });
+      .execute({ now, lane: LANES.indexOf(lane), limit });
 
   const claimOne = async (tx: Tx, id: number, dedupeKey: string | null, now: number): Promise<ClaimedRow[]> => {
     const rows = await tx
@@ -71,6 +72,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       attempt: row.attempts,
       maxAttempts: row.maxAttempts,
       dedupeKey,
+      lane: LANES[row.lane] ?? "default",
     }));
   };
 
@@ -107,24 +109,32 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     announce: () => {},
     writersIdle: () => db.writer.idle(),
     add: async (tx, { dedupeKey, ...job }: Addition, batch) => {
-      if (batch) batches.add(job);
-      else if (dedupeKey === null) await tx.prepared("enqueue", insertJob).execute({ ...job, dedupeKey });
-      else await tx.prepared("enqueue_keyed", insertKeyedJob).execute({ ...job, dedupeKey });
+      if (batch) {
+        batches.add(job);
+        return;
+      }
+      const row = { ...job, dedupeKey, lane: LANES.indexOf(job.lane) };
+      if (dedupeKey === null) await tx.prepared("enqueue", insertJob).execute(row);
+      else await tx.prepared("enqueue_keyed", insertKeyedJob).execute(row);
     },
     cancel: async (tx, kind, dedupeKey) => {
       await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
     },
-    claim: (now, limit) =>
+    claim: (now, limits) =>
       db.tx(async (tx) => {
-        let due = await selectDue(tx, now, limit);
-        const packed = due.find(({ batch }) => batch);
-        if (packed) {
-          // One at a time: a hundred rows are enough work for one transaction.
-          await batches.unpack(tx, packed.id);
-          due = (await selectDue(tx, now, limit)).filter(({ batch }) => !batch);
-        }
         const claimed: ClaimedRow[] = [];
-        for (const { id, dedupeKey } of due) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
+        for (const lane of LANES) {
+          const limit = limits[lane];
+          if (limit <= 0) continue;
+          let due = await selectDue(tx, now, lane, limit);
+          const packed = due.find(({ batch }) => batch);
+          if (packed) {
+            // One at a time: a hundred rows are enough work for one transaction.
+            await batches.unpack(tx, packed.id);
+            due = (await selectDue(tx, now, lane, limit)).filter(({ batch }) => !batch);
+          }
+          for (const { id, dedupeKey } of due) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
+        }
         return claimed;
       }),
     release: (released) =>
@@ -150,6 +160,11 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
         .returning({ id: jobs.id });
       return changed.length > 0;
     },
+    endMany: async (tx, ended) => {
+      const held = new Set<string>();
+      for (const job of ended) if (await deleteHeld(tx, job)) held.add(job.id);
+      return held;
+    },
     endAll: (ended) =>
       db.tx(async (tx) => {
         for (const job of ended) await deleteHeld(tx, job);
@@ -164,18 +179,22 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
           .where(heldBy(job));
       }),
     next: async (now) => {
-      const [next] = await db.read
-        .prepared("next_due", (q) =>
-          (q as Queries)
-            .select({ at: jobs.runAt, kind: jobs.kind })
-            .from(jobs)
-            .where(and(eq(jobs.state, "ready"), gt(jobs.runAt, ph("now"))))
-            .orderBy(asc(jobs.runAt))
-            .limit(1)
-            .prepare("next_due"),
-        )
-        .execute({ now });
-      return next ?? null;
+      let first: { at: number; kind: string } | null = null;
+      for (const lane of LANES.keys()) {
+        const [next] = await db.read
+          .prepared("next_due", (q) =>
+            (q as Queries)
+              .select({ at: jobs.runAt, kind: jobs.kind })
+              .from(jobs)
+              .where(and(eq(jobs.state, "ready"), eq(jobs.lane, ph("lane")), gt(jobs.runAt, ph("now"))))
+              .orderBy(asc(jobs.runAt))
+              .limit(1)
+              .prepare("next_due"),
+          )
+          .execute({ now, lane });
+        if (next && (first === null || next.at < first.at)) first = next;
+      }
+      return first;
     },
     // This process holds the lock of the folder, so the process that claimed these jobs is dead.
     open: () =>
@@ -211,16 +230,22 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
   };
 }
 
-// The index `jobs_due` alone answers all queries.
+// The index `jobs_ready` alone answers all queries.
 async function readStats(read: Reader, jobs: JobsTable): Promise<QueueStats> {
   const count = async (state: JobState): Promise<number> => (await countJobs(read, jobs, eq(jobs.state, state))).total;
-  const [oldest] = await read
-    .select({ at: sql<number | null>`min(${jobs.runAt})` })
-    .from(jobs)
-    .where(eq(jobs.state, "ready"));
+  const oldest = await Promise.all(
+    [...LANES.keys()].map(async (lane) => {
+      const [row] = await read
+        .select({ at: sql<number | null>`min(${jobs.runAt})` })
+        .from(jobs)
+        .where(and(eq(jobs.state, "ready"), eq(jobs.lane, lane)));
+      return row?.at ?? Number.POSITIVE_INFINITY;
+    }),
+  );
+  const oldestDueAt = Math.min(...oldest);
   return {
     jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead") },
-    oldestDueAt: oldest?.at ?? null,
+    oldestDueAt: Number.isFinite(oldestDueAt) ? oldestDueAt : null,
   };
 }
 
@@ -256,6 +281,6 @@ function toPayload({ payload }: Pick<JobsTable["$inferSelect"], "payload">): Job
   return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
 }
 
-function toJobRow({ batch: _, ...row }: JobsTable["$inferSelect"]): JobRow {
+function toJobRow({ batch: _, lane: _lane, ...row }: JobsTable["$inferSelect"]): JobRow {
   return { ...row, id: String(row.id), payload: toPayload(row) };
 }

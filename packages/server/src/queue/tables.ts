@@ -24,8 +24,13 @@ export function queueTables(c: ColumnTypes) {
         dedupeKey: c.text("dedupe_key"),
         lastError: c.text("last_error"),
         createdAt: c.instant("created_at").notNull(),
+        /** The index of its lane in `LANES`. */
+        lane: c.int("lane").notNull().default(0),
       },
-      (t) => [c.index("jobs_due").on(t.state, t.runAt), c.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey))],
+      (t) => [
+        c.index("jobs_ready").on(t.state, t.lane, t.runAt),
+        c.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey)),
+      ],
     ),
   };
 }

@@ -1,68 +1,11 @@
-import type { Reader, Tx } from "../db/db.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
-import type { ClaimedJob, JobFilter, JobHandler, JobList, JobRow, NewJob, Outcome, Queue, QueueStats, WorkerRegistry } from "./queue.ts";
+import type { Addition, JobStore, LaneLimits } from "./job-store.ts";
+import type { BatchHandler, BatchOutcome, ClaimedJob, JobHandler, JobHandlers, Lane, LaneJob, NewJob, Queue } from "./queue.ts";
+import { createSettling, LEASE_MS, RETRY_MS } from "./settling.ts";
 
-/** What the worker needs of a database: where jobs are stored, claimed and ended. */
-export interface JobStore {
-  readonly workers: WorkerRegistry | null;
-  /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
-  readonly maxPrefetch: number;
-  /**
-   * How long to rest between batches while requests wait, as a multiple of the time the batch took. For a database in this
-   * process, whose work would delay the requests.
-   */
-  readonly restRatio: number;
-  /** Adds a job. `batch` allows it to share a row with others of the same commit. */
-  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
-  cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
-  /** Claims up to `limit` jobs that are due. Each job goes to one worker. */
-  claim(now: number, limit: number): Promise<ClaimedJob[]>;
-  /** Undoes claims whose attempt has not begun. */
-  release(jobs: readonly ClaimedJob[]): Promise<void>;
-  /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
-  end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
-  /** Ends jobs that have no effect to commit. */
-  endAll(jobs: readonly ClaimedJob[]): Promise<void>;
-  /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */
-  fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void>;
-  /** The instant and kind of the next job that is not due yet. */
-  next(now: number): Promise<{ at: number; kind: string } | null>;
-  /** Runs a transaction. */
-  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** True when an error means that the database cannot work at the moment. */
-  isUnavailable(error: unknown): boolean;
-  /** Takes over what dead processes left behind, and begins to call `events`. */
-  open(kinds: readonly string[], events: StoreEvents): Promise<void>;
-  close(): Promise<void>;
-  /** Waits for the transactions that are under way, as far as they delay what can be claimed. */
-  writersIdle(): Promise<void>;
-  /** Tells the other processes that there may be work. */
-  announce(): void;
-  list(read: Reader, filter: JobFilter): Promise<JobList>;
-  readStats(read: Reader): Promise<QueueStats>;
-  get(read: Reader, id: string): Promise<JobRow | null>;
-  revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
-}
-
-/** A job as it is stored. */
-export interface Addition {
-  readonly kind: string;
-  readonly payload: Record<string, unknown>;
-  readonly runAt: number;
-  readonly maxAttempts: number;
-  readonly dedupeKey: string | null;
-  readonly createdAt: number;
-}
-
-/** What a store calls, and asks, while it is open. */
-export interface StoreEvents {
-  /** There may be work. */
-  wake(): void;
-  /** The ids of the jobs this process holds. */
-  held(): string[];
-}
+export { backoff } from "./settling.ts";
 
 export interface QueueOptions {
   clock: Clock;
@@ -73,24 +16,17 @@ export interface QueueOptions {
 }
 
 const MAX_ATTEMPTS = 10;
-// A handler that has not returned after this long (real time) has lost its job; what it commits later is refused.
-const LEASE_MS = 10 * 60_000;
-// Jobs run at a time while requests are waiting.
+// Single jobs, and jobs of each other lane, that run at a time while requests are waiting.
 const OVERLOADED_CONCURRENCY = 4;
+const OVERLOADED_BATCH = 64;
 // The longest rest between two batches while requests are waiting.
 const MAX_REST_MS = 200;
-// When the database cannot work, it is asked again after this long (real time).
-const RETRY_MS = 1000;
-// How long a queue that is being stopped keeps trying to store outcomes.
-const STOP_MS = 3000;
 // Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
 const MAX_CLAIM = 32;
+const MAX_BATCH_CLAIM = 128;
 // A prefetch that is used up faster than this may be larger the next time; one that lasts longer gets smaller, so that no
 // process sits on work that another one could do.
 const PREFETCH_LASTS_MS = 50;
-// 1 s, 2 s, 4 s … up to an hour.
-const FIRST_DELAY_MS = 1000;
-const MAX_DELAY_MS = 3_600_000;
 
 /**
  * The queue: a store of jobs and the one loop that works them off. The loop is woken by the commit that adds a job, by a timer
@@ -101,8 +37,8 @@ const MAX_DELAY_MS = 3_600_000;
  * | (none)   | `enqueue` commits                        | ready                                     |
  * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
  * | ready    | `cancel`                                 | (none)                                    |
- * | running  | handler returns                          | (none), in the transaction of its effect  |
- * | running  | handler returns `again`                  | ready at that instant, attempt not counted|
+ * | running  | handler returns, or settles the job      | (none), in the transaction of its effect  |
+ * | running  | the same with `again`                    | ready at that instant, attempt not counted|
  * | running  | handler throws, attempts are left        | ready after a backoff                     |
  * | running  | handler throws in the last attempt       | dead                                      |
  * | running  | 10 minutes pass (real time)              | as if the handler had thrown              |
@@ -111,27 +47,40 @@ const MAX_DELAY_MS = 3_600_000;
  * | dead     | `retry`                                  | ready with no attempts                    |
  */
 export function createQueue(store: JobStore, { clock, random, log, overloaded = () => false }: QueueOptions): Queue {
+  /** By the id of their job, until their outcome is stored. */
   const running = new Map<string, Promise<void>>();
+  /** Attempts of batch handlers among them: they take no slot. */
+  const batched = new Set<string>();
   /** Claimed, waiting for a slot. */
-  const prefetched: ClaimedJob[] = [];
-  /** Ended without an effect, waiting to be deleted together. */
-  let ended: ClaimedJob[] = [];
-  /** Being deleted. */
-  let ending: readonly ClaimedJob[] = [];
-  let handlers: Readonly<Record<string, JobHandler>> = {};
+  const prefetched: LaneJob[] = [];
+  let handlers: JobHandlers = {};
+  let batchHandlers: readonly BatchHandler[] = [];
   let concurrency = 0;
   let started = false;
   let timer: Timer | null = null;
+  /** True when a job may have been added that is due before the timer fires. */
+  let timerStale = true;
   let polling = false;
   let pollAgain = false;
   let prefetch = 0;
   let claimedAt = 0;
   const idleWaiters: (() => void)[] = [];
 
-  const freeSlots = (): number => (overloaded() ? Math.min(OVERLOADED_CONCURRENCY, concurrency) : concurrency) - running.size;
+  const settling = createSettling({
+    store,
+    clock,
+    random,
+    log,
+    isStarted: () => started,
+    poll: () => wake(),
+    idle: () => settleIdle(),
+  });
+
+  const freeSlots = (): number =>
+    (overloaded() ? Math.min(OVERLOADED_CONCURRENCY, concurrency) : concurrency) - (running.size - batched.size);
 
   const settleIdle = (): void => {
-    if (running.size > 0 || polling || prefetched.length > 0 || ended.length > 0 || ending.length > 0) return;
+    if (running.size > 0 || polling || prefetched.length > 0 || settling.ended().length > 0) return;
     for (const done of idleWaiters.splice(0)) done();
   };
 
@@ -141,113 +90,107 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       settleIdle();
     });
 
-  /** Commits the end of a job together with its effect. */
-  const commitOnce = (job: ClaimedJob, outcome: Outcome): Promise<void> =>
-    store.tx(async (tx) => {
-      // First the end: an attempt that has lost its job writes nothing, and nobody can claim the job meanwhile.
-      if (!(await store.end(tx, job, outcome.again)))
-        throw new Error(`Job ${job.id} (${job.kind}) was taken from this attempt; its effect is not committed.`);
-      await outcome.commit?.(tx);
-      if (outcome.again !== undefined) tx.afterCommit(poll);
-    });
-
-  /**
-   * Tries until the database can take the outcome: only this process knows what the attempt did outside, such as a mail that
-   * was accepted. A commit whose answer was lost is not repeated, because the job is gone then.
-   */
-  const commit = async (job: ClaimedJob, outcome: Outcome): Promise<void> => {
-    let until = clock.real.now() + LEASE_MS;
-    for (;;) {
-      try {
-        return await commitOnce(job, outcome);
-      } catch (error) {
-        if (!store.isUnavailable(error) || clock.real.now() > until) throw error;
-        // `stop` waits for this, and a database that stays away must not delay it for long.
-        if (!started) until = Math.min(until, clock.real.now() + STOP_MS);
-        log.warn("the outcome of a job cannot be stored; retrying in a second", { job: job.id, error: String(error) });
-        await clock.real.sleep(RETRY_MS);
-      }
-    }
-  };
-
-  /** Records a failure. Tries until the database can take it or the queue stops; then the next start puts the job back. */
   const fail = async (job: ClaimedJob, error: unknown): Promise<void> => {
-    const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
-    log.warn("job failed", {
-      job: job.id,
-      kind: job.kind,
-      attempt: job.attempt,
-      dead: job.attempt >= job.maxAttempts,
-      error: lastError,
-    });
-    for (let tries = 0; tries === 0 || started; tries += 1) {
-      try {
-        return await store.fail(job, clock.now() + backoff(job.attempt, random.fraction()), lastError);
-      } catch (trouble) {
-        log.error("a failed job could not be put back; retrying in a second", { job: job.id, error: String(trouble) });
-        await clock.real.sleep(RETRY_MS);
-      }
-    }
+    await settling.fail(job, error);
+    timerStale = true;
   };
 
-  /** Deletes ended jobs: one statement for all that ended while the one before was on its way. */
-  const deleteEnded = async (): Promise<void> => {
-    while (ended.length > 0) {
-      ending = ended;
-      ended = [];
-      for (let tries = 0; ending.length > 0 && (tries === 0 || started); tries += 1) {
-        try {
-          await store.endAll(ending);
-          ending = [];
-        } catch (error) {
-          log.error("jobs that are done could not be deleted; retrying in a second", { jobs: ending.length, error: String(error) });
-          await clock.real.sleep(RETRY_MS);
-        }
-      }
-      // A queue that is stopping leaves them behind: they run once more, since jobs run at least once.
-      ending = [];
-    }
-    settleIdle();
-  };
+  const lease = (expire: (error: Error) => void): Timer =>
+    clock.real.after(LEASE_MS, () => expire(new Error("The attempt took longer than its lease of 10 minutes.")));
 
-  const attempt = async (job: ClaimedJob): Promise<void> => {
-    let lease: Timer | undefined;
+  const attempt = async (handler: JobHandler | undefined, job: ClaimedJob): Promise<void> => {
+    let timeout: Timer | undefined;
     try {
-      const handler = handlers[job.kind];
       if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
       const expired = new Promise<never>((_, reject) => {
-        lease = clock.real.after(LEASE_MS, () => reject(new Error("The attempt took longer than its lease of 10 minutes.")));
+        timeout = lease(reject);
       });
-      const outcome = await Promise.race([handler(job), expired]);
-      if (outcome.commit || outcome.again !== undefined) await commit(job, outcome);
-      else {
-        ended.push(job);
-        if (ending.length === 0 && ended.length === 1) void Promise.resolve().then(deleteEnded);
-      }
+      const { commit, again } = await Promise.race([handler(job), expired]);
+      if (commit || again !== undefined) await settling.store({ job, commit, again });
+      else settling.end(job);
     } catch (error) {
       await fail(job, error);
     } finally {
-      lease?.cancel();
+      timeout?.cancel();
     }
   };
 
-  const begin = (job: ClaimedJob): Promise<void> => {
-    const work = attempt(job).finally(() => {
+  const track = (job: ClaimedJob, work: Promise<void>, inBatch: boolean): void => {
+    running.set(job.id, work);
+    if (inBatch) batched.add(job.id);
+    void work.then(() => {
       // SQLite gives the id of a deleted job to the next one, which may have begun already.
-      if (running.get(job.id) === work) running.delete(job.id);
+      if (running.get(job.id) === work) {
+        running.delete(job.id);
+        batched.delete(job.id);
+      }
       beginPrefetched();
       if (prefetched.length === 0) poll();
       settleIdle();
     });
-    running.set(job.id, work);
-    return work;
+  };
+
+  const begin = (job: LaneJob): void => {
+    const handler = handlers[job.kind];
+    if (isBatchHandler(handler)) beginBatch(handler, [job]);
+    else track(job, attempt(handler, job), false);
+  };
+
+  const beginBatch = (handler: BatchHandler, jobs: readonly LaneJob[]): void => {
+    const attempts = new Map<ClaimedJob, { timeout: Timer; end: (ended: Promise<void>) => void; expire: (error: Error) => void }>();
+    for (const job of jobs) {
+      const work = new Promise<void>((end) => {
+        const expire = (error: Error): void => {
+          if (attempts.delete(job)) end(fail(job, error));
+        };
+        attempts.set(job, { timeout: lease(expire), end, expire });
+      });
+      track(job, work, true);
+    }
+    const settle = async (job: ClaimedJob, outcome: BatchOutcome<unknown>): Promise<void> => {
+      const own = attempts.get(job);
+      if (!own) throw new Error(`Job ${job.id} (${job.kind}) has settled already, or its lease has expired.`);
+      own.timeout.cancel();
+      const settlement =
+        "error" in outcome
+          ? null
+          : {
+              job,
+              again: outcome.again,
+              more: outcome.more,
+              shared: outcome.effect === undefined ? undefined : { handler, effect: outcome.effect },
+            };
+      if (settlement?.more) {
+        // It is alive: its lease begins again.
+        own.timeout = lease(own.expire);
+        return settling.store(settlement);
+      }
+      attempts.delete(job);
+      const ended = settlement
+        ? settling.store(settlement).catch((error: unknown) => fail(job, error))
+        : fail(job, (outcome as { error: unknown }).error);
+      own.end(ended);
+      return ended;
+    };
+    handler.run(jobs, settle);
+  };
+
+  /** Begins jobs, those of a batch handler together. */
+  const beginAll = (jobs: readonly LaneJob[]): void => {
+    const batches = new Map<BatchHandler, LaneJob[]>();
+    for (const job of jobs) {
+      const handler = handlers[job.kind];
+      if (!isBatchHandler(handler)) begin(job);
+      else if (!batches.get(handler)?.push(job)) batches.set(handler, [job]);
+    }
+    for (const [handler, batch] of batches) beginBatch(handler, batch);
   };
 
   const beginPrefetched = (): void => {
     while (started && freeSlots() > 0) {
       const job = prefetched.shift();
       if (!job) return;
-      void begin(job);
+      begin(job);
     }
   };
 
@@ -260,49 +203,71 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     return overloaded() ? 0 : prefetch;
   };
 
+  const roomIn = (lane: Lane, most: number): number =>
+    batchHandlers.length === 0
+      ? Math.max(0, Math.min(freeSlots(), most))
+      : Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.room(lane))), most);
+
   /** Claims a batch and begins it. True when there may be more. */
-  const claim = async (slots: number): Promise<boolean> => {
-    const wanted = Math.min(slots, MAX_CLAIM) + nextPrefetch();
-    const claimed = await store.claim(clock.now(), wanted);
-    const unbegun: ClaimedJob[] = [];
+  const claim = async (): Promise<boolean> => {
+    const slots = freeSlots();
+    const limits: LaneLimits = {
+      default: slots > 0 && prefetched.length === 0 ? Math.min(slots, MAX_CLAIM) + nextPrefetch() : 0,
+      mail: roomIn("mail", MAX_BATCH_CLAIM),
+      bulk: roomIn("bulk", MAX_BATCH_CLAIM),
+    };
+    if (limits.default + limits.mail + limits.bulk === 0) return false;
+    const claimed = await store.claim(clock.now(), limits);
+    const unbegun: LaneJob[] = [];
+    const begun: LaneJob[] = [];
+    let left = freeSlots();
     for (const job of claimed) {
-      if (started && freeSlots() > 0) void begin(job);
+      const slotless = isBatchHandler(handlers[job.kind]) || job.lane !== "default";
+      if (started && (slotless || left > 0)) {
+        begun.push(job);
+        if (!slotless) left -= 1;
+      }
       // A process that dies must not use up the last attempt of a job that it had not begun.
       else if (!started || job.attempt >= job.maxAttempts) unbegun.push(job);
       else prefetched.push(job);
     }
+    beginAll(begun);
     if (unbegun.length > 0) await store.release(unbegun);
-    return claimed.length === wanted;
+    return hasFilled(claimed, limits);
   };
 
   /** While requests are waiting: runs a few jobs, then rests. True when there may be more. */
   const claimSlowly = async (): Promise<boolean> => {
     const since = clock.real.now();
-    await Promise.all(running.values());
-    const slots = Math.min(OVERLOADED_CONCURRENCY, concurrency);
-    if (slots === 0) return false;
-    const claimed = await store.claim(clock.now(), slots);
-    await Promise.all(claimed.map(begin));
+    const limits: LaneLimits = {
+      default: Math.max(0, freeSlots()),
+      mail: roomIn("mail", OVERLOADED_BATCH),
+      bulk: roomIn("bulk", OVERLOADED_CONCURRENCY),
+    };
+    const claimed = limits.default + limits.mail + limits.bulk === 0 ? [] : await store.claim(clock.now(), limits);
+    beginAll(claimed);
+    // A mail server that hangs must not hold up the rest.
+    await Promise.race([Promise.all(running.values()), clock.real.sleep(MAX_REST_MS)]);
     await clock.real.sleep(Math.min((clock.real.now() - since) * store.restRatio, MAX_REST_MS));
-    return claimed.length === slots;
+    return hasFilled(claimed, limits);
   };
 
   const armTimer = async (): Promise<void> => {
-    const next = await store.next(clock.now());
-    timer?.cancel();
-    timer = next === null || !started ? null : clock.after(next.at - clock.now(), next.kind, poll);
+    if (!timerStale) return;
+    timerStale = false;
+    try {
+      const next = await store.next(clock.now());
+      timer?.cancel();
+      timer = next === null || !started ? null : clock.after(next.at - clock.now(), next.kind, wake);
+    } catch (error) {
+      timerStale = true;
+      throw error;
+    }
   };
 
   const claimDue = async (): Promise<void> => {
-    while (started && prefetched.length === 0) {
-      if (store.restRatio > 0 && overloaded()) {
-        if (!(await claimSlowly())) return armTimer();
-        continue;
-      }
-      const slots = freeSlots();
-      if (slots <= 0) return;
-      if (!(await claim(slots))) return armTimer();
-    }
+    while (started && (store.restRatio > 0 && overloaded() ? await claimSlowly() : await claim()));
+    if (started) await armTimer();
   };
 
   /** Claims what is due. A call while it runs makes it run once more. */
@@ -327,29 +292,36 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     })();
   }
 
-  const wakeAll = (): void => {
+  /** The same, after jobs were added or the clock has moved. */
+  function wake(): void {
+    timerStale = true;
     poll();
+  }
+
+  const wakeAll = (): void => {
+    wake();
     store.announce();
   };
 
-  const held = (): string[] => [...running.keys(), ...[...prefetched, ...ended, ...ending].map((job) => job.id)];
+  const held = (): string[] => [...running.keys(), ...[...prefetched, ...settling.ended()].map((job) => job.id)];
 
   return {
     workers: store.workers,
-    enqueue: (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey }: NewJob) => {
+    enqueue: (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey, lane = "default" }: NewJob) => {
       const now = clock.now();
       tx.afterCommit(wakeAll);
-      const job: Addition = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now };
+      const job: Addition = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now, lane };
       // While requests are waiting the worker has little time for the jobs anyway.
       return store.add(tx, job, started && dedupeKey === undefined && job.runAt <= now && overloaded());
     },
     cancel: store.cancel,
     start: async (byKind, limit) => {
       handlers = byKind;
+      batchHandlers = [...new Set(Object.values(byKind).filter(isBatchHandler))];
       concurrency = limit;
-      await store.open(Object.keys(byKind), { wake: poll, held });
+      await store.open(Object.keys(byKind), { wake, held });
       started = true;
-      poll();
+      wake();
     },
     stop: async () => {
       if (!started) return;
@@ -366,10 +338,10 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     idle: async () => {
       await store.writersIdle();
       if (!started) return;
-      poll();
+      wake();
       await untilIdle();
     },
-    refresh: poll,
+    refresh: wake,
     list: store.list,
     readStats: store.readStats,
     get: store.get,
@@ -381,7 +353,13 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
   };
 }
 
-/** The delay after the n-th failed attempt in ms: doubling, with 20 % of jitter so that failures do not coincide again. */
-export function backoff(attempt: number, fraction: number): number {
-  return Math.round(Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (0.8 + 0.4 * fraction));
+function isBatchHandler(handler: JobHandler | BatchHandler | undefined): handler is BatchHandler {
+  return typeof handler === "object";
+}
+
+/** Whether a lane gave as many jobs as were asked for, so that it may have more. */
+function hasFilled(claimed: readonly LaneJob[], limits: LaneLimits): boolean {
+  const left = { ...limits };
+  for (const { lane } of claimed) left[lane] -= 1;
+  return Object.entries(limits).some(([lane, limit]) => limit > 0 && left[lane as Lane] <= 0);
 }

@@ -1,0 +1,68 @@
+import type { Reader, Tx } from "../db/db.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, QueueStats, WorkerRegistry } from "./queue.ts";
+
+/** What the worker needs of a database: where jobs are stored, claimed and ended. */
+export interface JobStore {
+  readonly workers: WorkerRegistry | null;
+  /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
+  readonly maxPrefetch: number;
+  /**
+   * How long to rest between batches while requests wait, as a multiple of the time the batch took. For a database in this
+   * process, whose work would delay the requests.
+   */
+  readonly restRatio: number;
+  /** Adds a job. `batch` allows it to share a row with others of the same commit. */
+  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
+  cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  /** Claims jobs that are due, up to a limit per lane. Each job goes to one worker. */
+  claim(now: number, limits: LaneLimits): Promise<LaneJob[]>;
+  /** Undoes claims whose attempt has not begun. */
+  release(jobs: readonly ClaimedJob[]): Promise<void>;
+  /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
+  end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
+  /** Ends jobs, and returns the ids of those that were still held by these attempts. */
+  endMany(tx: Tx, jobs: readonly ClaimedJob[]): Promise<ReadonlySet<string>>;
+  /** Ends jobs that have no effect to commit. */
+  endAll(jobs: readonly ClaimedJob[]): Promise<void>;
+  /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */
+  fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void>;
+  /** The instant and kind of the next job that is not due yet. */
+  next(now: number): Promise<{ at: number; kind: string } | null>;
+  /** Runs a transaction. */
+  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** True when an error means that the database cannot work at the moment. */
+  isUnavailable(error: unknown): boolean;
+  /** Takes over what dead processes left behind, and begins to call `events`. */
+  open(kinds: readonly string[], events: StoreEvents): Promise<void>;
+  close(): Promise<void>;
+  /** Waits for the transactions that are under way, as far as they delay what can be claimed. */
+  writersIdle(): Promise<void>;
+  /** Tells the other processes that there may be work. */
+  announce(): void;
+  list(read: Reader, filter: JobFilter): Promise<JobList>;
+  readStats(read: Reader): Promise<QueueStats>;
+  get(read: Reader, id: string): Promise<JobRow | null>;
+  revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
+}
+
+/** How many jobs of each lane to claim. */
+export type LaneLimits = Readonly<Record<Lane, number>>;
+
+/** A job as it is stored. */
+export interface Addition {
+  readonly kind: string;
+  readonly payload: Record<string, unknown>;
+  readonly runAt: number;
+  readonly maxAttempts: number;
+  readonly dedupeKey: string | null;
+  readonly createdAt: number;
+  readonly lane: Lane;
+}
+
+/** What a store calls, and asks, while it is open. */
+export interface StoreEvents {
+  /** There may be work. */
+  wake(): void;
+  /** The ids of the jobs this process holds. */
+  held(): string[];
+}

@@ -1,0 +1,239 @@
+import type { Tx } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
+import type { JobStore } from "./job-store.ts";
+import type { BatchHandler, ClaimedJob, Outcome } from "./queue.ts";
+
+/** An attempt that takes longer (real time) has lost its job; what it commits later is refused. */
+export const LEASE_MS = 10 * 60_000;
+/** When the database cannot work, it is asked again after this long (real time). */
+export const RETRY_MS = 1000;
+// How long a queue that is being stopped keeps trying to store outcomes.
+const STOP_MS = 3000;
+// Outcomes in one transaction. More would only lengthen the turn of the event loop.
+const MAX_GROUP = 256;
+// Transactions under way at a time: while one waits for the disk or the network, the next one is put together.
+const MAX_GROUPS = 2;
+// 1 s, 2 s, 4 s … up to an hour.
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 3_600_000;
+
+/** What an attempt leaves to be stored. */
+export interface Settlement {
+  readonly job: ClaimedJob;
+  readonly again?: number | undefined;
+  /** True if the job goes on. */
+  readonly more?: boolean | undefined;
+  /** The effect of a single handler. */
+  readonly commit?: Outcome["commit"];
+  /** The effect of a batch handler. */
+  readonly shared?: { readonly handler: BatchHandler; readonly effect: unknown } | undefined;
+}
+
+export interface SettlingOptions {
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** False once the queue is being stopped. */
+  readonly isStarted: () => boolean;
+  /** Looks for work. */
+  readonly poll: () => void;
+  /** Called when nothing is left to be stored. */
+  readonly idle: () => void;
+}
+
+/** Stores what attempts leave behind. */
+export interface Settling {
+  /** Stores an outcome. Resolves once it is durable; rejects if it cannot be stored. */
+  store(settlement: Settlement): Promise<void>;
+  /** Ends a job that has no effect, without waiting for it. */
+  end(job: ClaimedJob): void;
+  /** Records a failure. */
+  fail(job: ClaimedJob, error: unknown): Promise<void>;
+  /** Jobs that have ended but are still stored. */
+  ended(): readonly ClaimedJob[];
+}
+
+interface Waiting extends Settlement {
+  done(): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Creates what stores outcomes: those that settle in one turn of the event loop, or while earlier ones are being stored, share a
+ * transaction that ends their jobs in one statement and writes their effects. When that fails, each is stored alone, so that one
+ * effect that cannot be written hurts only its own job.
+ */
+export function createSettling({ store, clock, random, log, isStarted, poll, idle }: SettlingOptions): Settling {
+  let waiting: Waiting[] = [];
+  let groups = 0;
+  let scheduled = false;
+  /** Ended without an effect, waiting to be deleted together. */
+  let ended: ClaimedJob[] = [];
+  /** Being deleted. */
+  let ending: readonly ClaimedJob[] = [];
+
+  /**
+   * Tries until the database can take the outcome: only this process knows what the attempt did outside, such as a mail that
+   * was accepted. A commit whose answer was lost is not repeated, because the job is gone then.
+   */
+  const persist = async (what: string, write: () => Promise<void>): Promise<void> => {
+    let until = clock.real.now() + LEASE_MS;
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!store.isUnavailable(error) || clock.real.now() > until) throw error;
+        // `stop` waits for this, and a database that stays away must not delay it for long.
+        if (!isStarted()) until = Math.min(until, clock.real.now() + STOP_MS);
+        log.warn("the outcome of a job cannot be stored; retrying in a second", { job: what, error: String(error) });
+        await clock.real.sleep(RETRY_MS);
+      }
+    }
+  };
+
+  const writeAlone = (settlement: Settlement): Promise<void> =>
+    store.tx(async (tx) => {
+      // First the end: an attempt that has lost its job writes nothing, and nobody can claim the job meanwhile.
+      if (!settlement.more && !(await store.end(tx, settlement.job, settlement.again))) throw lost(settlement.job);
+      await writeEffects(tx, [settlement]);
+      if (settlement.again !== undefined) tx.afterCommit(poll);
+    });
+
+  /** Returns the settlements whose attempts had lost their jobs. */
+  const writeTogether = (group: readonly Waiting[]): Promise<readonly Waiting[]> =>
+    store.tx(async (tx) => {
+      const final = group.filter(({ again, more }) => again === undefined && !more);
+      const held = await store.endMany(
+        tx,
+        final.map(({ job }) => job),
+      );
+      const missed = new Set<Waiting>(held.size === final.length ? [] : final.filter(({ job }) => !held.has(job.id)));
+      for (const one of group) {
+        if (one.again === undefined || one.more) continue;
+        if (await store.end(tx, one.job, one.again)) tx.afterCommit(poll);
+        else missed.add(one);
+      }
+      await writeEffects(tx, missed.size === 0 ? group : group.filter((one) => !missed.has(one)));
+      return [...missed];
+    });
+
+  const storeAlone = async (one: Waiting): Promise<void> => {
+    try {
+      await persist(one.job.id, () => writeAlone(one));
+      one.done();
+    } catch (error) {
+      one.failed(error);
+    }
+  };
+
+  const storeGroup = async (group: readonly Waiting[]): Promise<void> => {
+    const [only, ...others] = group;
+    if (only && others.length === 0) return storeAlone(only);
+    try {
+      let missed: readonly Waiting[] = [];
+      await persist(`${group.length} jobs`, async () => {
+        missed = await writeTogether(group);
+      });
+      for (const one of missed) one.failed(lost(one.job));
+      for (const one of group) one.done();
+    } catch {
+      await Promise.all(group.map(storeAlone));
+    }
+  };
+
+  const storeWaiting = async (): Promise<void> => {
+    scheduled = false;
+    if (groups >= MAX_GROUPS || waiting.length === 0) return;
+    groups += 1;
+    const group = waiting.slice(0, MAX_GROUP);
+    waiting = waiting.slice(MAX_GROUP);
+    if (waiting.length > 0) schedule();
+    await storeGroup(group);
+    groups -= 1;
+    schedule();
+  };
+
+  /** At the end of the turn of the event loop: replies of several connections arrive in one turn. */
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || groups >= MAX_GROUPS) return;
+    scheduled = true;
+    void yieldToEventLoop().then(storeWaiting);
+  }
+
+  /** Deletes ended jobs: one statement for all that ended while the one before was on its way. */
+  const deleteEnded = async (): Promise<void> => {
+    while (ended.length > 0) {
+      ending = ended;
+      ended = [];
+      for (let tries = 0; ending.length > 0 && (tries === 0 || isStarted()); tries += 1) {
+        try {
+          await store.endAll(ending);
+          ending = [];
+        } catch (error) {
+          log.error("jobs that are done could not be deleted; retrying in a second", { jobs: ending.length, error: String(error) });
+          await clock.real.sleep(RETRY_MS);
+        }
+      }
+      // A queue that is stopping leaves them behind: they run once more, since jobs run at least once.
+      ending = [];
+    }
+    idle();
+  };
+
+  return {
+    store: (settlement) =>
+      new Promise((done, failed) => {
+        waiting.push({ ...settlement, done, failed });
+        schedule();
+      }),
+    end: (job) => {
+      ended.push(job);
+      if (ending.length === 0 && ended.length === 1) void Promise.resolve().then(deleteEnded);
+    },
+    // Tries until the database can take it or the queue stops; then the next start puts the job back.
+    fail: async (job, error) => {
+      const lastError = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500);
+      log.warn("job failed", {
+        job: job.id,
+        kind: job.kind,
+        attempt: job.attempt,
+        dead: job.attempt >= job.maxAttempts,
+        error: lastError,
+      });
+      for (let tries = 0; tries === 0 || isStarted(); tries += 1) {
+        try {
+          return await store.fail(job, clock.now() + backoff(job.attempt, random.fraction()), lastError);
+        } catch (trouble) {
+          log.error("a failed job could not be put back; retrying in a second", { job: job.id, error: String(trouble) });
+          await clock.real.sleep(RETRY_MS);
+        }
+      }
+    },
+    ended: () => [...ended, ...ending],
+  };
+}
+
+/** The delay after the n-th failed attempt in ms: doubling, with 20 % of jitter so that failures do not coincide again. */
+export function backoff(attempt: number, fraction: number): number {
+  return Math.round(Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (0.8 + 0.4 * fraction));
+}
+
+async function writeEffects(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  const byHandler = new Map<BatchHandler, unknown[]>();
+  for (const { commit, shared } of settlements) {
+    if (commit) await commit(tx);
+    if (!shared) continue;
+    const effects = byHandler.get(shared.handler);
+    if (effects) effects.push(shared.effect);
+    else byHandler.set(shared.handler, [shared.effect]);
+  }
+  for (const [handler, effects] of byHandler) await handler.commit(tx, effects);
+}
+
+function lost({ id, kind }: ClaimedJob): Error {
+  return new Error(`Job ${id} (${kind}) was taken from this attempt; its effect is not committed.`);
+}
