@@ -134,7 +134,7 @@ describe("a group that grows", () => {
   const { disk } = slowDisk();
 
   test("is waited for while each turn brings more, and no longer", async () => {
-    const { writer, log } = writerOn(disk);
+    const { writer, log } = writerOn(disk, { holdMs: Number.POSITIVE_INFINITY });
     const all = callers(writer, 20);
     await immediate();
     for (let turns = 0; turns < 3; turns += 1) {

@@ -66,6 +66,8 @@ export interface WriterOptions {
   maxGroup?: number;
   /** Callers that may wait before further ones are refused with StorageUnavailable. */
   maxWaiting?: number;
+  /** How long a commit may be held back for further callers, or while connections are being accepted, ms; 10 when absent. */
+  holdMs?: number;
   /**
    * Called once when it is unknown what the disk holds: a flush or commit failed with an I/O error. Nothing can be written any
    * more; the process should end, so that its supervisor starts it again and SQLite recovers from what is on the disk.
@@ -73,8 +75,6 @@ export interface WriterOptions {
   onFatal?: ((error: StorageUnavailable) => void) | undefined;
 }
 
-// How long commits may be held back while connections are being accepted.
-const HOLD_MS = 10;
 // From this many callers on, a commit waits while each turn of the event loop brings more: a commit and its flush take 0.3 ms of
 // the processor, for one caller or a hundred. Fewer callers do not wait.
 const MIN_HELD = 8;
@@ -118,6 +118,7 @@ export class Writer {
   readonly #connection: WriterConnection;
   readonly #maxGroup: number;
   readonly #maxWaiting: number;
+  readonly #holdMs: number;
   #waiting: Caller[] = [];
   #running = false;
   #closed = false;
@@ -140,6 +141,7 @@ export class Writer {
   constructor(connection: WriterConnection, options: WriterOptions = {}) {
     this.#connection = connection;
     this.#maxGroup = options.maxGroup ?? 128;
+    this.#holdMs = options.holdMs ?? 10;
     this.#maxWaiting = options.maxWaiting ?? 20_000;
     this.#onFatal = options.onFatal ?? (() => {});
   }
@@ -194,7 +196,7 @@ export class Writer {
       const n = this.#waiting.length;
       const growing = n > this.#lastWaiting && n >= MIN_HELD && n < this.#maxGroup;
       this.#lastWaiting = n;
-      const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < HOLD_MS;
+      const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < this.#holdMs;
       this.#accepted = false;
       if (hold) this.#schedule();
       else void this.#commitGroup();
