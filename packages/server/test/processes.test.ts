@@ -76,8 +76,9 @@ test("of two owner keys revoked at once through two processes one stays", async 
     [200, 409],
     [200, 401],
   ]).toContainEqual(answers.map((a) => a.status).sort());
-  const { keys } = one.app.deps.db.read.t;
-  expect(await one.app.deps.db.read.$count(keys, and(eq(keys.owner, true), isNull(keys.revokedAt)))).toBe(1);
+  const { read } = one.app.deps.db;
+  const { keys } = read.t;
+  expect(await read.$count(keys, and(eq(keys.workspaceId, one.workspaceId), eq(keys.owner, true), isNull(keys.revokedAt)))).toBe(1);
 });
 
 test("one Idempotency-Key sent to all processes at once takes effect once, and all answer the same", async () => {
