@@ -5,6 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld } from "./dev/world.ts";
 import { getLastEventTime } from "./events/events.ts";
+import { createEventStream, type EventStreamWorker } from "./events/stream.ts";
 import {
   activationHooks,
   audience,
@@ -17,6 +18,7 @@ import {
   loadEndpoint,
   publicPages,
   servedHandlers,
+  streamListeners,
 } from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
@@ -106,7 +108,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
   const webhooks = new WebhookDispatcher({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), loadEndpoint });
-  const queue = withWebhooks(backend.makeQueue({ clock, random, log, overloaded }), webhooks);
+  const eventStream = createEventStream({ deps: () => deps, listeners: streamListeners });
+  const queue = withWorkers(backend.makeQueue({ clock, random, log, overloaded }), eventStream, webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
@@ -133,6 +136,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       runClock,
       audience,
       eventListeners,
+      eventStream,
       listingHooks,
       activationHooks,
       staging,
@@ -211,23 +215,25 @@ function isControllable(clock: Clock | ControllableClock): clock is Controllable
   return "advanceTo" in clock;
 }
 
-/** The queue together with the webhook dispatcher: both start, stop and become idle as one. */
-function withWebhooks(queue: Queue, webhooks: WebhookWorker): Queue {
+/** The queue together with the event stream and the webhook dispatcher: they start, stop and become idle as one. */
+function withWorkers(queue: Queue, eventStream: EventStreamWorker, webhooks: WebhookWorker): Queue {
   return {
     ...queue,
     start: async (handlers, concurrency) => {
       await queue.start(handlers, concurrency);
       await webhooks.start();
+      eventStream.start();
     },
     stop: async () => {
       // A process without a queue counts as dead: others would take the events it is about to release.
       await webhooks.stop();
       await queue.stop();
+      await eventStream.stop();
     },
     idle: async () => {
-      // Each may create work for the other.
+      // Each may create work for the others.
       do await queue.idle();
-      while (await webhooks.idle());
+      while ((await eventStream.idle()) || (await webhooks.idle()));
     },
   };
 }

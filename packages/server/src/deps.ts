@@ -2,6 +2,7 @@ import type { Config } from "./config.ts";
 import type { Audience } from "./contacts/contacts.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
 import type { EventListener } from "./events/events.ts";
+import type { EventStream } from "./events/stream.ts";
 import type { StorageHealth } from "./http/storage-health.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -49,6 +50,7 @@ export interface Deps {
   readonly storage: StorageHealth;
   readonly audience: Audience;
   readonly eventListeners: readonly EventListener[];
+  readonly eventStream: EventStream;
   readonly listingHooks: ListingHooks;
   readonly activationHooks: ActivationHooks;
   /** The public address of this server, without a trailing slash. Known once it listens. */

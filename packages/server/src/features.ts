@@ -11,6 +11,7 @@ import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { DELIVER_JOB, REACT_JOB } from "./emails/schedule.ts";
 import type { EventListener } from "./events/events.ts";
+import type { StreamListener } from "./events/stream.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
@@ -99,6 +100,9 @@ export const audience: Audience = {
 
 /** Who reacts to new events, in this order. */
 export const eventListeners: readonly EventListener[] = [];
+
+/** Who reacts to events that have got their numbers in the stream. */
+export const streamListeners: readonly StreamListener[] = [];
 
 /** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {

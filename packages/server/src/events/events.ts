@@ -32,6 +32,7 @@ export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent
   if (events.length === 0) return;
   await tx.insertAll(tx.t.events, events.map(toRow));
   for (const listener of deps.eventListeners) await listener(tx, deps, events);
+  tx.afterCommit(deps.eventStream.wake);
 }
 
 /** The id of an event, derived from its key, so that no id is stored. */

@@ -1,0 +1,141 @@
+import { and, asc, eq, gt, isNotNull } from "drizzle-orm";
+import { afterAll, expect, test } from "vitest";
+import { createDatabase, dropDatabases } from "../../test/postgres.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { type NewEvent, recordEvents } from "./events.ts";
+
+afterAll(dropDatabases);
+
+const event = (workspaceId: string, emailId: string): NewEvent => ({ workspaceId, type: "email.sent", at: 1, emailId });
+
+const record = ({ app: { deps } }: TestWorld, events: readonly NewEvent[]): Promise<void> =>
+  deps.db.tx((tx) => recordEvents(tx, deps, events));
+
+/** The stream of a workspace after a number. */
+const readStream = async ({ app: { deps } }: TestWorld, workspaceId: string, after = 0) => {
+  const { events: e } = deps.db.read.t;
+  return deps.db.read
+    .select({ position: e.position, key: e.sequence, emailId: e.emailId })
+    .from(e)
+    .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gt(e.position, after)))
+    .orderBy(asc(e.position));
+};
+
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+test("the stream of each workspace counts from 1, in the order in which events were recorded", async () => {
+  await using world = await createWorld();
+  await record(world, [event("ws_a", "1"), event("ws_b", "2"), event("ws_a", "3")]);
+  await record(world, [event("ws_b", "4"), event("ws_a", "5")]);
+  await world.settle();
+  expect(await readStream(world, "ws_a")).toMatchObject([
+    { position: 1, emailId: "1" },
+    { position: 2, emailId: "3" },
+    { position: 3, emailId: "5" },
+  ]);
+  expect((await readStream(world, "ws_b")).map((e) => [e.position, e.emailId])).toEqual([
+    [1, "2"],
+    [2, "4"],
+  ]);
+});
+
+test("more events than a tick numbers are all numbered", async () => {
+  await using world = await createWorld();
+  await record(
+    world,
+    Array.from({ length: 4500 }, (_, i) => event(i % 3 === 0 ? "ws_a" : "ws_b", String(i))),
+  );
+  await world.app.deps.eventStream.catchUp();
+  const [a, b] = [await readStream(world, "ws_a"), await readStream(world, "ws_b")];
+  expect(a.map((e) => e.position)).toEqual(upTo(1500));
+  expect(b.map((e) => e.position)).toEqual(upTo(3000));
+  expect(b.map((e) => e.key)).toEqual(b.map((e) => e.key).sort((x, y) => x - y));
+});
+
+test("a transaction that fails leaves neither an event nor a gap", async () => {
+  await using world = await createWorld();
+  await record(world, [event("ws_a", "1")]);
+  await world.settle();
+  const { deps } = world.app;
+  await expect(
+    deps.db.tx(async (tx) => {
+      await recordEvents(tx, deps, [event("ws_a", "lost")]);
+      throw new Error("rolled back");
+    }),
+  ).rejects.toThrow("rolled back");
+  await record(world, [event("ws_a", "2")]);
+  await world.settle();
+  expect((await readStream(world, "ws_a")).map((e) => [e.position, e.emailId])).toEqual([
+    [1, "1"],
+    [2, "2"],
+  ]);
+});
+
+test("the number of a deleted event is not given again", async () => {
+  await using world = await createWorld();
+  await record(world, [event("ws_a", "1"), event("ws_a", "2")]);
+  await world.settle();
+  const { db } = world.app.deps;
+  await db.tx((tx) => tx.delete(tx.t.events).where(eq(tx.t.events.emailId, "2")));
+  await record(world, [event("ws_a", "3")]);
+  await world.settle();
+  expect((await readStream(world, "ws_a")).map((e) => e.position)).toEqual([1, 3]);
+});
+
+test("events of a process that died before it numbered them are numbered by the next one", async () => {
+  const database = await createDatabase();
+  {
+    await using one = await createWorld({ seed: 1, databaseUrl: database.url });
+    // No loop runs any more, as if the process had been killed after its commit.
+    await one.app.deps.queue.stop();
+    await record(one, [event("ws_a", "1")]);
+    expect(await readStream(one, "ws_a")).toEqual([]);
+  }
+  {
+    await using next = await createWorld({ seed: 2, databaseUrl: database.url });
+    await next.settle();
+    expect((await readStream(next, "ws_a")).map((e) => e.position)).toEqual([1]);
+  }
+  await database.drop();
+});
+
+test("a reader on one server misses nothing that transactions of several servers commit out of order", { timeout: 60_000 }, async () => {
+  const database = await createDatabase();
+  {
+    await using one = await createWorld({ seed: 1, databaseUrl: database.url });
+    await using other = await createWorld({ seed: 2, databaseUrl: database.url });
+    const rounds = 40;
+    let writing = true;
+    const write = async (world: TestWorld, name: string): Promise<void> => {
+      const { deps } = world.app;
+      for (let i = 0; i < rounds; i += 1)
+        await Promise.all(
+          upTo(4).map((n) =>
+            deps.db.tx(async (tx) => {
+              await recordEvents(tx, deps, [event("ws_a", `${name}${i}.${n}`)]);
+              // Later statements let other transactions, with later keys, commit first.
+              for (let j = 0; j < n * 2; j += 1) await tx.select().from(tx.t.meta);
+            }),
+          ),
+        );
+    };
+    const seen: number[] = [];
+    const follow = async (): Promise<void> => {
+      for (;;) {
+        const last = !writing;
+        for (const { position } of await readStream(one, "ws_a", seen.at(-1) ?? 0)) seen.push(position as number);
+        if (last) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const reader = follow();
+    await Promise.all([write(one, "one"), write(other, "other")]);
+    await Promise.all([one.settle(), other.settle()]);
+    writing = false;
+    await reader;
+    expect(seen).toEqual(upTo(2 * 4 * rounds));
+    const rows = await readStream(one, "ws_a");
+    expect(new Set(rows.map((e) => e.emailId)).size).toBe(2 * 4 * rounds);
+  }
+  await database.drop();
+});
