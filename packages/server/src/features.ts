@@ -1,4 +1,5 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { campaignHandlers } from "./campaigns/handlers.ts";
 import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
@@ -143,6 +144,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   people: dataSubjectHandlers(contactLinks),
   lists: listHandlers,
   segments: segmentHandlers,
+  campaigns: campaignHandlers,
   keys: keyHandlers,
   workspaces: workspaceHandlers,
   jobs: jobHandlers,

@@ -1,3 +1,4 @@
+import { campaignTables } from "./campaigns/tables.ts";
 import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
@@ -30,6 +31,7 @@ export function defineTables(c: ColumnTypes) {
     ...counterTables(c),
     ...templateTables(c),
     ...emailTables(c),
+    ...campaignTables(c),
     ...eventTables(c),
     ...httpTables(c),
     ...inboxTables(c),

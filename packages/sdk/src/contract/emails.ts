@@ -59,6 +59,7 @@ export const EMAIL_STATUSES = [
   "complained",
   "failed",
   "suppressed",
+  "skipped",
   "cancelled",
 ] as const;
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
@@ -96,6 +97,9 @@ export const Email = z
     tags: z.record(z.string(), z.string()),
     /** The template and version it was rendered from; null for a direct send. */
     template: z.object({ slug: z.string(), version: z.int() }).nullable(),
+    /** The campaign and the contact it was sent for; null for other sends. */
+    campaignId: z.string().nullable(),
+    contactId: z.string().nullable(),
     /** The Message-ID header; the same on every attempt. */
     messageId: z.string(),
     attempts: z.int(),

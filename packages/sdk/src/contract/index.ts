@@ -1,3 +1,4 @@
+import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
 import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
@@ -27,6 +28,7 @@ export const contract = {
   people,
   lists,
   segments,
+  campaigns,
   keys,
   workspaces,
   jobs,
@@ -44,6 +46,8 @@ export type MailsvcContract = typeof contract;
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks };
 
 export * from "./address.ts";
+export * from "./campaign-fields.ts";
+export * from "./campaigns.ts";
 export * from "./contact-fields.ts";
 export * from "./contacts.ts";
 export * from "./dev.ts";

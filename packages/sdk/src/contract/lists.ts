@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MailboxText } from "./address.ts";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
+import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 export const LIST_LIMITS = {
@@ -237,15 +238,3 @@ export const lists = {
     errors: ["not_found"],
   }),
 };
-
-function line(max: number) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
-      message: "Line breaks and control characters are not allowed here.",
-      params: { code: "invalid_characters" },
-    });
-}

@@ -13,3 +13,16 @@ export function nameSchema(description: string) {
     })
     .meta({ description });
 }
+
+/** A text on one line, of 1 to `max` characters. */
+export function line(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((s) => !/[\p{Cc}\u2028\u2029]/u.test(s) && s.isWellFormed(), {
+      message: "Line breaks and control characters are not allowed here.",
+      params: { code: "invalid_characters" },
+    });
+}

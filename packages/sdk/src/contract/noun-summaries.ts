@@ -8,6 +8,7 @@ export const NOUN_SUMMARIES = {
   people: "Everything about one person: read it, or erase it",
   lists: "Lists of contacts, with double opt-in",
   segments: "Dynamic contact groups defined by rules",
+  campaigns: "Email to many contacts: draft, schedule, send, measure",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",

@@ -31,23 +31,28 @@ const CHUNK = 500;
 
 /**
  * All emails to an address. **Invariant:** no email joins an existing contents row after its send was accepted, so `shared` stays
- * right until the transaction that erases.
+ * right until the transaction that erases. The contents of a campaign always count as shared: they name nobody.
  */
 export async function findEmailCopies(read: Reader, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
   const { emails: t } = read.t;
   const emails = await read
-    .select({ id: t.id, contentsId: t.contentsId })
+    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
   const uses = new Map<number, number>();
-  for (const chunk of splitIntoChunks([...new Set(emails.map((e) => e.contentsId))]))
+  const own = emails.filter((e) => e.campaignId === null);
+  for (const chunk of splitIntoChunks([...new Set(own.map((e) => e.contentsId))]))
     for (const { contentsId, n } of await read
       .select({ contentsId: t.contentsId, n: count() })
       .from(t)
       .where(and(eq(t.workspaceId, workspaceId), inArray(t.contentsId, chunk)))
       .groupBy(t.contentsId))
       uses.set(contentsId, n);
-  return emails.map((email) => ({ ...email, shared: (uses.get(email.contentsId) ?? 1) > 1 }));
+  return emails.map(({ id, contentsId, campaignId }) => ({
+    id,
+    contentsId,
+    shared: campaignId !== null || (uses.get(contentsId) ?? 1) > 1,
+  }));
 }
 
 /** Deletes emails with their events, and their contents unless other emails share them. */

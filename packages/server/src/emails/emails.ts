@@ -127,6 +127,8 @@ function toEmail({ email, contents }: FullEmail): Email {
     subject: contents.subject,
     tags: contents.tags,
     template: parseTemplate(contents.template),
+    campaignId: email.campaignId,
+    contactId: email.contactId,
     messageId: buildMessageId(email.id, contents.from),
     attempts: email.attempts,
     inDoubt: email.inDoubt,

@@ -16,7 +16,7 @@ import { type EmailPatch, type EmailRow, type FromStates, updateEmail } from "./
  * | sent       | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
  * | delivered  | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
  *
- * suppressed, bounced, complained, failed and cancelled are final. Over SMTP an outcome is stored only for `sending`.
+ * suppressed, bounced, complained, failed, skipped and cancelled are final. Only recipients of campaigns are skipped. Over SMTP an outcome is stored only for `sending`.
  *
  * 1. After a crash: the email is in doubt and is sent again under the same Message-ID.
  * 2. A process that sent over SMTP died, and the next one captures mail.

@@ -1,10 +1,16 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
+import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import { sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 
 /** Rows in doubt. A query must repeat this text to use the index of them. */
 export const IN_DOUBT = sql`in_doubt`;
+
+/** Emails of campaigns. A query must repeat this text to use the indexes of them. */
+export const OF_CAMPAIGN = sql`campaign_id is not null`;
+
+/** Recipients of campaigns that wait to be released. A query must repeat this text to use the index of them. */
+export const WAITING_IN_CAMPAIGN = sql`campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred')`;
 
 export function emailTables(c: ColumnTypes) {
   return {
@@ -61,6 +67,13 @@ export function emailTables(c: ColumnTypes) {
         nextAttemptAt: c.instant("next_attempt_at"),
         sentAt: c.instant("sent_at"),
         updatedAt: c.instant("updated_at").notNull(),
+        /** The campaign whose recipient this is, and the contact. */
+        campaignId: c.text("campaign_id"),
+        contactId: c.text("contact_id"),
+        /** The variant of an A/B test that the recipient gets; null outside of tests, and until the winner is known. */
+        variant: c.text("variant"),
+        /** Why a recipient of a campaign was skipped. */
+        skipReason: c.text("skip_reason").$type<SkipReason>(),
       },
       // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
       // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.
@@ -70,6 +83,10 @@ export function emailTables(c: ColumnTypes) {
         c.index("emails_status").on(t.workspaceId, t.status, t.id),
         c.index("emails_to").on(t.workspaceId, t.toKey, t.id),
         c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
+        // Of campaigns only, so that other sends pay nothing for them.
+        c.uniqueIndex("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
+        c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
+        c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.id).where(WAITING_IN_CAMPAIGN),
       ],
     ),
   };

@@ -17,6 +17,7 @@ export type IdPrefix =
   | "seg"
   | "tpl"
   | "tver"
+  | "cmp"
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */

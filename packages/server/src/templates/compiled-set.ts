@@ -51,6 +51,8 @@ export function listNamedParts({ html, text, layout }: Pick<Content, "html" | "t
   return [...slugs].slice(0, MAX_PARTS);
 }
 
+type GivenParts = ReadonlyMap<string, Part & { type: TemplateRow["type"] }>;
+
 /** Compiles a content with the parts of the workspace; `given` parts replace those. Throws TemplateFaults. */
 export async function compileContent(
   q: Tx | Reader,
@@ -58,12 +60,23 @@ export async function compileContent(
   workspaceId: string,
   subject: Subject,
   drafts: boolean,
-  given: ReadonlyMap<string, Part & { type: TemplateRow["type"] }> = new Map(),
+  given?: GivenParts,
 ): Promise<Compiled> {
+  return compileSet(parse, await collectSet(q, workspaceId, subject, drafts, given));
+}
+
+/** A content with the parts of the workspace that it uses; `given` parts replace those. Throws TemplateFaults. */
+export async function collectSet(
+  q: Tx | Reader,
+  workspaceId: string,
+  subject: Subject,
+  drafts: boolean,
+  given: GivenParts = new Map(),
+): Promise<TemplateSet> {
   const slugs = [...listNamedParts(subject.content), ...[...given.values()].flatMap((part) => listNamedParts({ ...part, layout: null }))];
   const loaded = await loadParts(q, await findParts(q, workspaceId, slugs, drafts));
   for (const [slug, part] of given) loaded.set(slug, part);
-  return compileSet(parse, buildTemplateSet(subject, loaded));
+  return buildTemplateSet(subject, loaded);
 }
 
 /** A compiled version with its sender. */

@@ -208,7 +208,9 @@ export async function resolveById(read: Reader, workspaceId: string, id: string,
   return resolveVersion(read, row, await findVersion(read, row, version));
 }
 
-export { makeAllowance } from "./engine/engine.ts";
+export { type Compiled, MissingVariables, makeAllowance, render } from "./engine/engine.ts";
+export { loadParser, type Parse } from "./engine/parser.ts";
+export { assertSendable, compilePinned, type OwnSource, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 
 function slugTaken(slug: string): ApiError {

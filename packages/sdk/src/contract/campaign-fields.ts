@@ -1,0 +1,239 @@
+import { z } from "zod";
+import { EmailAddress, MailboxText } from "./address.ts";
+import { line } from "./name.ts";
+import { Instant } from "./page.ts";
+import { Content, issue, Subject } from "./send-fields.ts";
+
+/** Limits of campaigns (SPEC 8; where SPEC is silent, our own). */
+export const CAMPAIGN_LIMITS = {
+  name: 200,
+  subject: 998,
+  previewText: 200,
+  fromName: 200,
+  /** Variants of an A/B test. */
+  minVariants: 2,
+  maxVariants: 5,
+  /** Emails per second of a throttle. */
+  maxPerSecond: 10_000,
+  /** Minutes until an A/B test is decided: a week at most. */
+  maxDecideAfter: 10_080,
+  /** Recipients of a test. */
+  testRecipients: 5,
+  scheduleDays: 365,
+} as const;
+
+/** The states of a campaign (SPEC 3). */
+export const CAMPAIGN_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "PAUSED", "CANCELLED"] as const;
+export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
+
+/** Who gets a campaign. */
+export const RECIPIENT_TYPES = ["all", "segment", "list"] as const;
+export type RecipientType = (typeof RECIPIENT_TYPES)[number];
+
+/**
+ * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
+ * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), or a variable the template
+ * requires and the contact does not have (`missing_variables`).
+ */
+export const SKIP_REASONS = ["unsubscribed", "bounced", "complained", "suppressed", "invalid", "deleted", "missing_variables"] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** The names of variants, in the order they are given. */
+export const VARIANT_NAMES = ["A", "B", "C", "D", "E"] as const;
+export type VariantName = (typeof VARIANT_NAMES)[number];
+
+const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "Write a time of day such as 09:00 or 17:30.");
+
+const TimeZone = z
+  .string()
+  .max(100)
+  .refine(isTimeZone, {
+    message: "A time zone of the IANA database is needed, such as Europe/Berlin or America/New_York.",
+    params: { code: "invalid_time_zone" },
+  });
+
+/** How fast a campaign is sent. */
+export const Throttle = z
+  .strictObject({
+    perSecond: z.number().min(0.01).max(CAMPAIGN_LIMITS.maxPerSecond).optional().meta({ description: "Emails per second, at most" }),
+    window: z
+      .strictObject({ start: TimeOfDay, end: TimeOfDay, timeZone: TimeZone })
+      .superRefine((window, ctx) => {
+        if (window.start === window.end)
+          issue(ctx, ["end"], "empty_window", "start and end are equal. Leave the window out to send at all hours.");
+      })
+      .optional()
+      .meta({ description: "Hours of the day in which emails go out, e.g. 09:00 to 17:00 Europe/Berlin" }),
+  })
+  .meta({ id: "Throttle" });
+export type Throttle = z.infer<typeof Throttle>;
+
+const CampaignContent = Content.meta({ description: "HTML body, may contain {{ variables }}" });
+const CampaignText = Content.meta({ description: "Plain-text body, may contain {{ variables }}" });
+const SubjectLine = Subject.meta({ description: "Subject, up to 998 characters; may contain {{ variables }}" });
+const PreviewText = line(CAMPAIGN_LIMITS.previewText).meta({
+  description: "Text that mail programs show beside the subject, up to 200 characters",
+});
+const TemplateId = z.string().min(1).max(100);
+
+/** What a variant of an A/B test changes; the rest is that of the campaign. */
+export const Variant = z
+  .strictObject({
+    subjectLine: SubjectLine.optional(),
+    previewText: PreviewText.optional(),
+    templateId: TemplateId.optional(),
+    html: CampaignContent.optional(),
+    text: CampaignText.optional(),
+  })
+  .superRefine(checkContent)
+  .meta({ id: "Variant" });
+export type Variant = z.infer<typeof Variant>;
+
+/** An A/B test: a sample of the recipients gets the variants, the rest the winner. */
+export const AbTest = z
+  .strictObject({
+    variants: z
+      .array(Variant)
+      .min(CAMPAIGN_LIMITS.minVariants)
+      .max(CAMPAIGN_LIMITS.maxVariants)
+      .meta({ description: "Two to five variants, named A to E in this order" }),
+    samplePercent: z.int().min(1).max(100).default(20).meta({ description: "Recipients in the sample, in percent" }),
+    winner: z
+      .enum(["opens", "clicks", "manual"])
+      .default("opens")
+      .meta({ description: "What decides: unique opens, unique clicks, or you" }),
+    decideAfterMinutes: z
+      .int()
+      .min(1)
+      .max(CAMPAIGN_LIMITS.maxDecideAfter)
+      .default(240)
+      .meta({ description: "Minutes after the sample was sent until the winner is decided" }),
+  })
+  .meta({ id: "AbTest" });
+export type AbTest = z.infer<typeof AbTest>;
+
+const fields = {
+  name: line(CAMPAIGN_LIMITS.name).meta({ description: "Name, up to 200 characters" }),
+  subjectLine: SubjectLine,
+  fromEmail: EmailAddress.meta({ description: "Address of a verified sender" }),
+  templateId: TemplateId.meta({ description: "Published template to send" }),
+  html: CampaignContent,
+  text: CampaignText,
+  fromName: line(CAMPAIGN_LIMITS.fromName).meta({ description: "Name of the sender" }),
+  replyTo: MailboxText.meta({ description: "Reply-To address" }),
+  previewText: PreviewText,
+  recipientType: z.enum(RECIPIENT_TYPES).meta({ description: "Who gets it: all contacts, a segment or a list" }),
+  segmentId: z.string().min(1).max(100).meta({ description: "The segment, if recipientType is segment" }),
+  listId: z.string().min(1).max(100).meta({ description: "The list, if recipientType is list" }),
+  scheduledAt: Instant.meta({ description: "When to send (ISO 8601), in the future" }),
+  throttle: Throttle,
+  abTest: AbTest,
+  trackOpens: z.boolean().meta({ description: "Count opens" }),
+  trackClicks: z.boolean().meta({ description: "Count clicks" }),
+};
+
+/** The fields of a new campaign (SPEC 2), extended by own content, throttle, A/B test and tracking. */
+export const NewCampaign = z
+  .strictObject({
+    name: fields.name,
+    subjectLine: fields.subjectLine,
+    fromEmail: fields.fromEmail,
+    templateId: fields.templateId.optional(),
+    html: fields.html.optional(),
+    text: fields.text.optional(),
+    fromName: fields.fromName.optional(),
+    replyTo: fields.replyTo.optional(),
+    previewText: fields.previewText.optional(),
+    recipientType: fields.recipientType.default("all"),
+    segmentId: fields.segmentId.optional(),
+    listId: fields.listId.optional(),
+    scheduledAt: fields.scheduledAt.optional(),
+    throttle: fields.throttle.optional(),
+    abTest: fields.abTest.optional(),
+    trackOpens: fields.trackOpens.default(true),
+    trackClicks: fields.trackClicks.default(true),
+  })
+  .superRefine(checkContent)
+  .superRefine(({ recipientType, segmentId, listId }, ctx) => checkRecipients({ recipientType, segmentId, listId }, ctx))
+  .meta({ id: "NewCampaign" });
+export type NewCampaign = z.input<typeof NewCampaign>;
+
+/** A change of a campaign that has not been sent: fields that are not sent stay, null removes. */
+export const CampaignPatch = z
+  .strictObject({
+    name: fields.name.optional(),
+    subjectLine: fields.subjectLine.optional(),
+    fromEmail: fields.fromEmail.optional(),
+    templateId: fields.templateId.nullable().optional(),
+    html: fields.html.nullable().optional(),
+    text: fields.text.nullable().optional(),
+    fromName: fields.fromName.nullable().optional(),
+    replyTo: fields.replyTo.nullable().optional(),
+    previewText: fields.previewText.nullable().optional(),
+    recipientType: fields.recipientType.optional(),
+    segmentId: fields.segmentId.nullable().optional(),
+    listId: fields.listId.nullable().optional(),
+    scheduledAt: fields.scheduledAt.nullable().optional().meta({ description: "When to send; null makes it a draft again" }),
+    throttle: fields.throttle.nullable().optional(),
+    abTest: fields.abTest.nullable().optional(),
+    trackOpens: fields.trackOpens.optional(),
+    trackClicks: fields.trackClicks.optional(),
+  })
+  .meta({ id: "CampaignPatch" });
+export type CampaignPatch = z.input<typeof CampaignPatch>;
+
+interface Audience {
+  recipientType: RecipientType;
+  segmentId?: string | null | undefined;
+  listId?: string | null | undefined;
+}
+
+/** The faults of an audience: a segment or list that is missing, or given for another recipientType. */
+export function findAudienceFaults({
+  recipientType,
+  segmentId,
+  listId,
+}: Audience): { path: "segmentId" | "listId"; code: string; message: string }[] {
+  return (
+    [
+      ["segment", "segmentId", segmentId],
+      ["list", "listId", listId],
+    ] as const
+  ).flatMap(([type, path, value]) => {
+    const given = value !== undefined && value !== null;
+    if (recipientType === type && !given)
+      return [{ path, code: "required", message: `${path} is required when recipientType is ${type}.` }];
+    if (recipientType !== type && given)
+      return [
+        {
+          path,
+          code: "not_allowed",
+          message: `${path} needs recipientType ${type}; it is ${recipientType}. Otherwise others would get this campaign.`,
+        },
+      ];
+    return [];
+  });
+}
+
+function checkRecipients(audience: Audience, ctx: z.RefinementCtx): void {
+  for (const { path, code, message } of findAudienceFaults(audience)) issue(ctx, [path], code, message);
+}
+
+function checkContent(
+  { templateId, html, text }: { templateId?: string | undefined; html?: string | undefined; text?: string | undefined },
+  ctx: z.RefinementCtx,
+): void {
+  if (templateId !== undefined && (html !== undefined || text !== undefined))
+    issue(ctx, ["templateId"], "not_allowed", "Give either templateId or own content (html, text).");
+}
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +02:00 know no daylight saving.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

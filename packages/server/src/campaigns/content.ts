@@ -1,0 +1,101 @@
+import type { AbTest, VariantName } from "@mailsvc/sdk/contract";
+import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import { assertSendable, findTemplate, type Parse, type PinnedTemplate, pinOwn, pinPublished } from "../templates/templates.ts";
+
+/** The fields of a campaign that make up its content. */
+export interface Draft {
+  readonly workspaceId: string;
+  readonly subjectLine: string;
+  readonly previewText: string | null;
+  readonly templateId: string | null;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly abTest: AbTest | null;
+}
+
+/** The content of a campaign, or of one variant. */
+export interface DraftVariant {
+  /** Null without an A/B test. */
+  readonly name: VariantName | null;
+  /** Where its fields are in a request. */
+  readonly path: string;
+  readonly subjectLine: string;
+  readonly previewText: string | null;
+  readonly templateId: string | null;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+/** What a campaign sends: itself, or each variant of its A/B test completed with the fields of the campaign. */
+export function listVariants(draft: Draft): DraftVariant[] {
+  const { subjectLine, previewText, templateId, html, text, abTest } = draft;
+  const own = { subjectLine, previewText, templateId, html, text };
+  if (abTest === null) return [{ name: null, path: "", ...own }];
+  return abTest.variants.map((variant, i) => ({
+    name: VARIANT_NAMES[i] as VariantName,
+    path: `abTest.variants[${i}].`,
+    subjectLine: variant.subjectLine ?? subjectLine,
+    previewText: variant.previewText ?? previewText,
+    // A variant that brings content of its own replaces all of the campaign's.
+    ...(variant.templateId !== undefined
+      ? { templateId: variant.templateId, html: null, text: null }
+      : variant.html !== undefined || variant.text !== undefined
+        ? { templateId: null, html: variant.html ?? null, text: variant.text ?? null }
+        : { templateId, html, text }),
+  }));
+}
+
+/**
+ * Checks the content of a draft, which may still be missing: templates exist and are no blocks, own sources compile. Throws
+ * ApiError not_found, template_error or validation_error.
+ */
+export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Promise<void> {
+  if (draft.templateId !== null && (draft.html !== null || draft.text !== null))
+    throw invalid("templateId", "not_allowed", "Give either templateId or own content (html, text). Set the other to null.");
+  for (const variant of listVariants(draft)) {
+    if (variant.templateId !== null) assertSendable(await findTemplate(q, draft.workspaceId, variant.templateId));
+    // Without a template this compiles the subject, too.
+    await pinSources(q, parse, draft.workspaceId, { ...variant, templateId: null });
+  }
+}
+
+/**
+ * The content of a campaign as it will be sent, one source for each variant. Throws ApiError not_found, template_not_found,
+ * template_error or validation_error.
+ */
+export async function pinContent(
+  q: Tx | Reader,
+  parse: Parse,
+  draft: Draft,
+): Promise<{ variant: DraftVariant; source: PinnedTemplate; template: string | null }[]> {
+  const pinned = [];
+  for (const variant of listVariants(draft)) {
+    if (variant.templateId === null && variant.html === null && variant.text === null)
+      throw invalid("templateId", "required", "The campaign has no content. Give it a templateId, or html and text.");
+    if (variant.templateId === null) {
+      pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null });
+      continue;
+    }
+    const row = await findTemplate(q, draft.workspaceId, variant.templateId);
+    const source = await pinPublished(q, parse, row, variant.subjectLine);
+    pinned.push({ variant, source, template: `${row.slug}@${row.version}` });
+  }
+  return pinned;
+}
+
+async function pinSources(
+  q: Tx | Reader,
+  parse: Parse,
+  workspaceId: string,
+  { path, subjectLine, html, text }: DraftVariant,
+): Promise<PinnedTemplate> {
+  try {
+    return await pinOwn(q, parse, workspaceId, { subject: subjectLine, html, text });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const details = error.details.map((d) => ({ ...d, path: `${path}${d.path === "subject" ? "subjectLine" : d.path}` }));
+    throw new ApiError(error.code, `${details[0]?.path ?? "content"}: ${details[0]?.message ?? error.message}`, { details });
+  }
+}

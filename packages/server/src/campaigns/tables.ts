@@ -1,0 +1,119 @@
+import type { AbTest, Campaign, CampaignStatus, RecipientType, SegmentRule, Throttle, VariantName } from "@mailsvc/sdk/contract";
+import type { ColumnTypes } from "../db/columns.ts";
+import type { PinnedTemplate } from "../templates/templates.ts";
+
+/** Whose rows are read for the recipients of a campaign, as fixed when sending starts. */
+export interface PinnedAudience {
+  /** The `seq` of the newest contact of that instant. */
+  lastSeq: number;
+  /** The list whose members get it. */
+  listSeq?: number;
+  /** The rules of the segment. */
+  rules?: SegmentRule;
+}
+
+export function campaignTables(c: ColumnTypes) {
+  return {
+    /** A campaign and its state: see `states.ts`. Its recipients are rows of `emails`. */
+    campaigns: c.table(
+      "campaigns",
+      {
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        name: c.text("name").notNull(),
+        subjectLine: c.text("subject_line").notNull(),
+        fromEmail: c.text("from_email").notNull(),
+        fromName: c.text("from_name"),
+        replyTo: c.text("reply_to"),
+        previewText: c.text("preview_text"),
+        templateId: c.text("template_id"),
+        html: c.text("html"),
+        text: c.text("text_body"),
+        recipientType: c.text("recipient_type").$type<RecipientType>().notNull(),
+        segmentId: c.text("segment_id"),
+        listId: c.text("list_id"),
+        status: c.text("status").$type<CampaignStatus>().notNull(),
+        statusReason: c.json<NonNullable<Campaign["statusReason"]>>("status_reason"),
+        scheduledAt: c.instant("scheduled_at"),
+        throttle: c.json<Throttle>("throttle"),
+        abTest: c.json<AbTest>("ab_test"),
+        winner: c.text("winner").$type<VariantName>(),
+        trackOpens: c.flag("track_opens").notNull(),
+        trackClicks: c.flag("track_clicks").notNull(),
+        createdAt: c.instant("created_at").notNull(),
+        updatedAt: c.instant("updated_at").notNull(),
+        startedAt: c.instant("started_at"),
+        completedAt: c.instant("completed_at"),
+        /** Incremented whenever a new chain of jobs takes over, which ends the one before. */
+        run: c.int("run").notNull(),
+        /** Who gets it; null until sending starts. */
+        audience: c.json<PinnedAudience>("audience"),
+        /** The `seq` of the last contact that was made a recipient, or skipped. */
+        cursor: c.reference("cursor").notNull(),
+        /** Recipients so far, except skipped ones: their places in the sample of an A/B test. */
+        eligible: c.int("eligible").notNull(),
+        /** When all contacts of the audience had been read. */
+        expandedAt: c.instant("expanded_at"),
+        /** The throttle lets no email go before this instant. */
+        nextReleaseAt: c.instant("next_release_at"),
+        /** When all recipients had been released for delivery. */
+        releasedAt: c.instant("released_at"),
+        /** When the winner of the A/B test is decided. */
+        decideAt: c.instant("decide_at"),
+      },
+      (t) => [c.index("campaigns_workspace").on(t.workspaceId, t.id), c.index("campaigns_status").on(t.workspaceId, t.status, t.id)],
+    ),
+    /** What a campaign sends, fixed when sending starts: one row, or one for each variant of an A/B test. */
+    campaignContents: c.table(
+      "campaign_contents",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        /** Empty without an A/B test. */
+        variant: c.text("variant").notNull(),
+        /** The row of `contents` that the emails name. */
+        contentsId: c.reference("contents_id").notNull(),
+        previewText: c.text("preview_text"),
+        /** The template with its layout and partials, so that no later change reaches the campaign. */
+        source: c.json<PinnedTemplate>("source").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.variant] }), c.uniqueIndex("campaign_contents_id").on(t.contentsId)],
+    ),
+    /** Recipients that opened, clicked or unsubscribed: the first time of each, without those by machines. */
+    campaignReactions: c.table(
+      "campaign_reactions",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        emailId: c.text("email_id").notNull(),
+        openedAt: c.instant("opened_at"),
+        clickedAt: c.instant("clicked_at"),
+        unsubscribedAt: c.instant("unsubscribed_at"),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.emailId] })],
+    ),
+    /** Recipients that clicked a link, without machines. */
+    campaignLinkClicks: c.table(
+      "campaign_link_clicks",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        link: c.text("link").notNull(),
+        emailId: c.text("email_id").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.link, t.emailId] }), c.index("campaign_link_clicks_email").on(t.emailId)],
+    ),
+    /** The links of a campaign that were clicked, with counters in parts that add up. */
+    campaignLinks: c.table(
+      "campaign_links",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        /** A hash of the address. */
+        link: c.text("link").notNull(),
+        part: c.int("part").notNull(),
+        url: c.text("url").notNull(),
+        clicks: c.int("clicks").notNull(),
+        uniqueClicks: c.int("unique_clicks").notNull(),
+        machineClicks: c.int("machine_clicks").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.link, t.part] })],
+    ),
+  };
+}
