@@ -17,7 +17,16 @@ export const dialects = [
 
 // Tables of SQLite whose primary key is all there is to look up: without the hidden row number they are one b-tree instead of
 // two. Drizzle has no word for it.
-const WITHOUT_ROWID = ["campaign_link_clicks", "campaign_links", "campaign_reactions", "emails", "list_members", "segment_members", "tallies", "webhook_streams"];
+const WITHOUT_ROWID = [
+  "campaign_link_clicks",
+  "campaign_links",
+  "campaign_reactions",
+  "emails",
+  "list_members",
+  "segment_members",
+  "tallies",
+  "webhook_streams",
+];
 
 const withoutRowid = (sql) =>
   WITHOUT_ROWID.reduce((text, table) => text.replace(new RegExp(`(CREATE TABLE \`${table}\` \\([^;]*\\));`), "$1 WITHOUT ROWID;"), sql);
