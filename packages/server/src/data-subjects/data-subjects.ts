@@ -2,7 +2,7 @@ import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
 import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { getEmail } from "../emails/emails.ts";
+import { getEmails } from "../emails/emails.ts";
 import { listContactEvents, toEventId } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -39,7 +39,7 @@ export async function exportDataSubject(
     contact: contact && { ...showContact(contact), ...(await listMemberships(read, contact, links, now)) },
     events: events.map((e) => ({ id: toEventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
     suppression: suppression ? showSuppression(suppression) : null,
-    emails: await Promise.all(page.map((id) => getEmail(read, workspaceId, id))),
+    emails: await getEmails(read, workspaceId, page),
     nextCursor: ids.length > PAGE ? Buffer.from(page.at(-1) ?? "").toString("base64url") : null,
   };
 }

@@ -19,6 +19,8 @@ export type ListedTable = PgTable & { readonly id: PgColumn };
 export interface ListQuery<Table, Row, Item> {
   readonly table: Table;
   readonly where: SQL | undefined;
+  /** A further condition that no index serves: matches are counted among the newest 2,500 rows of `where`. */
+  readonly unindexed?: SQL | undefined;
   toItem(row: Row): Item;
 }
 
@@ -38,6 +40,9 @@ type Selecting = Pick<Reader<unknown>, "select">;
 // Counting so many rows takes a few milliseconds, counting a million half a second, on the event loop in case of SQLite.
 const MAX_COUNTED = 10_000;
 
+// Reading so many rows of a large table takes 10 ms.
+const MAX_EXAMINED = 2500;
+
 /**
  * A page of one table, newest first (SPEC 4): of whole rows, or of some `columns`. More than 10,000 rows are not counted: the
  * page then says that its total is a minimum. Throws ApiError validation_error for a
@@ -56,20 +61,20 @@ export function listPage<Columns extends SelectedFields & { id: PgColumn }, Item
 export function listPage<Item>(
   read: Selecting,
   input: PageInput,
-  { table, columns, where, toItem }: ListQuery<ListedTable, { id: string }, Item> & { readonly columns?: SelectedFields },
+  { table, columns, where, unindexed, toItem }: ListQuery<ListedTable, { id: string }, Item> & { readonly columns?: SelectedFields },
 ): Promise<Page<Item>> {
   return paginateById(
     input,
     async ({ before, limit, offset }) => {
       const rows = await (columns === undefined ? read.select() : read.select(columns))
         .from(table as PgTable)
-        .where(and(where, before === null ? undefined : lt(table.id, before)))
+        .where(and(where, unindexed, before === null ? undefined : lt(table.id, before)))
         .orderBy(desc(table.id))
         .limit(limit)
         .offset(offset);
       return rows as { id: string }[];
     },
-    () => countRows(read, table, where),
+    () => countFiltered(read, table, { where, unindexed }, table.id),
     toItem,
   );
 }
@@ -79,14 +84,65 @@ export const ONE = { one: sql<number>`1`.as("one") };
 
 /** Counts the rows of a query that selects `ONE`, up to 10,000. */
 export async function countQuery(read: Selecting, query: Countable): Promise<Total> {
-  const [row] = await read.select({ n: sql<number>`count(*)`.mapWith(Number) }).from(query.limit(MAX_COUNTED + 1).as("counted"));
-  const n = row?.n ?? 0;
+  const n = await countUpTo(read, query, MAX_COUNTED + 1);
   return { total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
 }
 
 /** Counts the rows of one table, up to 10,000. */
 export function countRows(read: Selecting, table: PgTable, where: SQL | undefined): Promise<Total> {
   return countQuery(read, read.select(ONE).from(table).where(where));
+}
+
+/** A filter of a list: `condition` is served by an index that begins with the columns of `scope`. */
+export interface Filter {
+  readonly scope: SQL | undefined;
+  readonly condition: SQL;
+}
+
+/** Filters in the form in which a list uses them: an index finds the rows of `where`, and these are read to check `unindexed`. */
+export interface ChosenFilters {
+  readonly where: SQL | undefined;
+  readonly unindexed: SQL | undefined;
+}
+
+/**
+ * Chooses among filters the one whose index is used: the one that fewest rows match, counted up to 2,500. If all match more, it is the
+ * first one: the rows of the page are then met soon on the way down.
+ */
+export async function chooseFilter(
+  read: Selecting & Pick<Reader<unknown>, "sqlDialect">,
+  table: PgTable,
+  filters: readonly Filter[],
+): Promise<ChosenFilters> {
+  let chosen = 0;
+  if (filters.length > 1) {
+    const counts: number[] = [];
+    for (const { scope, condition } of filters)
+      counts.push(await countUpTo(read, read.select(ONE).from(table).where(and(scope, condition)), MAX_EXAMINED + 1));
+    chosen = counts.indexOf(Math.min(...counts));
+  }
+  const { scope, condition } = filters[chosen] ?? {};
+  const { rarely, usually } = read.sqlDialect;
+  return {
+    where: and(scope, condition && rarely(condition)),
+    unindexed: and(...filters.filter((_, i) => i !== chosen).map((other) => usually(other.condition))),
+  };
+}
+
+/** Counts the rows of one table that filters match: exactly up to 10,000, or among the newest 2,500 where rows have to be read to tell. */
+export async function countFiltered(read: Selecting, table: PgTable, { where, unindexed }: ChosenFilters, order: PgColumn): Promise<Total> {
+  if (unindexed === undefined) return countRows(read, table, where);
+  const examined = read
+    .select({ matches: sql<number>`case when ${unindexed} then 1 else 0 end`.as("matches") })
+    .from(table)
+    .where(where)
+    .orderBy(desc(order))
+    .limit(MAX_EXAMINED + 1)
+    .as("examined");
+  const [row] = await read
+    .select({ examined: sql<number>`count(*)`.mapWith(Number), total: sql<number>`coalesce(sum(${examined.matches}), 0)`.mapWith(Number) })
+    .from(examined);
+  return { total: row?.total ?? 0, isMinimum: (row?.examined ?? 0) > MAX_EXAMINED };
 }
 
 /** The total of a list that is merged from several sources. */
@@ -162,6 +218,11 @@ export async function paginateAscending<Row extends { seq: number }, Item>(
     offset: above === null ? offsetOf(input) : 0,
   });
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
+}
+
+async function countUpTo(read: Selecting, query: Countable, limit: number): Promise<number> {
+  const [row] = await read.select({ n: sql<number>`count(*)`.mapWith(Number) }).from(query.limit(limit).as("counted"));
+  return row?.n ?? 0;
 }
 
 function buildPage<Row, Item>(

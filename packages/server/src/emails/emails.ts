@@ -1,19 +1,20 @@
 import type { Email, EmailDetail, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import { type PageInput, paginateById } from "../db/pagination.ts";
+import { countFiltered, type PageInput, paginateById } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { listEmailEvents, recordEvents, toEventId } from "../events/events.ts";
+import { listEventsOfEmails, recordEvents, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
 import {
-  countEmails,
+  chooseEmailFilter,
   type EmailRow,
   type FullEmail,
-  findAttachments,
   findEmail,
+  findEmails,
+  listAttachmentInfo,
   measureAttachments,
   selectEmails,
   selectNewestEmails,
@@ -30,24 +31,13 @@ export function buildMessageId(id: string, from: string): string {
 
 /** One email with its content and history. Throws ApiError not_found. */
 export async function getEmail(read: Reader, workspaceId: string, id: string): Promise<EmailDetail> {
-  const full = await getFullEmail(read, workspaceId, id);
-  const files = full.contents.attachments > 0 ? await findAttachments(read, full.contents) : [];
-  const events = await listEmailEvents(read, id);
-  return {
-    ...toEmail(full),
-    replyTo: full.contents.replyTo,
-    html: full.contents.html,
-    text: full.contents.text,
-    headers: full.contents.headers,
-    attachments: files.map(({ filename, contentType, contentId, size }) => ({ filename, contentType, contentId, size })),
-    events: events.map((e) => ({
-      id: toEventId(e.sequence),
-      sequence: e.sequence,
-      type: e.type as EmailDetail["events"][number]["type"],
-      at: iso(e.at),
-      data: e.data ?? {},
-    })),
-  };
+  const [detail] = await toDetails(read, [await getFullEmail(read, workspaceId, id)]);
+  return detail as EmailDetail;
+}
+
+/** Emails with their content and history, newest first; those that do not exist are left out. */
+export async function getEmails(read: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailDetail[]> {
+  return ids.length === 0 ? [] : toDetails(read, await findEmails(read, workspaceId, ids));
 }
 
 export interface EmailQuery extends PageInput {
@@ -56,12 +46,13 @@ export interface EmailQuery extends PageInput {
   inDoubt?: boolean | undefined;
 }
 
-export function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
-  const filter = { status, inDoubt, toKey: to === undefined ? undefined : parseAddress(to).key };
+export async function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
+  const toKey = to === undefined ? undefined : parseAddress(to).key;
+  const filters = await chooseEmailFilter(read, workspaceId, { status, inDoubt, toKey });
   return paginateById<FullEmail & { id: string }, Email>(
     page,
-    (slice) => selectEmails(read, workspaceId, filter, slice),
-    () => countEmails(read, workspaceId, filter),
+    (slice) => selectEmails(read, workspaceId, filters, slice),
+    () => countFiltered(read, read.t.emails, filters, read.t.emails.id),
     toEmail,
   );
 }
@@ -139,6 +130,35 @@ function toEmail({ email, contents }: FullEmail): Email {
     sentAt: instant(email.sentAt),
     updatedAt: iso(email.updatedAt),
   };
+}
+
+async function toDetails(read: Reader, full: readonly FullEmail[]): Promise<EmailDetail[]> {
+  const ids = full.map(({ email }) => email.id);
+  const events = Map.groupBy(await listEventsOfEmails(read, ids), (event) => event.emailId);
+  const files = await listAttachmentInfo(
+    read,
+    full.map(({ contents }) => contents),
+  );
+  return full.map(({ email, contents }) => ({
+    ...toEmail({ email, contents }),
+    replyTo: contents.replyTo,
+    html: contents.html,
+    text: contents.text,
+    headers: contents.headers,
+    attachments: (files.get(contents.filesOf ?? contents.id) ?? []).map(({ filename, contentType, contentId, size }) => ({
+      filename,
+      contentType,
+      contentId,
+      size,
+    })),
+    events: (events.get(email.id) ?? []).map((e) => ({
+      id: toEventId(e.sequence),
+      sequence: e.sequence,
+      type: e.type as EmailDetail["events"][number]["type"],
+      at: iso(e.at),
+      data: e.data ?? {},
+    })),
+  }));
 }
 
 async function getFullEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail> {

@@ -1,7 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, lt, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { countRows, type Slice, type Total } from "../db/pagination.ts";
+import { type ChosenFilters, chooseFilter, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
 import type { Tables } from "../schema.ts";
 import { IN_DOUBT } from "./tables.ts";
 
@@ -100,6 +100,23 @@ export async function findAttachments(q: Tx | Reader, { id, filesOf }: Pick<Cont
     .orderBy(attachments.position);
 }
 
+/** An attachment without its bytes. */
+export type AttachmentInfo = Omit<AttachmentRow, "content">;
+
+/** The attachments of several contents, by the id of the contents that own them, in their order; their bytes are not read. */
+export async function listAttachmentInfo(q: Tx | Reader, contents: readonly ContentsRow[]): Promise<Map<number, AttachmentInfo[]>> {
+  const owners = contents.filter((c) => c.attachments > 0).map(({ id, filesOf }) => filesOf ?? id);
+  if (owners.length === 0) return new Map();
+  const { content: _, ...columns } = getTableColumns(q.t.attachments);
+  const { contentsId, position } = columns;
+  const rows = await q
+    .select(columns)
+    .from(q.t.attachments)
+    .where(inArray(contentsId, [...new Set(owners)]))
+    .orderBy(contentsId, position);
+  return Map.groupBy(rows as AttachmentInfo[], (row) => row.contentsId);
+}
+
 /** The sizes of the attachments, without reading them. */
 export async function measureAttachments(
   q: Tx | Reader,
@@ -160,10 +177,24 @@ export interface EmailFilter {
   inDoubt?: boolean | undefined;
 }
 
+/** Chooses the index that serves a filter with few rows read. */
+export async function chooseEmailFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter): Promise<ChosenFilters> {
+  const { emails } = q.t;
+  const scope = eq(emails.workspaceId, workspaceId);
+  const filters: Filter[] = [];
+  if (inDoubt) filters.push({ scope: and(scope, IN_DOUBT), condition: eq(emails.inDoubt, true) });
+  if (toKey !== undefined) filters.push({ scope, condition: eq(emails.toKey, toKey) });
+  if (status !== undefined) filters.push({ scope, condition: eq(emails.status, status) });
+  const { where, unindexed } = await chooseFilter(q, emails, filters);
+  const certain = inDoubt === false ? eq(emails.inDoubt, false) : undefined;
+  // Nearly all emails are certain: without another filter they are counted on the way down.
+  return filters.length === 0 ? { where: and(scope, certain), unindexed: undefined } : { where, unindexed: and(unindexed, certain) };
+}
+
 export async function selectEmails(
   q: Reader,
   workspaceId: string,
-  filter: EmailFilter,
+  { where, unindexed }: ChosenFilters,
   { before, limit, offset }: Slice,
 ): Promise<(FullEmail & { id: string })[]> {
   const { emails, contents } = q.t;
@@ -171,7 +202,7 @@ export async function selectEmails(
   const page = q
     .select({ id: emails.id })
     .from(emails)
-    .where(and(buildFilter(q, workspaceId, filter), before === null ? undefined : lt(emails.id, before)))
+    .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)))
     .orderBy(desc(emails.id))
     .limit(limit)
     .offset(offset)
@@ -184,6 +215,19 @@ export async function selectEmails(
     .orderBy(desc(page.id));
 }
 
+/** Emails of a workspace by their ids, newest first. */
+export function findEmails(q: Reader, workspaceId: string, ids: readonly string[]): Promise<FullEmail[]> {
+  const { emails, contents } = q.t;
+  return Promise.resolve(
+    q
+      .select({ email: emails, contents })
+      .from(emails)
+      .innerJoin(contents, eq(contents.id, emails.contentsId))
+      .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])))
+      .orderBy(desc(emails.id)),
+  );
+}
+
 export async function selectNewestEmails(q: Reader, limit: number): Promise<FullEmail[]> {
   const { emails, contents } = q.t;
   return q
@@ -192,32 +236,6 @@ export async function selectNewestEmails(q: Reader, limit: number): Promise<Full
     .innerJoin(contents, eq(contents.id, emails.contentsId))
     .orderBy(desc(emails.id))
     .limit(limit);
-}
-
-export function countEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<Total> {
-  return countRows(q, q.t.emails, buildFilter(q, workspaceId, filter));
-}
-
-function readId(written: unknown): number {
-  return (written as [{ id: number }])[0].id;
-}
-
-/** Of several filters, the one that fewest emails match comes first: in doubt, then the recipient, then the status. */
-function buildFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter) {
-  const { emails } = q.t;
-  const conditions = [
-    inDoubt ? eq(emails.inDoubt, true) : undefined,
-    toKey === undefined ? undefined : eq(emails.toKey, toKey),
-    status && eq(emails.status, status),
-  ].filter((condition) => condition !== undefined);
-  const [rarest, ...others] = conditions;
-  return and(
-    eq(emails.workspaceId, workspaceId),
-    rarest && q.sqlDialect.rarely(rarest),
-    ...others,
-    inDoubt ? IN_DOUBT : undefined,
-    inDoubt === false ? eq(emails.inDoubt, false) : undefined,
-  );
 }
 
 /** Emails of all workspaces with a status. Names the workspaces, because the index of statuses starts with them. */
@@ -230,4 +248,8 @@ export function countStatus(q: Reader, status: EmailStatus): Promise<Total> {
 /** Emails of all workspaces in doubt. */
 export function countInDoubt(q: Reader): Promise<Total> {
   return countRows(q, q.t.emails, IN_DOUBT);
+}
+
+function readId(written: unknown): number {
+  return (written as [{ id: number }])[0].id;
 }

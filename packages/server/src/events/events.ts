@@ -52,14 +52,14 @@ export function listContactEvents(q: Tx | Reader, contactId: string): Promise<Ev
   return Promise.resolve(q.select().from(q.t.events).where(eq(q.t.events.contactId, contactId)).orderBy(asc(q.t.events.sequence)));
 }
 
-/** The events of one email, oldest first, without those it caused for its contact or the suppression list. */
-export function listEmailEvents(read: Reader, emailId: string): Promise<EventRow[]> {
+/** The events of emails, oldest first, without those they caused for their contacts or the suppression list. */
+export function listEventsOfEmails(read: Reader, emailIds: readonly string[]): Promise<EventRow[]> {
   const { events } = read.t;
   return Promise.resolve(
     read
       .select()
       .from(events)
-      .where(and(eq(events.emailId, emailId), inArray(events.type, [...EMAIL_EVENT_TYPES])))
+      .where(and(inArray(events.emailId, [...emailIds]), inArray(events.type, [...EMAIL_EVENT_TYPES])))
       .orderBy(asc(events.sequence)),
   );
 }

@@ -1,26 +1,23 @@
 import type { contract, Job } from "@mailsvc/sdk/contract";
+import { paginateBySeq, type Total } from "../db/pagination.ts";
 import type { Handlers } from "../http/handler.ts";
-import { ApiError, invalid } from "../lib/api-error.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobRow } from "../queue/queue.ts";
 
 export const jobHandlers: Handlers<typeof contract.jobs> = {
-  list: async ({ state, limit, cursor, ...input }, { read, deps, workspaceId }) => {
-    const page = cursor === undefined ? input.page : decode(cursor);
-    const { rows, total, isMinimum } = await deps.queue.list(read, { workspaceId, state, limit: limit + 1, offset: (page - 1) * limit });
-    const hasMore = rows.length > limit;
-    return {
-      data: rows.slice(0, limit).map(show),
-      pagination: {
-        page,
-        limit,
-        total,
-        totalPages: Math.ceil(total / limit),
-        hasMore,
-        nextCursor: hasMore ? encode(page + 1) : null,
-        ...(isMinimum && { totalIsMinimum: true as const }),
+  list: async ({ state, ...page }, { read, deps, workspaceId }) => {
+    let total: Total = { total: 0, isMinimum: false };
+    return paginateBySeq(
+      page,
+      async (slice) => {
+        const { rows, ...counted } = await deps.queue.list(read, { workspaceId, state, ...slice });
+        total = counted;
+        return rows.map((row) => ({ seq: Number(row.id), row }));
       },
-    };
+      async () => total,
+      ({ row }) => show(row),
+    );
   },
   retry: async ({ id }, { tx, deps, workspaceId }) => {
     const revived = await deps.queue.retry(tx, id);
@@ -32,16 +29,4 @@ export const jobHandlers: Handlers<typeof contract.jobs> = {
 
 function show({ runAt, createdAt, ...rest }: JobRow): Job {
   return { ...rest, runAt: iso(runAt), createdAt: iso(createdAt) };
-}
-
-// Jobs have no order of their own that both queues share, so their cursor is the number of the next page.
-function encode(page: number): string {
-  return Buffer.from(`page ${page}`).toString("base64url");
-}
-
-function decode(cursor: string): number {
-  const page = /^page ([1-9]\d{0,6})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
-  if (page === undefined)
-    throw invalid("cursor", "invalid_cursor", "This cursor does not belong to this list. Use pagination.nextCursor of the previous page.");
-  return Number(page);
 }

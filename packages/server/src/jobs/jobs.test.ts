@@ -51,6 +51,20 @@ test("walking over all jobs finds each once, however many pages they fill", asyn
   expect(new Set(ids).size).toBe(45);
 });
 
+test("a cursor continues below the last job shown, also when newer ones have come meanwhile", async () => {
+  await using world = await createWorld();
+  const schedule = (to: string[]) => world.sdk.emails.send({ ...hello, to, scheduledAt: "2026-01-02T00:00:00Z" });
+  await schedule(["a@example.com", "b@example.com", "c@example.com"]);
+  const all = (await world.sdk.jobs.list()).data.map(({ id }) => id);
+  const { data, pagination } = await world.sdk.jobs.list({ limit: 2 });
+  expect(data.map(({ id }) => id)).toEqual(all.slice(0, 2));
+  await schedule(["d@example.com"]);
+  const cursor = pagination.nextCursor ?? "";
+  expect((await world.sdk.jobs.list({ limit: 2, cursor })).data.map(({ id }) => id)).toEqual(all.slice(2));
+  const foreign = await ask(world, { method: "GET", path: `/api/v1/jobs?cursor=${Buffer.from("page 2").toString("base64url")}` });
+  expect([foreign.status, await foreign.json()]).toMatchObject([400, { error: { details: [{ path: "cursor", code: "invalid_cursor" }] } }]);
+});
+
 test("a workspace sees and retries its own jobs only", async () => {
   const mailer = scriptedMailer(() => {
     throw new Error("a bug in the mailer");

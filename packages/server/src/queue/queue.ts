@@ -99,11 +99,13 @@ export interface JobFilter {
   /** Only jobs whose payload names this workspace. */
   workspaceId?: string | undefined;
   state?: JobState | undefined;
+  /** Only jobs with a smaller id. */
+  below?: number | undefined;
   limit: number;
   offset: number;
 }
 
-/** A page of jobs, and how many there are. */
+/** A page of jobs, the latest first, and how many there are in all pages. */
 export interface JobList extends Total {
   readonly rows: JobRow[];
 }

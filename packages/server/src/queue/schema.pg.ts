@@ -4,9 +4,33 @@ import type { PgPool } from "../db/postgres/database.ts";
 /** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
 export const QUEUE_SCHEMA = "mailsvc_jobs";
 
+/** Conditions of jobs `j` by state. A query must repeat these texts to use the indexes of them. */
+export const JOB_STATES = {
+  ready: "j.is_available",
+  running: "j.locked_at is not null",
+  dead: "j.locked_at is null and j.attempts >= j.max_attempts",
+} as const;
+
+/** The workspace that the payload of a job `j` names. */
+export const JOB_WORKSPACE = "j.payload ->> 'workspaceId'";
+
+// For the lists of a workspace and for metrics. graphile-worker has an index only for claiming.
+const INDEXES: Readonly<Record<string, string | null>> = {
+  mailsvc_workspace: null,
+  mailsvc_running: JOB_STATES.running,
+  mailsvc_dead: JOB_STATES.dead,
+};
+
 const silent = new Logger(() => () => {});
 
 /** Brings the tables of the queue up to date. */
-export function migrateQueue(pgPool: PgPool): Promise<void> {
-  return runMigrations({ pgPool, schema: QUEUE_SCHEMA, logger: silent });
+export async function migrateQueue(pgPool: PgPool): Promise<void> {
+  await runMigrations({ pgPool, schema: QUEUE_SCHEMA, logger: silent });
+  const { rows } = await pgPool.query<{ name: string }>("select indexname as name from pg_indexes where schemaname = $1", [QUEUE_SCHEMA]);
+  const existing = new Set(rows.map(({ name }) => name));
+  for (const [name, where] of Object.entries(INDEXES)) {
+    if (existing.has(name)) continue;
+    const on = `create index ${name} on ${QUEUE_SCHEMA}._private_jobs ((${JOB_WORKSPACE}), id)${where ? ` where ${where}` : ""}`;
+    await pgPool.query(on.replaceAll("j.", ""));
+  }
 }

@@ -1,4 +1,5 @@
 import type { Reader, Tx } from "../db/db.ts";
+import type { Total } from "../db/pagination.ts";
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -6,7 +7,7 @@ import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import type { Addition, JobStore, StoreEvents } from "./job-store.ts";
 import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type QueueStats } from "./queue.ts";
-import { QUEUE_SCHEMA } from "./schema.pg.ts";
+import { JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
@@ -18,7 +19,7 @@ export interface PostgresStoreOptions extends HeartbeatTimes {
 
 // The largest value of the column.
 const MOST_ATTEMPTS = 32_767;
-// Rows counted for a list of jobs, at most.
+// Rows counted for a list or a metric, at most.
 const MAX_COUNTED = 10_000;
 
 const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
@@ -27,12 +28,6 @@ const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
 const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
   ${ms("j.run_at")} as "runAt", ${ms("j.created_at")} as "createdAt", j.last_error as "lastError",
   case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead' else 'ready' end as state`;
-
-const WHERE: Readonly<Record<JobState, string>> = {
-  ready: "j.locked_at is null and j.attempts < j.max_attempts",
-  running: "j.locked_at is not null",
-  dead: "j.locked_at is null and j.attempts >= j.max_attempts",
-};
 
 // Inserts only what is missing, because a conflict would use up a number each time.
 const ADD_KINDS = `insert into ${TASKS} (identifier) select k from unnest($1::text[]) k
@@ -63,6 +58,10 @@ const NEXT = `select at, kind from (${LANES.map(
   (_, lane) => `(select ${ms("j.run_at")} as at, t.identifier as kind from ${JOBS} j join ${TASKS} t on t.id = j.task_id
     where j.is_available and j.priority = ${lane} and j.run_at > ${at("$1")} order by j.run_at limit 1)`,
 ).join(" union all ")}) as first order by at limit 1`;
+
+const OLDEST = `select ${ms("min(at)")} as at from (${LANES.map(
+  (_, lane) => `(select j.run_at as at from ${JOBS} j where j.is_available and j.priority = ${lane} order by j.run_at limit 1)`,
+).join(" union all ")}) as first`;
 
 const HELD = "j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3";
 
@@ -174,7 +173,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     cancel: async (tx, kind, dedupeKey) => {
       await raw(tx)(
-        `delete from ${JOBS} j using ${TASKS} t where j.key = $2 and t.id = j.task_id and t.identifier = $1 and ${WHERE.ready}`,
+        `delete from ${JOBS} j using ${TASKS} t where j.key = $2 and t.id = j.task_id and t.identifier = $1 and ${JOB_STATES.ready}`,
         [kind, dedupeKey],
         "cancel_job",
       );
@@ -259,7 +258,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       if (!isId(id)) return null;
       const [row] = await raw(tx)<JobRow & Record<string, unknown>>(
         `update ${JOBS} j set attempts = 0, run_at = ${at("$2")} from ${TASKS} t
-         where j.id = $1::bigint and t.id = j.task_id and ${WHERE.dead} returning ${COLUMNS}`,
+         where j.id = $1::bigint and t.id = j.task_id and ${JOB_STATES.dead} returning ${COLUMNS}`,
         [id, now],
       );
       return row ?? null;
@@ -268,29 +267,38 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 }
 
 async function readStats(read: Reader): Promise<QueueStats> {
-  const counts = Object.entries(WHERE).map(([state, where]) => `count(*) filter (where ${where})::float8 as ${state}`);
-  const [row] = await raw(read)<Record<JobState, number> & { oldest: number | null }>(
-    `select ${counts.join(", ")}, ${ms(`min(j.run_at) filter (where ${WHERE.ready})`)} as oldest from ${JOBS} j`,
-    [],
-  );
-  const { oldest = null, ready = 0, running = 0, dead = 0 } = row ?? {};
-  return { jobs: { ready, running, dead }, oldestDueAt: oldest };
+  const count = async (state: JobState): Promise<number> => (await countJobs(read, JOB_STATES[state], [])).total;
+  const [row] = await raw(read)<{ at: number | null }>(OLDEST, []);
+  return {
+    jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead") },
+    oldestDueAt: row?.at ?? null,
+  };
 }
 
-async function listJobs(read: Reader, { workspaceId, state, limit, offset }: JobFilter): Promise<JobList> {
-  const from = `from ${JOBS} j join ${TASKS} t on t.id = j.task_id
-    where ($1::text is null or j.payload ->> 'workspaceId' = $1) and ${state ? WHERE[state] : "true"}`;
-  const rows = await raw(read)<JobRow & Record<string, unknown>>(`select ${COLUMNS} ${from} order by j.id desc limit $2 offset $3`, [
-    workspaceId ?? null,
-    limit,
-    offset,
-  ]);
-  const [count] = await raw(read)<{ n: number }>(`select count(*)::float8 as n from (select 1 ${from} limit $2) as counted`, [
-    workspaceId ?? null,
-    MAX_COUNTED + 1,
-  ]);
-  const n = count?.n ?? 0;
-  return { rows, total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
+async function listJobs(read: Reader, { workspaceId, state, below, limit, offset }: JobFilter): Promise<JobList> {
+  const values: unknown[] = [];
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = [state && JOB_STATES[state], workspaceId !== undefined && `${JOB_WORKSPACE} = ${bind(workspaceId)}`];
+  const where = conditions.filter(Boolean).join(" and ") || "true";
+  const total = await countJobs(read, where, [...values]);
+  const older = below === undefined ? "" : ` and j.id < ${bind(below)}`;
+  // The order names both columns of the indexes, because Postgres would otherwise walk down the ids of all workspaces.
+  const order = workspaceId === undefined ? "j.id desc" : `${JOB_WORKSPACE} desc, j.id desc`;
+  const page = `select j.* from ${JOBS} j where ${where}${older} order by ${order} limit ${bind(limit)} offset ${bind(offset)}`;
+  const rows = await raw(read)<JobRow & Record<string, unknown>>(
+    `select ${COLUMNS} from (${page}) j join ${TASKS} t on t.id = j.task_id order by j.id desc`,
+    values,
+  );
+  return { rows, ...total };
+}
+
+async function countJobs(read: Reader, where: string, values: unknown[]): Promise<Total> {
+  const [row] = await raw(read)<{ n: number }>(
+    `select count(*)::float8 as n from (select 1 from ${JOBS} j where ${where} limit ${MAX_COUNTED + 1}) as counted`,
+    values,
+  );
+  const n = row?.n ?? 0;
+  return { total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
 }
 
 function isId(id: string): boolean {

@@ -1,7 +1,11 @@
-import { isNotNull } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export type JobState = "ready" | "running" | "dead";
+
+/** The workspace that a payload names. A query must repeat these two texts to use the indexes of them. */
+export const PAYLOAD_WORKSPACE = sql`payload ->> 'workspaceId'`;
+export const DEAD = sql`state = 'dead'`;
 
 /** The job queue of SQLite; on Postgres graphile-worker brings its own. */
 export function queueTables(c: ColumnTypes) {
@@ -30,6 +34,9 @@ export function queueTables(c: ColumnTypes) {
       (t) => [
         c.index("jobs_ready").on(t.state, t.lane, t.runAt),
         c.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey)),
+        // For the list of a workspace. A batch has no workspace.
+        c.index("jobs_workspace").on(PAYLOAD_WORKSPACE, t.id),
+        c.index("jobs_dead").on(PAYLOAD_WORKSPACE, t.id).where(DEAD),
       ],
     ),
   };

@@ -53,6 +53,9 @@ export function webhookTables(c: ColumnTypes) {
       (t) => [
         c.uniqueIndex("webhook_events_sequence").on(t.streamId, t.sequence),
         c.index("webhook_events_endpoint").on(t.endpointId, t.id),
+        // For the filters of the list of deliveries.
+        c.index("webhook_events_state").on(t.endpointId, t.state, t.id),
+        c.index("webhook_events_type").on(t.endpointId, t.type, t.id),
         c.index("webhook_events_open").on(t.streamId, t.sequence).where(isNull(t.settledAt)),
       ],
     ),

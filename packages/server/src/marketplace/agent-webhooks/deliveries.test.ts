@@ -74,6 +74,11 @@ test("events are filtered by state, type and activation, and visible to their bu
   expect(await types({ state: "dead" })).toEqual([]);
   expect(await types({ activationId: id, state: "delivered" })).toEqual(["agent.paused", "agent.activated"]);
   expect(await types({ activationId: "act_of_somebody_else" })).toEqual([]);
+  expect(await types({ activationId: id, state: "delivered", type: "agent.activated" })).toEqual(["agent.activated"]);
+  const paged = await world.builder.sdk.deliveries.list("writer", { activationId: id, limit: 1 }).toArray();
+  expect(paged.map(({ type }) => type)).toEqual(["agent.paused", "agent.activated"]);
+  const cursor = Buffer.from("#999999999999999").toString("base64url");
+  expect(await types({ activationId: id, cursor })).toEqual(["agent.paused", "agent.activated"]);
   expect(await codeOf(world.builder.sdk.deliveries.list("somebody-elses"))).toBe("not_found");
   expect(await codeOf(world.builder.sdk.deliveries.get("writer", "evt_unknown"))).toBe("not_found");
   expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", "evt_unknown"))).toBe("not_found");

@@ -1,7 +1,15 @@
 import type { AgentEventState, AgentEventType, Delivery, DeliveryAttempt, DeliveryDetail, Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { listPage, type PageInput } from "../../db/pagination.ts";
+import {
+  type ChosenFilters,
+  chooseFilter,
+  countFiltered,
+  type Filter,
+  listPage,
+  type PageInput,
+  paginateBySeq,
+} from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
@@ -13,6 +21,9 @@ type AttemptRow = Tables["webhookAttempts"]["$inferSelect"];
 // Earlier attempts that are shown. A schedule has nine; those beyond were made by hand.
 const MAX_SHOWN = 99;
 
+// The largest number the column holds on Postgres.
+const MAX_SEQUENCE = 2 ** 31 - 1;
+
 export interface DeliveryFilter extends PageInput {
   state?: AgentEventState | undefined;
   type?: AgentEventType | undefined;
@@ -23,15 +34,47 @@ export interface DeliveryFilter extends PageInput {
 export type SentEvent = Delivery & { slug: string };
 
 /** The events for the webhook of a listing, newest first. */
-export function listDeliveries(read: Reader, listing: ListingRow, input: DeliveryFilter): Promise<Page<Delivery>> {
+export async function listDeliveries(
+  read: Reader,
+  listing: ListingRow,
+  { state, type, activationId, ...page }: DeliveryFilter,
+): Promise<Page<Delivery>> {
   const { webhookEvents: e } = read.t;
-  const where = and(
-    eq(e.endpointId, listing.id),
-    input.state && eq(e.state, input.state),
-    input.type && eq(e.type, input.type),
-    input.activationId === undefined ? undefined : eq(e.streamId, input.activationId),
+  const scope = eq(e.endpointId, listing.id);
+  const filters: Filter[] = [];
+  if (activationId !== undefined) filters.push({ scope: undefined, condition: eq(e.streamId, activationId) });
+  if (state !== undefined) filters.push({ scope, condition: eq(e.state, state) });
+  if (type !== undefined) filters.push({ scope, condition: eq(e.type, type) });
+  if (filters.length === 0) return listPage(read, page, { table: e, where: scope, toItem: showDelivery });
+  if (activationId === undefined)
+    return listPage(read, page, { table: e, ...(await chooseFilter(read, e, filters)), toItem: showDelivery });
+  return listStream(read, page, (await isStreamOf(read, listing, activationId)) ? await chooseFilter(read, e, filters) : null);
+}
+
+/** The events of one activation, which are indexed by their sequence and not by their ids; none for filters that are null. */
+function listStream(read: Reader, page: PageInput, filters: ChosenFilters | null): Promise<Page<Delivery>> {
+  const { webhookEvents: e } = read.t;
+  return paginateBySeq<EventRow & { seq: number }, Delivery>(
+    page,
+    async ({ below, limit, offset }) => {
+      if (filters === null) return [];
+      const rows = await read
+        .select()
+        .from(e)
+        .where(and(filters.where, filters.unindexed, lt(e.sequence, Math.min(below, MAX_SEQUENCE))))
+        .orderBy(desc(e.sequence))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((event) => ({ ...event, seq: event.sequence }));
+    },
+    async () => (filters === null ? 0 : countFiltered(read, e, filters, e.sequence)),
+    showDelivery,
   );
-  return listPage(read, input, { table: e, where, toItem: showDelivery });
+}
+
+async function isStreamOf(read: Reader, listing: ListingRow, streamId: string): Promise<boolean> {
+  const { webhookStreams: s } = read.t;
+  return (await read.$count(s, and(eq(s.streamId, streamId), eq(s.endpointId, listing.id)))) > 0;
 }
 
 /** The latest events for the webhooks of all listings of all workspaces, newest first: for the page of dev mode. */

@@ -1,0 +1,161 @@
+import pg from "pg";
+import type { SqliteDb } from "../src/db/sqlite/database.ts";
+import type { TestWorld } from "../src/testing.ts";
+import { activateAgent, listAgent } from "./marketplace.ts";
+
+/** What the rows of `insertManyRows` belong to. */
+export interface RowOwners {
+  readonly workspaceId: string;
+  /** A second workspace, which has a tenth of the rows. */
+  readonly otherWorkspaceId: string;
+  /** The listing whose webhook gets the deliveries, and the activation that most of them are about. */
+  readonly listingId: string;
+  readonly activationId: string;
+}
+
+/** A recipient of every fiftieth email. */
+export const FREQUENT_RECIPIENT = "often@example.com";
+
+/**
+ * Statements that fill the large tables with `n` rows each: emails with contents and events, suppressions, deliveries, jobs. Most
+ * rows are alike, and a few are of each rare kind that a list can filter by. They bypass the API, which would take minutes.
+ */
+export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners, n: number): string[] {
+  const pg = dialect === "postgres";
+  const rows = pg
+    ? `generate_series(1, ${n}) as i`
+    : `(with recursive c(i) as (select 1 union all select i + 1 from c where i < ${n}) select i from c)`;
+  const toId = (prefix: string): string => (pg ? `'${prefix}_' || lpad(i::text, 26, '0')` : `printf('${prefix}_%026d', i)`);
+  const at = pg ? "1700000000000 + i::bigint * 1000" : "1700000000000 + i * 1000";
+  const no = pg ? "false" : "0";
+  const flag = (condition: string): string => (pg ? `(${condition})` : `(case when ${condition} then 1 else 0 end)`);
+  const empty = pg ? "'{}'::json" : "'{}'";
+  const workspace = `case when i % 10 = 0 then '${owners.otherWorkspaceId}' else '${owners.workspaceId}' end`;
+  const to = `case when i % 50 = 1 then '${FREQUENT_RECIPIENT}' else 'u' || (i % 200003) || '@example.com' end`;
+  // Two hundred rows at most, in any number.
+  const isRare = (k: number): string => `i % ${Math.max(7, Math.ceil(n / 200))} = ${k}`;
+  const statements = [
+    `insert into contents (workspace_id, from_text, subject, html, text_body, headers, tags, attachments, bypass_unsubscribe)
+     select ${workspace}, 'a@sender.example', 'Hello ' || i, '<p>Hello, this is an email of a usual length, number ' || i || '</p>', 'Hello ' || i,
+       ${empty}, ${empty}, 0, ${no} from ${rows}`,
+    `insert into emails (workspace_id, id, contents_id, to_text, to_key, status, attempts, in_doubt, created_at, updated_at)
+     select ${workspace}, ${toId("em")}, (select max(id) from contents) - ${n} + i, ${to}, ${to},
+       case when ${isRare(3)} then 'bounced' when ${isRare(4)} then 'deferred' when ${isRare(1)} then 'failed' when i % 3 = 1 then 'sent' else 'delivered' end,
+       1, ${flag(isRare(5))}, ${at}, ${at} from ${rows}`,
+    `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
+    `insert into suppressions (id, workspace_id, email, reason, scope, source, created_at, updated_at)
+     select ${toId("sup")}, ${workspace}, 's' || i || '@' || case when ${isRare(1)} then 'rare.test' else 'example.com' end,
+       case when ${isRare(2)} then 'manual' when ${isRare(3)} then 'complaint' when i % 3 = 1 then 'bounce' else 'unsubscribe' end,
+       case when i % 3 = 1 then 'all' else 'marketing' end,
+       case when ${isRare(4)} then 'import' when ${isRare(3)} then 'complaint' when i % 3 = 1 then 'bounce' else 'unsubscribe' end, ${at}, ${at}
+     from ${rows}`,
+    `insert into webhook_events (id, endpoint_id, stream_id, workspace_id, type, sequence, at, body, passes_hold, state, attempts, tries, settled_at)
+     select ${toId("evt")}, '${owners.listingId}', case when i % 100 = 2 then 'act_few' else '${owners.activationId}' end, '${owners.workspaceId}',
+       case when ${isRare(1)} then 'test.ping' else 'message.posted' end, 1000 + i, ${at}, '{}', ${no},
+       case when ${isRare(3)} then 'dead' else 'delivered' end, 1, 1, ${at} from ${rows}`,
+    `insert into webhook_streams (stream_id, endpoint_id, interrupted, held) values ('act_few', '${owners.listingId}', ${no}, ${no})`,
+  ];
+  const payload = `'workspaceId', ${workspace}, 'emailId', ${toId("em")}`;
+  // Far in the future, so that no worker takes them.
+  const jobs = pg
+    ? [
+        "insert into mailsvc_jobs._private_tasks (identifier) values ('email.deliver') on conflict do nothing",
+        `insert into mailsvc_jobs._private_jobs (task_id, payload, run_at, max_attempts, attempts, created_at, updated_at)
+         select (select id from mailsvc_jobs._private_tasks where identifier = 'email.deliver'), json_build_object(${payload}),
+           now() + interval '900 days', 10, case when ${isRare(3)} then 10 else 0 end, now(), now() from ${rows}`,
+      ]
+    : [
+        `insert into jobs (kind, payload, bundle, state, run_at, attempts, max_attempts, created_at)
+         select 'email.deliver', json_object(${payload}), 0, case when ${isRare(3)} then 'dead' else 'ready' end, 2500000000000 + i, 0, 10, ${at} from ${rows}`,
+      ];
+  return [...statements, ...jobs];
+}
+
+/** The lists over tables that grow without a limit, with all filters and some combinations of them. */
+export function listPaths(owners: RowOwners, slug: string): string[] {
+  const emails = [
+    "",
+    "status=bounced",
+    "status=complained",
+    "status=delivered",
+    "to=u77@example.com",
+    `to=${FREQUENT_RECIPIENT}`,
+    "inDoubt=true",
+    "inDoubt=false",
+    "inDoubt=false&status=bounced",
+    "inDoubt=true&status=delivered",
+    `status=failed&to=${FREQUENT_RECIPIENT}`,
+    `status=complained&to=${FREQUENT_RECIPIENT}`,
+    `status=delivered&to=${FREQUENT_RECIPIENT}`,
+    `inDoubt=true&to=${FREQUENT_RECIPIENT}`,
+  ];
+  const suppressions = [
+    "",
+    "email=s77@example.com",
+    "search=s77",
+    "search=rare.test",
+    "search=zzzz",
+    "search=ex",
+    "search=q",
+    "search=example&reason=manual",
+    "reason=manual",
+    "reason=complaint",
+    "reason=bounce",
+    "scope=all",
+    "scope=marketing",
+    "source=import",
+    "source=api",
+    "reason=bounce&source=import",
+    "since=2023-11-15T00:00:00.000Z",
+    "since=2030-01-01T00:00:00.000Z",
+    "search=rare&since=2023-11-15T00:00:00.000Z",
+  ];
+  const jobs = ["", "state=ready", "state=running", "state=dead"];
+  const activation = `activationId=${owners.activationId}`;
+  const deliveries = [
+    "",
+    "state=dead",
+    "state=pending",
+    "state=delivered",
+    "type=test.ping",
+    "type=agent.wakeup",
+    "type=message.posted",
+    "type=test.ping&state=delivered",
+    activation,
+    `${activation}&state=dead`,
+    `${activation}&state=pending`,
+    `${activation}&type=test.ping`,
+    "activationId=act_few&state=delivered",
+  ];
+  const toPaths = (path: string, queries: string[]): string[] => queries.map((query) => (query === "" ? path : `${path}?${query}`));
+  return [
+    ...toPaths("/api/v1/emails", emails),
+    ...toPaths("/api/v1/suppressions", suppressions),
+    ...toPaths("/api/v1/jobs", jobs),
+    ...toPaths(`/api/v1/marketplace/listings/${slug}/deliveries`, deliveries),
+    `/api/v1/people/${FREQUENT_RECIPIENT}`,
+  ];
+}
+
+/** Fills a world in dev mode with `n` rows of each kind, half a second for 10,000; on Postgres `databaseUrl` is that of the world. */
+export async function fillWorld(world: TestWorld, n: number, databaseUrl?: string): Promise<RowOwners & { slug: string }> {
+  const slug = "writer";
+  // Nothing listens there: the event of the activation waits.
+  const listing = await listAgent(world.builder.sdk, "http://127.0.0.1:9/");
+  const activation = await activateAgent(world.sdk);
+  const other = await world.createWorkspace("Other");
+  const { workspaceId } = world;
+  const owners: RowOwners = { workspaceId, otherWorkspaceId: other.workspaceId, listingId: listing.id, activationId: activation.id };
+  if (databaseUrl === undefined) {
+    const db = world.app.deps.db as SqliteDb;
+    await db.exclusive((c) => {
+      for (const statement of insertManyRows("sqlite", owners, n)) c.exec(statement);
+    });
+  } else {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    for (const statement of [...insertManyRows("postgres", owners, n), "vacuum analyze"]) await client.query(statement);
+    await client.end();
+  }
+  return { ...owners, slug };
+}
