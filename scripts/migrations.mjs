@@ -22,6 +22,8 @@ const WITHOUT_ROWID = [
   "campaign_links",
   "campaign_reactions",
   "emails",
+  "engagements",
+  "held_clicks",
   "list_members",
   "segment_members",
   "tallies",

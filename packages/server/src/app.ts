@@ -35,6 +35,7 @@ import { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { makeIds } from "./lib/ids.ts";
+import { makeMacs } from "./lib/macs.ts";
 import type { Log } from "./lib/log.ts";
 import { measureLoopPressure } from "./lib/pressure.ts";
 import type { Random } from "./lib/random.ts";
@@ -54,6 +55,7 @@ import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
+import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
 import type { WebhookWorker } from "./webhooks/endpoint.ts";
@@ -113,7 +115,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
-  const seal = makeSeal(config.secretKey ?? (await backend.masterKey(random)), random);
+  const masterKey = config.secretKey ?? (await backend.masterKey(random));
+  const seal = makeSeal(masterKey, random);
+  const macs = makeMacs(masterKey);
+  const tracker = new Tracker();
   const payments = parts.payments ?? localPayments(parts);
   const runClock = makeRunClock({ db, clock, log, controllable: isControllable(clock) });
   const limiter = backend.makeLimiter(clock, isControllable(clock));
@@ -131,6 +136,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       verified,
       suppressionFilter,
       seal,
+      macs,
+      tracker,
       payments,
       webhooks,
       runClock,
@@ -166,6 +173,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     verified.clear();
     suppressionFilter.clear();
     limiter.clear();
+    tracker.clear();
     runClock.reset();
   };
   const world =

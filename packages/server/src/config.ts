@@ -50,6 +50,12 @@ export const SERVE_FLAGS = [
     summary: "address under which people reach this server, for links in mail",
   },
   {
+    name: "tracking-url",
+    value: "URL",
+    env: "MAILSVC_TRACKING_URL",
+    summary: "another address of this server, such as https://click.acme.com, for open and click tracking (default: that of --public-url)",
+  },
+  {
     name: "rate-limit",
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",
@@ -133,6 +139,8 @@ export interface Config {
   /** Domains and addresses that the first workspace may send from without proof, in the form senders are stored in. */
   readonly trustedSenders: readonly string[];
   readonly publicUrl: string | null;
+  /** The address of tracking links; null for that of the server. */
+  readonly trackingUrl: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -185,7 +193,6 @@ export function readConfig({
   };
   const databaseUrl = value("database-url");
   const smtpUrl = value("smtp-url");
-  const publicUrl = value("public-url");
   const config: Config = {
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
@@ -197,7 +204,8 @@ export function readConfig({
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
     trustedSenders: readTrustedSenders(value("trust-sender")),
-    publicUrl: publicUrl === undefined ? null : url("public-url", publicUrl, ["http:", "https:"]).replace(/\/+$/, ""),
+    publicUrl: readBaseUrl("public-url", value("public-url")),
+    trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
@@ -230,6 +238,11 @@ function url(flag: string, text: string, protocols: readonly string[]): string {
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
     throw new ConfigError(`--${flag} must begin with ${protocols.map((p) => `${p}//`).join(" or ")}.`);
   return text;
+}
+
+/** The address of this server as people know it, without a trailing slash. */
+function readBaseUrl(flag: string, text: string | undefined): string | null {
+  return text === undefined ? null : url(flag, text, ["http:", "https:"]).replace(/\/+$/, "");
 }
 
 function readMetrics(text: string | undefined): Config["metrics"] {

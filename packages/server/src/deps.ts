@@ -9,6 +9,7 @@ import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
+import type { Macs } from "./lib/macs.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -22,6 +23,7 @@ import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified-senders.ts";
 import type { SuppressionFilter } from "./suppressions/filter.ts";
+import type { Tracker } from "./tracking/tracking.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
 
 /** Everything the product depends on. Created in one place (`app.ts`) and passed down; no module holds global state. */
@@ -40,6 +42,8 @@ export interface Deps {
   readonly verified: VerifiedSenders;
   readonly suppressionFilter: SuppressionFilter;
   readonly seal: Seal;
+  readonly macs: Macs;
+  readonly tracker: Tracker;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
   readonly webhooks: Webhooks;

@@ -60,6 +60,7 @@ import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
+import { CLICKS_JOB, recordHeldClicks, trackingPages } from "./tracking/tracking.ts";
 import { unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
@@ -172,7 +173,7 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
 
 /** All public pages, which are served besides the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
-  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), favicon, ...publicFiles(deps), ...returnPages];
+  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), ...trackingPages(deps), favicon, ...publicFiles(deps), ...returnPages];
 }
 
 /** All jobs. */
@@ -187,6 +188,7 @@ export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
     [CLEAR_JOB]: clearList(deps),
     [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
+    [CLICKS_JOB]: recordHeldClicks(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
     ...marketplaceJobs(deps),
   };

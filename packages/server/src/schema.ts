@@ -14,6 +14,7 @@ import { segmentTables } from "./segments/tables.ts";
 import { senderTables } from "./senders/tables.ts";
 import { suppressionTables } from "./suppressions/tables.ts";
 import { templateTables } from "./templates/tables.ts";
+import { trackingTables } from "./tracking/tables.ts";
 import { webhookTables } from "./webhooks/tables.ts";
 import { workspaceTables } from "./workspaces/tables.ts";
 
@@ -33,6 +34,7 @@ export function defineTables(c: ColumnTypes) {
     ...emailTables(c),
     ...campaignTables(c),
     ...eventTables(c),
+    ...trackingTables(c),
     ...httpTables(c),
     ...inboxTables(c),
     ...marketplaceTables(c),

@@ -13,6 +13,7 @@ import {
   ScheduledAt,
   Subject,
   Tags,
+  Tracking,
 } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 
@@ -30,6 +31,7 @@ export const SendRequest = atLeastOne(
     attachments: Attachments.optional(),
     scheduledAt: ScheduledAt.optional(),
     bypassUnsubscribe: BypassUnsubscribe.optional(),
+    tracking: Tracking.optional(),
   }),
   ["html", "text"],
   "Give html, text or both.",
@@ -154,6 +156,16 @@ export const emails = {
           to: "ada@example.com",
           scheduledAt: "2030-01-31T09:30:00Z",
           attachments: [{ filename: "hi.txt", content: "aGk=" }],
+        },
+      },
+      {
+        summary: "With open and click tracking",
+        body: {
+          from: hello.from,
+          to: "ada@example.com",
+          subject: "News",
+          html: '<p><a href="https://acme.example/news">Read on</a></p>',
+          tracking: { opens: true, clicks: true, utm: { source: "newsletter" } },
         },
       },
     ],

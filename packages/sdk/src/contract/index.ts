@@ -67,7 +67,7 @@ export * from "./people.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";
-export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS } from "./send-fields.ts";
+export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tracking } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
 export * from "./template-send.ts";

@@ -12,6 +12,7 @@ export const SEND_LIMITS = {
   headerValue: 2000,
   tags: 50,
   tagValue: 256,
+  utmValue: 200,
   attachments: 20,
   attachmentBytes: 20 * 1024 * 1024,
   /** How far ahead a send may be scheduled. */
@@ -165,6 +166,31 @@ export const Attachments = z
   .meta({ description: "Files, up to 20 and 20 MiB in all" });
 
 export const ScheduledAt = Instant.meta({ description: "Send later, at this instant (ISO 8601)" });
+
+const utmValue = z
+  .string()
+  .min(1)
+  .max(SEND_LIMITS.utmValue)
+  .refine((s) => !unsafe(s), { message: "A UTM value holds no line breaks or control characters.", params: { code: "invalid_characters" } });
+
+/** What is tracked of a mail. Of a single send nothing is, unless it says so; of a campaign opens and clicks are. */
+export const Tracking = z
+  .strictObject({
+    opens: z.boolean().optional().meta({ description: "Record when the mail is opened, by an image of one pixel at its end" }),
+    clicks: z.boolean().optional().meta({ description: "Record clicks: links lead over this server; those with data-no-track do not" }),
+    utm: z
+      .strictObject({
+        source: utmValue.optional(),
+        medium: utmValue.optional(),
+        campaign: utmValue.optional(),
+        term: utmValue.optional(),
+        content: utmValue.optional(),
+      })
+      .optional()
+      .meta({ description: "UTM parameters added to links that have none of that name, tracked or not" }),
+  })
+  .meta({ id: "Tracking", description: "Open and click tracking; off unless asked for" });
+export type Tracking = z.infer<typeof Tracking>;
 
 export const BypassUnsubscribe = z.boolean().meta({
   description:

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MailboxText, parseAddress } from "./address.ts";
-import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags } from "./send-fields.ts";
+import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags, Tracking } from "./send-fields.ts";
 
 /** Values for the placeholders of a template, by name. */
 export const Variables = z
@@ -28,6 +28,7 @@ const fields = {
   attachments: Attachments.optional(),
   scheduledAt: ScheduledAt.optional(),
   bypassUnsubscribe: BypassUnsubscribe.optional(),
+  tracking: Tracking.optional(),
 };
 
 /** The template send request (SPEC 2), extended by values per recipient, attachments and scheduling. */

@@ -1,5 +1,7 @@
 import { and, count, desc, eq, inArray, lt, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { deleteEngagements } from "../tracking/tracking.ts";
 
 /** Ids of emails to an address, newest first. */
 export async function listEmailIds(
@@ -25,9 +27,6 @@ export interface EmailCopy {
   /** True if other emails have the same contents. */
   shared: boolean;
 }
-
-// Far below the limit of parameters per statement of either database.
-const CHUNK = 500;
 
 /**
  * All emails to an address. **Invariant:** no email joins an existing contents row after its send was accepted, so `shared` stays
@@ -70,6 +69,7 @@ export async function deleteEmailCopies(
       .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, ids)))
       .returning({ id: emails.id });
     deleted.emails += rows.length;
+    await deleteEngagements(tx, workspaceId, ids);
     deleted.events += (await tx.delete(events).where(inArray(events.emailId, ids)).returning({ sequence: events.sequence })).length;
     const unshared = chunk.filter((copy) => !copy.shared).map((copy) => copy.contentsId);
     if (unshared.length === 0) continue;
@@ -105,8 +105,4 @@ export async function deleteIdempotentResponses(tx: Tx, workspaceId: string, tex
       .where(and(inArray(t.keyId, keysOfWorkspace), or(...texts.map((text) => tx.sqlDialect.holds(t.answer, text)))))
       .returning({ keyId: t.keyId })
   ).length;
-}
-
-function splitIntoChunks<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
 }

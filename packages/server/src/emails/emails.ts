@@ -22,7 +22,7 @@ import {
 } from "./store.ts";
 
 export { send } from "./send.ts";
-export { countInDoubt, countStatus } from "./store.ts";
+export { countInDoubt, countStatus, type EmailRow, findEmail } from "./store.ts";
 
 /** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */
 export function buildMessageId(id: string, from: string): string {

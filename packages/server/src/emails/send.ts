@@ -141,6 +141,7 @@ function toContents(
     filesOf: attachments === 0 ? null : first,
     template: template?.name ?? null,
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
+    tracking: request.tracking ?? null,
   };
 }
 

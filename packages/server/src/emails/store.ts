@@ -38,6 +38,7 @@ export function insertContents(tx: Tx, row: NewContents): number | Promise<numbe
           filesOf: ph("filesOf"),
           template: ph("template"),
           bypassUnsubscribe: ph("bypassUnsubscribe"),
+          tracking: ph("tracking"),
         })
         .returning({ id: contents.id })
         .prepare("insert_contents"),

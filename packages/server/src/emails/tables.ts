@@ -1,4 +1,4 @@
-import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import type { EmailStatus, SkipReason, Tracking } from "@mailsvc/sdk/contract";
 import { sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
@@ -34,6 +34,8 @@ export function emailTables(c: ColumnTypes) {
       template: c.text("template"),
       /** True if it may go to people who unsubscribed. */
       bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
+      /** What is tracked; null for nothing. */
+      tracking: c.json<Tracking>("tracking"),
     }),
     attachments: c.table(
       "attachments",

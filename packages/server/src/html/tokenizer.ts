@@ -123,6 +123,50 @@ export function* readOn(state: TokenizerState, html: string, dialect: Dialect): 
   }
 }
 
+/** An opening or closing tag, and where it and the values of its attributes stand in the source. */
+export interface LocatedTag {
+  readonly token: Exclude<Token, { kind: "text" }>;
+  /** The position of its `<`, and the position behind its `>`. */
+  readonly start: number;
+  readonly end: number;
+  /** The range of each value, without quotes. An attribute without a value has none. */
+  readonly values: readonly ValueRange[];
+}
+
+export interface ValueRange {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly quote: '"' | "'" | "";
+}
+
+/** The tags of an HTML source with their places in it, so that a value can be replaced and everything else stays as it is. */
+export function* locateTags(html: string, dialect: Dialect = BROWSER): Generator<LocatedTag> {
+  const state = startOfHtml();
+  let at = 0;
+  let start = 0;
+  let values: ValueRange[] = [];
+  while (at < html.length) {
+    const { mode } = state;
+    const from = at;
+    at = ADVANCE[mode](state, html, at, dialect);
+    if (mode === "text" || mode === "raw") {
+      // Both end behind a "<"; that of raw text is two characters and the name before.
+      start = mode === "text" ? at - 1 : at - state.tag.length - 2;
+      values = [];
+    } else if ((mode === "quoted" || mode === "unquoted") && state.mode !== mode)
+      addRange(values, { name: state.attribute, start: from, end: at - 1, quote: mode === "quoted" ? (state.quote as '"' | "'") : "" });
+    if (state.token === null) continue;
+    if (state.token.kind !== "text") yield { token: state.token, start, end: at, values };
+    state.token = null;
+  }
+}
+
+/** Of two attributes with one name, the first counts. */
+function addRange(values: ValueRange[], range: ValueRange): void {
+  if (!values.some(({ name }) => name === range.name)) values.push(range);
+}
+
 type Advance = (s: TokenizerState, html: string, at: number, dialect: Dialect) => number;
 
 /** Reads from `at` as far as the mode lasts; answers the position from where to go on. */

@@ -1,6 +1,7 @@
 import { AddressError, addressKey, parseAddress, type SuppressionImport } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import {
   deleteSuppressions,
   findSuppressions,
@@ -11,9 +12,6 @@ import {
 } from "./suppressions.ts";
 
 type ImportEntry = Omit<NewSuppression, "source" | "emailId">;
-
-// SQLite takes 32,766 values per statement; a row has ten.
-const CHUNK = 500;
 
 /**
  * Suppresses many addresses at once. Several entries for one address have the same result as one request after the other. With
@@ -75,10 +73,6 @@ export async function removeSuppressions(
       : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "Suppression not found." }],
   );
   return { removed: removed.size, failed };
-}
-
-function splitIntoChunks<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
 }
 
 function parseEntryAddress(text: string): { email: string } | { error: string } {

@@ -1,0 +1,142 @@
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type EmailRow, findEmail } from "../emails/emails.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { Client } from "./client.ts";
+import { showLinkId, type TrackedLink, type TrackingToken } from "./links.ts";
+import { type Engagement, findEngagements, type HeldClick, holdClick, saveEngagements, takeHeldClicks } from "./store.ts";
+import { type MachineReason, OPENS } from "./tables.ts";
+
+/** Job kind: records the held clicks of an email. */
+export const CLICKS_JOB = "tracking.clicks";
+
+const SECOND = 1000;
+
+/** No person reacts to a mail this soon after it was handed over, ms. */
+export const TOO_SOON_MS = 3 * SECOND;
+
+/** How long a click is held to see whether others come with it, ms. */
+export const HOLD_MS = 5 * SECOND;
+
+// Three links within five seconds, or two within one, is more than people click.
+const BURSTS = [
+  { links: 3, withinMs: HOLD_MS },
+  { links: 2, withinMs: SECOND },
+] as const;
+
+/** Within this time, ms, the same email is opened, or the same link of it clicked, once. */
+export const REPEAT_MS = 60 * SECOND;
+
+/** Events of one email and link at most, for people and for machines each. */
+export const MAX_EVENTS = 100;
+
+/** Records that an email was opened. Repeats within a minute, and those after the hundredth, are not recorded. */
+export async function recordOpen(
+  tx: Tx,
+  deps: Deps,
+  { workspaceId }: TrackedLink,
+  { emailId }: TrackingToken,
+  client: Client,
+): Promise<void> {
+  const at = deps.clock.now();
+  const email = (await findEmail(tx, workspaceId, emailId))?.email;
+  if (!email) return;
+  const reason = client.reason ?? (isTooSoon(email, at) ? "too-soon" : null);
+  const hit = { workspaceId, emailId, linkId: OPENS, machine: reason !== null, reason, client: client.name, at };
+  await recordHits(tx, deps, email, await findEngagements(tx, workspaceId, emailId), [{ ...hit, url: null }]);
+}
+
+/** Stores a click, and asks for it to be recorded once it is known whether a machine requested other links with it. */
+export async function recordClick(
+  tx: Tx,
+  deps: Deps,
+  { workspaceId }: TrackedLink,
+  { emailId, linkId }: TrackingToken,
+  client: Client,
+): Promise<void> {
+  const at = deps.clock.now();
+  const { name, reason } = client;
+  await holdClick(tx, { workspaceId, emailId, linkId, machine: reason !== null, reason, client: name, at });
+  await deps.queue.enqueue(tx, {
+    kind: CLICKS_JOB,
+    payload: { workspaceId, emailId },
+    runAt: at + HOLD_MS,
+    dedupeKey: `${CLICKS_JOB}:${emailId}`,
+  });
+}
+
+/** Records the clicks that were held. */
+export function recordHeldClicks(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const [workspaceId, emailId] = [String(payload.workspaceId), String(payload.emailId)];
+      const clicks = await takeHeldClicks(tx, workspaceId, emailId, deps.clock.now());
+      const email = (await findEmail(tx, workspaceId, emailId))?.email;
+      if (!email || clicks.length === 0) return;
+      const before = await findEngagements(tx, workspaceId, emailId);
+      const hits: Hit[] = [];
+      for (const click of clicks) {
+        const link = await deps.tracker.links.find(tx, click.linkId);
+        if (link?.workspaceId !== workspaceId) continue;
+        const reason = click.reason ?? judge(email, click, clicks, before);
+        hits.push({ ...click, machine: reason !== null, reason, url: link.url });
+      }
+      await recordHits(tx, deps, email, before, hits);
+    },
+  });
+}
+
+/** An open, whose `url` is null, or a click. */
+interface Hit extends HeldClick {
+  readonly url: string | null;
+}
+
+function isTooSoon({ sentAt }: EmailRow, at: number): boolean {
+  return sentAt === null || at - sentAt < TOO_SOON_MS;
+}
+
+/** Why a click, which alone looks like a person's, is that of a machine; null if nothing tells so. */
+function judge(email: EmailRow, click: HeldClick, others: readonly HeldClick[], before: readonly Engagement[]): MachineReason | null {
+  if (isTooSoon(email, click.at)) return "too-soon";
+  const earlier = before.filter(({ linkId }) => linkId !== OPENS).map(({ linkId, lastAt }) => ({ linkId, at: lastAt }));
+  const requests = [...others, ...earlier];
+  for (const { links, withinMs } of BURSTS) {
+    const near = requests.filter(({ at }) => Math.abs(at - click.at) < withinMs).map(({ linkId }) => linkId);
+    if (new Set(near).size >= links) return "burst";
+  }
+  return null;
+}
+
+async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly Engagement[], hits: readonly Hit[]): Promise<void> {
+  const known = new Map(before.map((row) => [keyOf(row), row]));
+  const isFirst = (of: (row: Engagement) => boolean): boolean => ![...known.values()].some(of);
+  const changed = new Map<string, Engagement>();
+  const events: NewEvent[] = [];
+  for (const hit of hits) {
+    const { workspaceId, emailId, linkId, machine, reason, client, at, url } = hit;
+    const row = known.get(keyOf(hit));
+    if (row && (at - row.lastAt < REPEAT_MS || row.events >= MAX_EVENTS)) continue;
+    const uniqueLink = row === undefined;
+    const opened = url === null;
+    const unique = opened ? uniqueLink : isFirst((other) => other.machine === machine && other.linkId !== OPENS);
+    const engagement = { workspaceId, emailId, linkId, machine, events: (row?.events ?? 0) + 1, firstAt: row?.firstAt ?? at, lastAt: at };
+    known.set(keyOf(hit), engagement);
+    changed.set(keyOf(hit), engagement);
+    events.push({
+      workspaceId,
+      type: opened ? "email.opened" : "email.clicked",
+      emailId,
+      at,
+      machine,
+      data: { machine, ...(reason !== null && { machineReason: reason }), client, unique, ...(!opened && { linkId: showLinkId(linkId), url, uniqueLink }) },
+    });
+    if (!machine) await deps.audience.emailEngaged(tx, deps, { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) });
+  }
+  await saveEngagements(tx, [...changed.values()]);
+  await recordEvents(tx, deps, events);
+}
+
+function keyOf({ linkId, machine }: Pick<Engagement, "linkId" | "machine">): string {
+  return `${linkId} ${machine}`;
+}

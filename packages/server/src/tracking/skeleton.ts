@@ -1,0 +1,96 @@
+import type { Tracking } from "@mailsvc/sdk/contract";
+import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
+import { BROWSER, type Dialect, type LocatedTag, locateTags } from "../html/tokenizer.ts";
+
+/** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
+export interface Skeleton {
+  readonly texts: readonly string[];
+  /** What stands between two texts. */
+  readonly cuts: readonly Cut[];
+}
+
+export type Cut = LinkCut | { readonly kind: "pixel" };
+
+export interface LinkCut {
+  readonly kind: "link";
+  /** The address as a program reads it. */
+  readonly url: string;
+  /** The value of the attribute as it is written. */
+  readonly source: string;
+  /** Whether the source has no quotes, so that a new value needs them. */
+  readonly bare: boolean;
+}
+
+// Outlook shows what stands in conditional comments.
+const MAIL: Dialect = { raw: BROWSER.raw, conditionalComments: true };
+
+// Elements with an address that people click; the last two are buttons of Outlook.
+const CLICKABLE = new Set(["a", "area", "v:rect", "v:roundrect"]);
+
+// Longer addresses are left as they are: no browser needs them to work.
+const MAX_URL = 8000;
+
+/**
+ * Cuts an HTML mail. Links that are no web address (mailto:, tel:, #…), or have the attribute `data-no-track`, stay in the
+ * text. The pixel comes last in the body.
+ */
+export function cutHtml(html: string): Skeleton {
+  const texts: string[] = [];
+  const cuts: Cut[] = [];
+  let from = 0;
+  let pixelAt = html.length;
+  const found: { start: number; end: number; cut: Cut }[] = [];
+  for (const tag of locateTags(html, MAIL)) {
+    if (tag.token.kind === "close") {
+      if (tag.token.name === "body" || (tag.token.name === "html" && pixelAt === html.length)) pixelAt = tag.start;
+      continue;
+    }
+    const link = findLink(html, tag);
+    if (link) found.push(link);
+  }
+  const pixel = { start: pixelAt, end: pixelAt, cut: { kind: "pixel" } as const };
+  for (const { start, end, cut } of [...found, pixel].sort((a, b) => a.start - b.start)) {
+    texts.push(html.slice(from, start));
+    cuts.push(cut);
+    from = end;
+  }
+  texts.push(html.slice(from));
+  return { texts, cuts };
+}
+
+/** Puts a skeleton together again. `write` returns what stands in place of a cut. */
+export function assemble({ texts, cuts }: Skeleton, write: (cut: Cut) => string): string {
+  let html = texts[0] as string;
+  for (let i = 0; i < cuts.length; i += 1) html += write(cuts[i] as Cut) + (texts[i + 1] as string);
+  return html;
+}
+
+/** The value of an attribute, as it stands in place of a link's. */
+export function toAttribute(url: string, bare: boolean): string {
+  const value = serializeAttribute(url).replaceAll("'", "&#39;");
+  return bare ? `"${value}"` : value;
+}
+
+/** Adds UTM parameters that an address does not have yet; nothing else of it changes. */
+export function addUtm(url: string, utm: NonNullable<Tracking["utm"]>): string {
+  const hashAt = url.indexOf("#");
+  const [address, fragment] = hashAt === -1 ? [url, ""] : [url.slice(0, hashAt), url.slice(hashAt)];
+  const queryAt = address.indexOf("?");
+  const present = new URLSearchParams(queryAt === -1 ? "" : address.slice(queryAt + 1));
+  const added = Object.entries(utm)
+    .flatMap(([name, value]) => (value === undefined || present.has(`utm_${name}`) ? [] : [`utm_${name}=${encodeURIComponent(value)}`]))
+    .join("&");
+  if (added === "") return url;
+  const separator = queryAt === -1 ? "?" : /[?&]$/.test(address) ? "" : "&";
+  return `${address}${separator}${added}${fragment}`;
+}
+
+function findLink(html: string, { token, values }: LocatedTag): { start: number; end: number; cut: Cut } | null {
+  if (token.kind !== "open" || !CLICKABLE.has(token.name)) return null;
+  const href = values.find(({ name }) => name === "href");
+  if (href === undefined || token.attributes.some(([name]) => name === "data-no-track")) return null;
+  const source = html.slice(href.start, href.end);
+  const url = decodeAttribute(source).trim();
+  if (url.length > MAX_URL || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
+  return { start: href.start, end: href.end, cut: { kind: "link", url, source, bare: href.quote === "" } };
+}

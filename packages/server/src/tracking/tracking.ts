@@ -1,0 +1,120 @@
+import type { Tracking } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
+import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
+import { addUtm, assemble, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
+
+export { trackingPages } from "./pages.ts";
+export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
+export { deleteEngagements } from "./store.ts";
+
+/** A mail as far as tracking changes it. */
+export interface TrackableMail {
+  readonly workspaceId: string;
+  readonly emailId: string;
+  readonly tracking: Tracking | null;
+  html: string | null;
+}
+
+type TrackingDeps = Pick<Deps, "db" | "macs" | "tracker" | "baseUrl" | "config">;
+
+// Characters of HTML whose skeletons are kept: the contents in use at the same time.
+const MAX_CACHED = 4_000_000;
+
+// Requests that are remembered: some megabytes.
+const MAX_RECENT = 20_000;
+
+/** What this process keeps in memory about tracked mail; a new process begins with nothing. */
+export class Tracker {
+  readonly links = new TrackedLinks();
+  readonly #recent = new Map<string, number>();
+  readonly #skeletons = new Map<string, Skeleton>();
+  #size = 0;
+
+  /** The skeleton of an HTML mail. Mails with the same content share it. */
+  skeletonOf(html: string): Skeleton {
+    const known = this.#skeletons.get(html);
+    if (known) return known;
+    const skeleton = cutHtml(html);
+    if (this.#size + html.length > MAX_CACHED) this.#forgetSkeletons();
+    if (html.length <= MAX_CACHED / 10) {
+      this.#skeletons.set(html, skeleton);
+      this.#size += html.length;
+    }
+    return skeleton;
+  }
+
+  /** Whether a request that was recorded less than `withinMs` ago comes again. */
+  isRepeat(key: string, now: number, withinMs: number): boolean {
+    const at = this.#recent.get(key);
+    return at !== undefined && now >= at && now - at < withinMs;
+  }
+
+  remember(key: string, now: number): void {
+    if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
+    this.#recent.set(key, now);
+  }
+
+  clear(): void {
+    this.links.clear();
+    this.#recent.clear();
+    this.#forgetSkeletons();
+  }
+
+  #forgetSkeletons(): void {
+    this.#skeletons.clear();
+    this.#size = 0;
+  }
+}
+
+/**
+ * Makes mails trackable as each of them asks: its links lead over this server, its UTM parameters are added, and a pixel ends
+ * it. Links to this server's own pages, such as the one to unsubscribe, stay as they are. The same mail becomes the same
+ * HTML at every attempt. New link targets are stored durably before this returns.
+ */
+export async function trackMails(deps: TrackingDeps, mails: readonly TrackableMail[]): Promise<void> {
+  const tracked = mails.filter(isTracked);
+  if (tracked.length === 0) return;
+  const own = `${deps.baseUrl()}/`;
+  const base = deps.config.trackingUrl ?? deps.baseUrl();
+  const wanted = new Map<string, Set<string>>();
+  for (const { workspaceId, tracking, html } of tracked) {
+    const urls = getOrCreate(wanted, workspaceId);
+    if (tracking.opens) urls.add(PIXEL);
+    if (!tracking.clicks) continue;
+    for (const cut of deps.tracker.skeletonOf(html).cuts)
+      if (cut.kind === "link" && !cut.url.startsWith(own)) urls.add(toTarget(cut, tracking));
+  }
+  const idOf = await deps.tracker.links.load(deps, wanted);
+  for (const mail of tracked) {
+    const { workspaceId, emailId, tracking, html } = mail;
+    mail.html = assemble(deps.tracker.skeletonOf(html), (cut) => {
+      if (cut.kind === "pixel") {
+        if (!tracking.opens) return "";
+        const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });
+        return `<img src="${toAttribute(`${base}${OPEN_PATH}/${token}`, false)}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`;
+      }
+      if (cut.url.startsWith(own)) return cut.source;
+      const target = toTarget(cut, tracking);
+      if (!tracking.clicks) return target === cut.url ? cut.source : toAttribute(target, cut.bare);
+      const token = makeToken(deps.macs, "click", { emailId, linkId: idOf(workspaceId, target) });
+      return toAttribute(`${base}${CLICK_PATH}/${token}`, cut.bare);
+    });
+  }
+}
+
+type Tracked = TrackableMail & { readonly tracking: Tracking; html: string };
+
+function isTracked(mail: TrackableMail): mail is Tracked {
+  const { tracking, html } = mail;
+  return html !== null && tracking !== null && (tracking.opens === true || tracking.clicks === true || tracking.utm !== undefined);
+}
+
+function toTarget({ url }: LinkCut, { utm }: Tracking): string {
+  return utm === undefined ? url : addUtm(url, utm);
+}
+
+function getOrCreate(map: Map<string, Set<string>>, key: string): Set<string> {
+  const known = map.get(key) ?? new Set();
+  map.set(key, known);
+  return known;
+}
