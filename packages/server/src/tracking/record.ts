@@ -127,11 +127,19 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
       workspaceId,
       type: opened ? "email.opened" : "email.clicked",
       emailId,
+      contactId: email.contactId,
+      campaignId: email.campaignId,
       at,
       machine,
-      data: { machine, ...(reason !== null && { machineReason: reason }), client, unique, ...(!opened && { linkId: showLinkId(linkId), url, uniqueLink }) },
+      data: {
+        ...(reason !== null && { machineReason: reason }),
+        client,
+        unique,
+        ...(!opened && { linkId: showLinkId(linkId), url, uniqueLink }),
+      },
     });
-    if (!machine) await deps.audience.emailEngaged(tx, deps, { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) });
+    if (!machine)
+      await deps.audience.emailEngaged(tx, deps, { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) });
   }
   await saveEngagements(tx, [...changed.values()]);
   await recordEvents(tx, deps, events);

@@ -86,9 +86,7 @@ test("only the value of the attribute is replaced", () => {
   expect(rewrite('<p>A &amp; b <a  HREF="https://a"  class=x>go</a><!-- c --></p>')).toBe(
     '<p>A &amp; b <a  HREF="https://t/1"  class=x>go</a><!-- c --></p><PIXEL>',
   );
-  expect(rewrite("<a href=https://a>go</a>", "https://t/?a=1&b='2'")).toBe(
-    '<a href="https://t/?a=1&amp;b=&#39;2&#39;">go</a><PIXEL>',
-  );
+  expect(rewrite("<a href=https://a>go</a>", "https://t/?a=1&b='2'")).toBe('<a href="https://t/?a=1&amp;b=&#39;2&#39;">go</a><PIXEL>');
   expect(rewrite("<a href='https://a'>go</a>", "https://t/'")).toBe("<a href='https://t/&#39;'>go</a><PIXEL>");
 });
 
