@@ -173,7 +173,14 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
 
 /** All public pages, which are served besides the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
-  return [...publicLandingPages(deps, limiter), ...unsubscribePages(deps), ...trackingPages(deps), favicon, ...publicFiles(deps), ...returnPages];
+  return [
+    ...publicLandingPages(deps, limiter),
+    ...unsubscribePages(deps),
+    ...trackingPages(deps),
+    favicon,
+    ...publicFiles(deps),
+    ...returnPages,
+  ];
 }
 
 /** All jobs. */

@@ -171,7 +171,10 @@ const utmValue = z
   .string()
   .min(1)
   .max(SEND_LIMITS.utmValue)
-  .refine((s) => !unsafe(s), { message: "A UTM value holds no line breaks or control characters.", params: { code: "invalid_characters" } });
+  .refine((s) => !unsafe(s), {
+    message: "A UTM value holds no line breaks or control characters.",
+    params: { code: "invalid_characters" },
+  });
 
 /** What is tracked of a mail. Of a single send nothing is, unless it says so; of a campaign opens and clicks are. */
 export const Tracking = z

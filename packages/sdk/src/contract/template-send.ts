@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { MailboxText, parseAddress } from "./address.ts";
-import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, Recipients, ScheduledAt, Subject, Tags, Tracking } from "./send-fields.ts";
+import {
+  Attachments,
+  BypassUnsubscribe,
+  FailedRecipient,
+  Headers,
+  issue,
+  Recipients,
+  ScheduledAt,
+  Subject,
+  Tags,
+  Tracking,
+} from "./send-fields.ts";
 
 /** Values for the placeholders of a template, by name. */
 export const Variables = z
