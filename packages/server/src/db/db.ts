@@ -34,6 +34,12 @@ interface Session<T> {
    * point reads, against 1.2x when prepared. `name` is unique in the product.
    */
   prepared<S>(name: string, build: (q: Queries, t: T) => S): S;
+  /**
+   * The rows whose columns have these values, for each key; all keys name the same columns, which have an index. On Postgres,
+   * requests that look something up at the same time share a statement; a transaction that otherwise only inserts rows sees
+   * what is committed at that moment.
+   */
+  lookUp<Table extends PgTable>(table: Table, keys: readonly Partial<InferSelectModel<Table>>[]): Promise<InferSelectModel<Table>[][]>;
 }
 
 /** Reads committed rows. Not allowed inside a transaction: query the transaction there. */
@@ -55,6 +61,10 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
    * for all. If another transaction has just taken one of the unique keys, this transaction runs again.
    */
   insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<void>;
+  /**
+   * Inserts rows into a table with a counter and gives their numbers, in the order of the rows. No promise on SQLite.
+   */
+  insertNumbered<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): number[] | Promise<number[]>;
   /**
    * Updates many rows of one table, each only if it still is as its `where` says: the columns of its key, and those that must not
    * have changed since it was read. Tells for each change whether its row was updated. All changes name the same columns; no
@@ -81,8 +91,11 @@ export interface Db {
   /**
    * Runs `fn` in a transaction. The promise settles only after COMMIT (durable) or rollback. `fn` may run twice, when another
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.
+   *
+   * Transactions of a `kind` that only insert rows and look rows up share commits on Postgres, as all do on SQLite; `kind` is any
+   * object, by which the database remembers whether such transactions do.
    */
-  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  tx<T>(fn: (tx: Tx) => Promise<T>, kind?: object): Promise<T>;
   /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */

@@ -8,7 +8,7 @@ import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
-import { type AttachmentRow, insertAttachments, insertContents, insertEmail, type NewContents } from "./store.ts";
+import { type AttachmentRow, insertAttachments, insertContents, insertEmails, type NewContents } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
 export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
@@ -77,38 +77,31 @@ export async function send(
   }
 
   // One row for all recipients, unless a template gives them different messages.
-  const written = template ? new Map<MessageContent, number>() : null;
-  let first: number | null = null;
-  const ids: string[] = [];
-  for (let i = 0; i < boxes.length; i += 1) {
-    const { address } = boxes[i] as Mailbox;
-    const toKey = keys[i] as string;
-    if (suppressed.has(toKey)) continue;
-    const message = template?.messages.get(toKey) ?? request;
-    let contentsId: number | null = written ? (written.get(message) ?? null) : first;
-    if (contentsId === null) {
-      const inserted = insertContents(tx, toContents(request, message, workspaceId, template, files.length, first));
-      contentsId = inserted instanceof Promise ? await inserted : inserted;
-      if (first === null && files.length > 0) await insertDecoded(tx, contentsId, files);
-      first ??= contentsId;
-      written?.set(message, contentsId);
-    }
-    const id = deps.ids("em");
-    ids.push(id);
-    const inserted = insertEmail(tx, {
-      workspaceId,
-      id,
-      contentsId,
-      to: address,
-      toKey,
-      createdAt: now,
-      scheduledAt,
-      nextAttemptAt: scheduledAt ?? now,
-    });
-    if (inserted instanceof Promise) await inserted;
+  const accepted = boxes.filter(({ key }) => !suppressed.has(key));
+  const messageOf = (key: string): MessageContent => template?.messages.get(key) ?? request;
+  const messages = template ? [...new Set(accepted.map(({ key }) => messageOf(key)))] : [request];
+  const inserting = insertMessages(tx, messages, files, (message, filesOf) =>
+    toContents(request, message, workspaceId, template, files.length, filesOf),
+  );
+  const contentsIds = inserting instanceof Promise ? await inserting : inserting;
+  const idOf = new Map(messages.map((message, i) => [message, contentsIds[i] as number]));
+  const emails = accepted.map(({ address, key }) => ({
+    workspaceId,
+    id: deps.ids("em"),
+    contentsId: idOf.get(messageOf(key)) as number,
+    to: address,
+    toKey: key,
+    createdAt: now,
+    scheduledAt,
+    nextAttemptAt: scheduledAt ?? now,
+  }));
+  await insertEmails(tx, emails);
+  for (const { id, toKey } of emails) {
     if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
-    await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes: measureMessage(message, files) }, scheduledAt, now));
+    const bytes = measureMessage(messageOf(toKey), files);
+    await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now));
   }
+  const ids = emails.map(({ id }) => id);
   if (!batch) return { id: ids[0] as string, status: "queued" };
   return { ids, status: "queued", count: ids.length, ...(failed.length > 0 && { failed }) };
 }
@@ -143,6 +136,27 @@ function toContents(
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
     tracking: request.tracking ?? null,
   };
+}
+
+/** Inserts contents for each message and returns their ids. The first of them owns the files. No promise on SQLite unless there are files. */
+function insertMessages(
+  tx: Tx,
+  messages: readonly MessageContent[],
+  files: DecodedAttachments,
+  build: (message: MessageContent, filesOf: number | null) => NewContents,
+): number[] | Promise<number[]> {
+  if (files.length === 0)
+    return insertContents(
+      tx,
+      messages.map((message) => build(message, null)),
+    );
+  return (async () => {
+    const [first, ...others] = messages;
+    const [owner] = await insertContents(tx, [build(first as MessageContent, null)]);
+    await insertDecoded(tx, owner as number, files);
+    const rows = others.map((message) => build(message, owner as number));
+    return [owner as number, ...(await insertContents(tx, rows))];
+  })();
 }
 
 function insertDecoded(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {

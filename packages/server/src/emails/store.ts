@@ -19,63 +19,23 @@ const ph = sql.placeholder;
 
 export type NewContents = Omit<ContentsRow, "id">;
 
-/** Inserts the contents of a send and returns their id; no promise on SQLite. */
-export function insertContents(tx: Tx, row: NewContents): number | Promise<number> {
-  const written: unknown = tx
-    .prepared("insert_contents", (q, { contents }) =>
-      q
-        .insert(contents)
-        .values({
-          workspaceId: ph("workspaceId"),
-          from: ph("from"),
-          replyTo: ph("replyTo"),
-          subject: ph("subject"),
-          html: ph("html"),
-          text: ph("text"),
-          headers: ph("headers"),
-          tags: ph("tags"),
-          attachments: ph("attachments"),
-          filesOf: ph("filesOf"),
-          template: ph("template"),
-          bypassUnsubscribe: ph("bypassUnsubscribe"),
-          tracking: ph("tracking"),
-        })
-        .returning({ id: contents.id })
-        .prepare("insert_contents"),
-    )
-    .execute(row);
-  return written instanceof Promise ? written.then(readId) : readId(written);
+/** Inserts contents and returns their ids, in the same order; no promise on SQLite. */
+export function insertContents(tx: Tx, rows: readonly NewContents[]): number[] | Promise<number[]> {
+  return tx.insertNumbered(tx.t.contents, rows);
 }
 
 export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<void> {
-  if (rows.length > 0) await tx.insert(tx.t.attachments).values(rows);
+  await tx.insertAll(tx.t.attachments, rows);
 }
 
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
 
-/** Inserts an email; no promise on SQLite. */
-export function insertEmail(tx: Tx, row: NewEmail): unknown {
-  return tx
-    .prepared("insert_email", (q, { emails }) =>
-      q
-        .insert(emails)
-        .values({
-          workspaceId: ph("workspaceId"),
-          id: ph("id"),
-          contentsId: ph("contentsId"),
-          to: ph("to"),
-          toKey: ph("toKey"),
-          status: "queued",
-          attempts: 0,
-          inDoubt: false,
-          createdAt: ph("createdAt"),
-          scheduledAt: ph("scheduledAt"),
-          nextAttemptAt: ph("nextAttemptAt"),
-          updatedAt: ph("createdAt"),
-        })
-        .prepare("insert_email"),
-    )
-    .execute(row);
+/** Inserts emails that wait for their delivery. */
+export function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
+  return tx.insertAll(
+    tx.t.emails,
+    rows.map((row) => ({ ...row, status: "queued" as const, attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
+  );
 }
 
 export async function findEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> {
@@ -249,8 +209,4 @@ export function countStatus(q: Reader, status: EmailStatus): Promise<Total> {
 /** Emails of all workspaces in doubt. */
 export function countInDoubt(q: Reader): Promise<Total> {
   return countRows(q, q.t.emails, IN_DOUBT);
-}
-
-function readId(written: unknown): number {
-  return (written as [{ id: number }])[0].id;
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gte, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -44,43 +44,19 @@ export function parseClaim(
   return { keyId, route: `${method} ${path}`, idempotencyKey, requestHash };
 }
 
-const ph = sql.placeholder;
-
 /** The answer stored under this key; null when the key is new. Throws ApiError idempotency_key_reused for another request. */
-export async function findAnswer(q: Tx | Reader, claim: Claim): Promise<StoredAnswer | null> {
-  const [found] = await q
-    .prepared("find_answer", (build, { idempotency: t }) =>
-      build
-        .select({ requestHash: t.requestHash, status: t.status, answer: t.answer })
-        .from(t)
-        .where(and(eq(t.keyId, ph("keyId")), eq(t.route, ph("route")), eq(t.idempotencyKey, ph("idempotencyKey"))))
-        .prepare("find_answer"),
-    )
-    .execute({ ...claim });
+export async function findAnswer(q: Tx | Reader, { keyId, route, idempotencyKey, requestHash }: Claim): Promise<StoredAnswer | null> {
+  const [found] = (await q.lookUp(q.t.idempotency, [{ keyId, route, idempotencyKey }]))[0] ?? [];
   if (!found) return null;
-  if (found.requestHash !== claim.requestHash)
+  if (found.requestHash !== requestHash)
     throw new ApiError("idempotency_key_reused", "This Idempotency-Key was used for a different request in the last 24 hours.");
   return { status: found.status, answer: found.answer };
 }
 
 /** Stores an answer in the transaction of its effect, so that both exist or neither. */
-export async function storeAnswer(tx: Tx, claim: Claim, stored: StoredAnswer, now: number): Promise<void> {
-  await tx
-    .prepared("store_answer", (q, { idempotency: t }) =>
-      q
-        .insert(t)
-        .values({
-          keyId: ph("keyId"),
-          route: ph("route"),
-          idempotencyKey: ph("idempotencyKey"),
-          requestHash: ph("requestHash"),
-          status: ph("status"),
-          answer: ph("answer"),
-          createdAt: ph("createdAt"),
-        })
-        .prepare("store_answer"),
-    )
-    .execute({ ...claim, ...stored, createdAt: now });
+export async function storeAnswer(tx: Tx, claim: Claim, { status, answer }: StoredAnswer, now: number): Promise<void> {
+  const { keyId, route, idempotencyKey, requestHash } = claim;
+  await tx.insertAll(tx.t.idempotency, [{ keyId, route, idempotencyKey, requestHash, status, answer, createdAt: now }]);
 }
 
 /** A claim as one string. */

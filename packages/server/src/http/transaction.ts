@@ -57,7 +57,7 @@ export function createWriter({ db, clock, seal, log }: Deps): Write {
     const writing = db.tx(async (tx) => {
       if (confirm) await confirm(tx);
       return toStoredAnswer(endpoint, await getRun(handler)(input, { ...context, tx }, prepared));
-    });
+    }, endpoint);
     if (typeof handler === "function" || !handler.undo) return writing;
     return writing.catch(async (error: unknown) => {
       await undo(handler, caller, prepared);
@@ -77,7 +77,7 @@ export function createWriter({ db, clock, seal, log }: Deps): Write {
       return db.tx(async (tx) => {
         if (confirm) await confirm(tx);
         return replay(answered);
-      });
+      }, endpoint);
     const prepared = await prepare(handler, input, caller);
     const attempt = (): Promise<WriteResult> =>
       db.tx(async (tx) => {
@@ -87,7 +87,7 @@ export function createWriter({ db, clock, seal, log }: Deps): Write {
         const answer = toStoredAnswer(endpoint, await getRun(handler)(input, { ...context, tx }, prepared));
         await storeAnswer(tx, claim, endpoint.confidential ? sealAnswer(seal, claim, answer) : answer, clock.now());
         return answer;
-      });
+      }, endpoint);
     try {
       const result = await attempt().catch((error: unknown) => {
         // The same key arrived twice at once, and the other request has committed, so its answer can be replayed. A feature may have

@@ -1,6 +1,7 @@
 import type { Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
 import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { BulkInsert } from "../db/postgres/insert.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
@@ -33,12 +34,24 @@ const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::
 const ADD_KINDS = `insert into ${TASKS} (identifier) select k from unnest($1::text[]) k
   where not exists (select from ${TASKS} t where t.identifier = k) on conflict do nothing`;
 
-// Rows carry their position, so that ids follow the order of insertion.
-const ADD = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, created_at, updated_at, priority)
-  select t.id, n.payload::json, ${at("n.run_at")}, n.max_attempts, ${at("n.created_at")}, ${at("n.created_at")}, n.lane
-  from unnest($1::text[], $2::text[], $3::float8[], $4::int2[], $5::float8[], $6::int2[])
-    with ordinality as n (kind, payload, run_at, max_attempts, created_at, lane, position)
-  join ${TASKS} t on t.identifier = n.kind order by n.position returning 1 as one`;
+/** A job without a key as a row of `ADD`. */
+function toRow(j: Addition): unknown[] {
+  return [j.kind, JSON.stringify(j.payload), j.runAt, Math.min(j.maxAttempts, MOST_ATTEMPTS), j.createdAt, LANES.indexOf(j.lane)];
+}
+
+// Rows carry their position, so that ids follow the order of insertion. A kind that is not in the table of tasks is an error.
+function makeAdd(failed: () => void): BulkInsert {
+  return {
+    name: "add_jobs",
+    types: ["text[]", "text[]", "float8[]", "int2[]", "float8[]", "int2[]"],
+    build: (arrays) => `insert into ${JOBS} (task_id, payload, run_at, max_attempts, created_at, updated_at, priority)
+      select (select t.id from ${TASKS} t where t.identifier = n.kind), n.payload::json, ${at("n.run_at")}, n.max_attempts,
+        ${at("n.created_at")}, ${at("n.created_at")}, n.lane
+      from unnest(${arrays}) with ordinality as n (kind, payload, run_at, max_attempts, created_at, lane, position)
+      order by n.position`,
+    failed,
+  };
+}
 
 const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, key, created_at, updated_at, priority)
   select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")}, $7::int2 from ${TASKS} t where t.identifier = $1
@@ -103,34 +116,25 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
   const held = (job: ClaimedJob): Held => [job.id, heartbeat.name, job.attempt];
   const heldAll = (jobs: readonly ClaimedJob[]) => [jobs.map((j) => j.id), jobs.map((j) => j.attempt), heartbeat.name];
 
-  const insert = async (tx: Tx, jobs: readonly Addition[]): Promise<void> => {
-    const query = raw(tx);
-    // For jobs with a key, adding no row is no error, so their kinds are ensured each time. They are few.
-    const unknown = [...new Set(jobs.filter((j) => j.dedupeKey !== null || !kinds.has(j.kind)).map((j) => j.kind))];
-    // Not remembered as known: this transaction may still be rolled back.
-    if (unknown.length > 0) await query(ADD_KINDS, [unknown], "add_job_kinds");
-    const plain = jobs.filter((j) => j.dedupeKey === null);
-    if (plain.length > 0) {
-      const columns = [
-        plain.map((j) => j.kind),
-        plain.map((j) => JSON.stringify(j.payload)),
-        plain.map((j) => j.runAt),
-        plain.map((j) => Math.min(j.maxAttempts, MOST_ATTEMPTS)),
-        plain.map((j) => j.createdAt),
-        plain.map((j) => LANES.indexOf(j.lane)),
-      ];
-      const added = await query(ADD, columns, "add_jobs");
-      if (added.length < plain.length) {
-        kinds.clear();
-        throw new Error("The tables of the queue were emptied meanwhile; try again.");
-      }
-    }
+  // The tables of the queue may have been emptied meanwhile.
+  const add = makeAdd(() => kinds.clear());
+
+  /** Adds jobs whose kinds may be missing in the table of tasks, and jobs with keys. */
+  const insert = async (tx: PgTx, jobs: readonly Addition[]): Promise<void> => {
+    const wanted = [...new Set(jobs.map((j) => j.kind))];
+    await tx.raw(ADD_KINDS, [wanted], "add_job_kinds");
+    tx.afterCommit(() => {
+      for (const kind of wanted) kinds.add(kind);
+    });
     for (const j of jobs) {
-      if (j.dedupeKey === null) continue;
+      if (j.dedupeKey === null) {
+        tx.defer(add, toRow(j));
+        continue;
+      }
       // A running job may have missed what happened since, and a dead one will not run: neither keeps its key.
-      await query(`update ${JOBS} set key = null where key = $1 and is_available is not true`, [j.dedupeKey], "free_job_key");
+      await tx.raw(`update ${JOBS} set key = null where key = $1 and is_available is not true`, [j.dedupeKey], "free_job_key");
       const values = [j.kind, JSON.stringify(j.payload), j.runAt, Math.min(j.maxAttempts, MOST_ATTEMPTS), j.dedupeKey, j.createdAt];
-      await query(ADD_KEYED, [...values, LANES.indexOf(j.lane)], "add_keyed_job");
+      await tx.raw(ADD_KEYED, [...values, LANES.indexOf(j.lane)], "add_keyed_job");
     }
   };
 
@@ -160,6 +164,11 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     close: () => heartbeat.close(),
 
     add: async (tx, job) => {
+      // One statement for all jobs of a transaction, or of a group of transactions: a batch of 50 recipients has 50.
+      if (job.dedupeKey === null && kinds.has(job.kind)) {
+        (tx as PgTx).defer(add, toRow(job));
+        return;
+      }
       const list = additions.get(tx);
       if (list) {
         list.push(job);
@@ -167,8 +176,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       }
       const added = [job];
       additions.set(tx, added);
-      // One statement for all jobs of a transaction: a batch of 50 recipients has 50.
-      (tx as PgTx).beforeCommit("jobs", () => insert(tx, added));
+      (tx as PgTx).beforeCommit("jobs", () => insert(tx as PgTx, added));
     },
 
     cancel: async (tx, kind, dedupeKey) => {

@@ -1,5 +1,5 @@
 import { type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -120,8 +120,6 @@ export async function findSenderByToken(q: Tx | Reader, token: string): Promise<
 // Domains that nobody can own (RFC 2606): in dev mode they may send without being added.
 const RESERVED = /(?:^|\.)(?:test|example)$/;
 
-const ph = sql.placeholder;
-
 /**
  * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
  * No promise if the cache knows.
@@ -144,16 +142,12 @@ export function listSenders(
 }
 
 async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
-  const found = await tx
-    .prepared("is_verified", (q, { senders: t }) =>
-      q
-        .select({ id: t.id })
-        .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), inArray(t.value, [ph("address"), ph("domain")]), eq(t.status, "VERIFIED")))
-        .prepare("is_verified"),
-    )
-    .execute({ workspaceId, address, domain: from.domain });
-  if (found.length > 0) {
+  const status = "VERIFIED" as const;
+  const found = await tx.lookUp(tx.t.senders, [
+    { workspaceId, value: address, status },
+    { workspaceId, value: from.domain, status },
+  ]);
+  if (found.some((rows) => rows.length > 0)) {
     // After the commit, because this transaction may be the one that verified it.
     tx.afterCommit(() => deps.verified.add(workspaceId, address));
     return;

@@ -214,34 +214,19 @@ function recordSuppressionEvents(
   );
 }
 
-const ph = sql.placeholder;
-
 async function querySuppressed(
   q: Tx | Reader,
   workspaceId: string,
   emails: readonly string[],
   scopes: readonly Scope[],
 ): Promise<ReadonlySet<string>> {
-  const { suppressions: t } = q.t;
-  const rows =
-    emails.length === 1
-      ? await q
-          .prepared("find_suppression_scope", (build, { suppressions }) =>
-            build
-              .select({ email: suppressions.email, scope: suppressions.scope })
-              .from(suppressions)
-              .where(and(eq(suppressions.workspaceId, ph("workspaceId")), inArray(suppressions.email, [ph("email"), ERASED_MARKER])))
-              .prepare("find_suppression_scope"),
-          )
-          .execute({ workspaceId, email: emails[0] })
-      : await q
-          .select({ email: t.email, scope: t.scope })
-          .from(t)
-          .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, ERASED_MARKER])));
+  const [marker = [], ...rows] = await q.lookUp(
+    q.t.suppressions,
+    [ERASED_MARKER, ...emails].map((email) => ({ workspaceId, email })),
+  );
   // Rare: some addresses of this workspace are hashes, so these have to be looked up by their hashes too.
-  const found = rows.some((row) => row.email === ERASED_MARKER)
-    ? [...(await findSuppressions(q, workspaceId, emails))].map(([email, { scope }]) => ({ email, scope }))
-    : rows;
+  const found =
+    marker.length > 0 ? [...(await findSuppressions(q, workspaceId, emails))].map(([email, { scope }]) => ({ email, scope })) : rows.flat();
   return new Set(found.filter(({ scope }) => scopes.includes(scope)).map(({ email }) => email));
 }
 

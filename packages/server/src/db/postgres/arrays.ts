@@ -46,3 +46,15 @@ export function quote(name: string): string {
 export function nameOf(table: PgTable): string {
   return getTableConfig(table).name;
 }
+
+/** A column with its position in the table, which is shorter than its name: Postgres cuts off names of statements after 63 bytes. */
+export interface PlacedColumn extends NamedColumn {
+  readonly position: number;
+}
+
+/** The columns of a table that a row names. */
+export function selectColumns(table: PgTable, row: object): PlacedColumn[] {
+  return listColumns(table)
+    .map((column, position) => ({ ...column, position }))
+    .filter(({ key }) => key in row);
+}

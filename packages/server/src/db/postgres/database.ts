@@ -1,10 +1,18 @@
+import type { PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
 import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../writer.ts";
+import type { Row } from "./arrays.ts";
+import { createGroups } from "./groups.ts";
+import { type BulkInsert, listArrays, toArrays } from "./insert.ts";
+import { KindMemory } from "./kinds.ts";
+import { type CollectedRows, openLightTx } from "./light.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
+import { toLookup } from "./lookup.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { createSession, type PgSession } from "./session.ts";
+import { createSharedReads } from "./shared-reads.ts";
 
 export interface PostgresOptions {
   /** Connections in the pool of this process, at most. */
@@ -22,6 +30,8 @@ export type PgPool = pg.Pool;
 
 /** A transaction on Postgres, with what only the queue needs. */
 export interface PgTx extends Tx, Pick<PgSession, "raw"> {
+  /** Inserts a row right before COMMIT, with all others of the same insert; in a group, together with those of other transactions. */
+  defer(insert: BulkInsert, values: unknown[]): void;
   /** Runs `fn` once, right before COMMIT: writes what was collected while the transaction ran. `name` replaces an earlier one. */
   beforeCommit(name: string, fn: () => Promise<void>): void;
 }
@@ -29,7 +39,7 @@ export interface PgTx extends Tx, Pick<PgSession, "raw"> {
 export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & Pick<PgSession, "raw">;
-  tx<T>(fn: (tx: PgTx) => Promise<T>): Promise<T>;
+  tx<T>(fn: (tx: PgTx) => Promise<T>, kind?: object): Promise<T>;
   /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
@@ -116,16 +126,25 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     throw storageError(error);
   }
 
-  const read: PgSession = createSession(
-    pool,
-    schema,
-    () => {
-      assertOpen();
-      if (currentScope.getStore()?.open)
-        throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+  const guardRead = (): void => {
+    assertOpen();
+    if (currentScope.getStore()?.open)
+      throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+  };
+  const reads = createSharedReads(pool);
+  const read: PgSession = Object.assign(
+    createSession(pool, schema, guardRead, () => {}),
+    {
+      lookUp: async (table: PgTable, keys: readonly Row[]) => {
+        guardRead();
+        const [first] = keys;
+        return first ? reads.ask(toLookup(table, first), keys) : [];
+      },
     },
-    () => {},
-  );
+  ) as PgSession;
+
+  const groups = createGroups(pool);
+  const kinds = new KindMemory();
 
   const connections = new WeakMap<pg.PoolClient, Connection>();
   const connectionOf = (client: pg.PoolClient): Connection => {
@@ -159,6 +178,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     const connection = connectionOf(client);
     const scope: Scope = newScope();
     const beforeCommit = new Map<string, () => Promise<void>>();
+    const deferred: CollectedRows = new Map();
     connection.scope = scope;
     connection.contended = false;
     let broken: Error | undefined;
@@ -168,11 +188,17 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       begun.catch(() => {});
       const tx: PgTx = Object.assign(Object.create(connection.session) as PgSession, {
         afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
+        defer: (insert: BulkInsert, values: unknown[]) => {
+          const list = deferred.get(insert);
+          if (list) list.push(values);
+          else deferred.set(insert, [values]);
+        },
         beforeCommit: (name: string, run: () => Promise<void>) => void beforeCommit.set(name, run),
       });
       const value = await currentScope.run(scope, async () => {
         const result = await fn(tx);
         for (const run of beforeCommit.values()) await run();
+        for (const [insert, rows] of deferred) await insertDeferred(connection.session, insert, rows);
         return result;
       });
       await begun;
@@ -205,9 +231,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   };
 
   let refusal: string | null = null;
-  const tx = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<T> => {
-    if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
-    assertOpen();
+  const runOrdinary = async <T>(fn: (tx: PgTx) => Promise<T>): Promise<T> => {
     try {
       let done = await tryOnce(fn);
       if (done === "conflict") {
@@ -225,6 +249,48 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     }
   };
 
+  /** Runs `fn` in a light transaction, and in an ordinary one if it needs that. */
+  const runLight = async <T>(fn: (tx: PgTx) => Promise<T>, kind: object): Promise<T> => {
+    const scope = newScope();
+    const light = openLightTx(scope, schema.tables, reads);
+    let value: T;
+    try {
+      value = await currentScope.run(scope, async () => fn(light.tx));
+    } catch (error) {
+      scope.open = false;
+      if (!light.failed) throw storageError(error);
+    }
+    scope.open = false;
+    if (light.failed) {
+      kinds.failed(kind);
+      return runOrdinary(fn);
+    }
+    kinds.succeeded(kind);
+    return new Promise<T>((resolve, reject) => {
+      const commit = (): void => {
+        refusal = null;
+        for (const hook of scope.afterCommit) runHook(hook);
+        resolve(value);
+      };
+      if (light.rows.size === 0) commit();
+      else
+        groups.add({
+          rows: light.rows,
+          size: light.size,
+          resolve: commit,
+          reject,
+          // Of what failed together with others, only this is at fault, or met others: as an ordinary transaction it runs again.
+          refused: () => runOrdinary(fn).then(resolve, reject),
+        });
+    });
+  };
+
+  const tx = async <T>(fn: (tx: PgTx) => Promise<T>, kind?: object): Promise<T> => {
+    if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
+    assertOpen();
+    return kind && kinds.mayBeLight(kind) ? runLight(fn, kind) : runOrdinary(fn);
+  };
+
   const running = new Set<Promise<unknown>>();
   return {
     engine: "postgres",
@@ -235,8 +301,8 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     isUnavailable: (error) => error instanceof StorageUnavailable,
     poolStats: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     read: read as PostgresDb["read"],
-    tx: (fn) => {
-      const run = tx(fn);
+    tx: (fn, kind) => {
+      const run = tx(fn, kind);
       running.add(run);
       const forget = (): void => void running.delete(run);
       run.then(forget, forget);
@@ -252,6 +318,15 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       await pool.end();
     },
   };
+}
+
+async function insertDeferred({ raw }: PgSession, insert: BulkInsert, rows: readonly unknown[][]): Promise<void> {
+  try {
+    await raw(insert.build(listArrays(insert)), toArrays(insert, rows), insert.name);
+  } catch (error) {
+    insert.failed?.();
+    throw error;
+  }
 }
 
 async function readBudget(read: Pick<PgSession, "raw">, size: number): Promise<ConnectionBudget> {

@@ -1,53 +1,101 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import { UniqueViolation } from "../errors.ts";
 import { findCounter, listColumns, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
 import type { Raw } from "./session.ts";
 
-interface Statement {
-  readonly text: string;
+/**
+ * Inserts any number of rows. Its parameters are arrays, one for each value of a row, so that its text never changes and several
+ * such inserts can be parts of one statement. It fails when it cannot insert all rows.
+ */
+export interface BulkInsert {
+  /** Unique in the product. */
   readonly name: string;
-  values(rows: readonly Row[]): unknown[];
+  /** The types of the arrays: `text[]`. */
+  readonly types: readonly string[];
+  /** The text, given the arrays as they stand in `unnest(…)`. */
+  build(arrays: string): string;
+  /** Called when it has failed. */
+  failed?(): void;
 }
 
-/** `insertAll` and `nextNumbers` on Postgres: one statement with an array per column as parameters, so that its text never changes. */
-export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "nextNumbers"> {
-  const statements = new Map<string, Statement>();
-  const build = (table: PgTable, counted: boolean): Statement => {
-    const columns = listColumns(table).filter(({ column }) => !counted || column.getSQLType() !== "bigserial");
-    return {
-      name: `insert_all_${nameOf(table)}_${columns.length}`,
-      // When two transactions insert the same key, the later one would fail for good without ON CONFLICT; with it, it runs again.
-      text:
-        `insert into ${quote(nameOf(table))} (${columns.map(({ column }) => quote(column.name)).join(", ")}) ` +
-        `select ${columns.map((column, i) => toValue(`v.c${i}`, column)).join(", ")} ` +
-        `from unnest(${columns.map((column, i) => `$${i + 1}::${toArrayType(column)}`).join(", ")}) ` +
-        `as v (${columns.map((_, i) => `c${i}`).join(", ")}) on conflict do nothing`,
-      values: (rows) => columns.map((column) => rows.map((row) => toElement(row, column))),
-    };
-  };
+/** The insert of whole rows into a table. */
+export interface TableInsert extends BulkInsert {
+  toValues(row: Row): unknown[];
+}
+
+const inserts = new WeakMap<PgTable, { counted?: TableInsert; given?: TableInsert }>();
+
+/** The insert into a table for rows like `first`: one that names a counter's value, or one that lets it count on. */
+export function toTableInsert(table: PgTable, first: Row): TableInsert {
+  const counter = findCounter(table);
+  const kind = counter !== undefined && first[counter.key] === undefined ? "counted" : "given";
+  const known = inserts.get(table) ?? {};
+  inserts.set(table, known);
+  known[kind] ??= makeTableInsert(table, kind === "counted");
+  return known[kind];
+}
+
+/** The parameters of an insert as they stand in `unnest(…)`, numbered from `start` + 1. */
+export function listArrays({ types }: BulkInsert, start = 0): string {
+  return types.map((type, i) => `$${start + i + 1}::${type}`).join(", ");
+}
+
+/** An array for each value of a row. */
+export function toArrays({ types }: BulkInsert, rows: readonly (readonly unknown[])[]): unknown[][] {
+  return types.map((_, i) => rows.map((row) => row[i]));
+}
+
+/** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction. */
+export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
+  const run = (insert: TableInsert, rows: readonly object[], returning: string | null) =>
+    // When two transactions insert the same key, the later one would fail for good without ON CONFLICT; with it, it runs again.
+    raw<{ n: string }>(
+      `${insert.build(listArrays(insert))} on conflict do nothing${returning === null ? "" : ` returning ${quote(returning)} as n`}`,
+      toArrays(
+        insert,
+        rows.map((row) => insert.toValues(row as Row)),
+      ),
+      `${returning === null ? "all" : "numbered"}_${insert.name}`,
+    );
   return {
     insertAll: async (table, rows) => {
-      const first = rows[0] as Row | undefined;
-      if (!first) return;
-      const counter = findCounter(table);
-      const counted = counter !== undefined && first[counter.key] === undefined;
-      const key = `${nameOf(table)} ${counted}`;
-      let statement = statements.get(key);
-      if (!statement) {
-        statement = build(table, counted);
-        statements.set(key, statement);
-      }
-      await raw(statement.text, statement.values(rows as readonly Row[]), statement.name);
+      const [first] = rows;
+      if (first) await run(toTableInsert(table, first as Row), rows, null);
+    },
+    insertNumbered: async (table, rows) => {
+      const [first] = rows;
+      if (!first) return [];
+      const inserted = await run(toTableInsert(table, first as Row), rows, getCounter(table).column.name);
+      if (inserted.length < rows.length) throw new UniqueViolation("A row with this unique key exists already.");
+      return inserted.map(({ n }) => Number(n));
     },
     nextNumbers: async (table, n) => {
-      const counter = findCounter(table);
-      if (!counter) throw new Error(`${nameOf(table)} has no counter.`);
-      const rows = await raw<{ n: string }>(
-        `select nextval(pg_get_serial_sequence($1, $2)) as n from generate_series(1, $3::int)`,
-        [quote(nameOf(table)), counter.column.name, n],
-        "next_numbers",
-      );
+      const rows = await raw<{ n: string }>(NEXT_NUMBERS, [quote(nameOf(table)), getCounter(table).column.name, n], "next_numbers");
       return rows.map((row) => Number(row.n)).sort((a, b) => a - b);
     },
+  };
+}
+
+/** Takes numbers from the sequence of a column: the table, quoted; the column; how many. */
+export const NEXT_NUMBERS = "select nextval(pg_get_serial_sequence($1, $2)) as n from generate_series(1, $3::int)";
+
+/** The counter of a table that must have one. */
+export function getCounter(table: PgTable): NonNullable<ReturnType<typeof findCounter>> {
+  const counter = findCounter(table);
+  if (!counter) throw new Error(`${nameOf(table)} has no counter.`);
+  return counter;
+}
+
+function makeTableInsert(table: PgTable, counted: boolean): TableInsert {
+  const columns = listColumns(table).filter(({ column }) => !counted || column.getSQLType() !== "bigserial");
+  return {
+    name: `insert_${nameOf(table)}_${columns.length}`,
+    types: columns.map(toArrayType),
+    build: (arrays) =>
+      `insert into ${quote(nameOf(table))} (${columns.map(({ column }) => quote(column.name)).join(", ")}) ` +
+      `select ${columns.map((column, i) => toValue(`v.c${i}`, column)).join(", ")} ` +
+      `from unnest(${arrays}) as v (${columns.map((_, i) => `c${i}`).join(", ")})`,
+    toValues: (row) => columns.map((column) => toElement(row, column)),
   };
 }

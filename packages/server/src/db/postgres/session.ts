@@ -4,6 +4,7 @@ import type { DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
 import { postgresDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
+import { createLookups } from "./lookup.ts";
 import { createSearchIndex } from "./search-index.ts";
 import { createUpdates } from "./update.ts";
 
@@ -64,6 +65,7 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
     raw,
     ...createInserts(raw),
     ...createUpdates(raw),
+    ...createLookups(raw),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
-import { listColumns, type NamedColumn, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
+import { type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
 import type { Raw } from "./session.ts";
 
 /** `updateAll` on Postgres: one statement, which joins the table with an array per column. */
@@ -27,17 +27,6 @@ export function createUpdates(raw: Raw): Pick<Tx, "updateAll"> {
       return changes.map((_, i) => positions.has(i + 1));
     },
   };
-}
-
-interface PlacedColumn extends NamedColumn {
-  /** The position in the table, which is shorter than the name: Postgres cuts off names of statements after 63 bytes. */
-  readonly position: number;
-}
-
-function selectColumns(table: PgTable, row: object): PlacedColumn[] {
-  return listColumns(table)
-    .map((column, position) => ({ ...column, position }))
-    .filter(({ key }) => key in row);
 }
 
 function buildUpdate(table: PgTable, where: readonly NamedColumn[], set: readonly NamedColumn[]): string {

@@ -6,6 +6,7 @@ import type { Scope } from "../writer.ts";
 import { bindOnce } from "./bind.ts";
 import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
+import { createLookups } from "./lookup.ts";
 import { createSearchIndex } from "./search-index.ts";
 import { createUpdates } from "./update.ts";
 
@@ -60,7 +61,13 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
     return statement as S;
   };
   const session = Object.assign(queries, { t: tables, sqlDialect: sqliteDialect, prepared });
-  return Object.assign(session, { searchIndex: createSearchIndex(session, searched) }, createInserts(session), createUpdates(session));
+  return Object.assign(
+    session,
+    { searchIndex: createSearchIndex(session, searched) },
+    createInserts(session),
+    createUpdates(session),
+    createLookups(session),
+  );
 }
 
 /**

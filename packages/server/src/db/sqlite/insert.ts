@@ -4,25 +4,42 @@ import type { Tx } from "../db.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** `insertAll` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building one for all rows. */
-export function createInserts(session: Pick<Tx, "prepared" | "select">): Pick<Tx, "insertAll" | "nextNumbers"> {
+/**
+ * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building
+ * one for all rows.
+ */
+export function createInserts(
+  session: Pick<Tx, "prepared" | "select">,
+): Pick<Tx, "insertAll" | "nextNumbers"> & { insertNumbered(table: PgTable, rows: readonly object[]): number[] } {
+  /** The statement for rows like `first`, and the names of its values. */
+  const prepare = (table: PgTable, first: Row, returning: readonly [name: string, column: PgColumn] | undefined) => {
+    const counter = findCounter(table)?.[0];
+    const names = Object.keys(getTableColumns(table)).filter((name) => name !== counter || first[name] !== undefined);
+    const name = `${returning ? "insert_numbered" : "insert_all"}_${getTableName(table)}_${names.length}`;
+    const statement = session.prepared(name, (q) => {
+      const insert = q.insert(table).values(Object.fromEntries(names.map((column) => [column, sql.placeholder(column)])) as never);
+      return returning ? insert.returning({ [returning[0]]: returning[1] }).prepare(name) : insert.prepare(name);
+    });
+    return {
+      names,
+      execute: (row: Row): unknown => statement.execute(names.length > Object.keys(row).length ? fillMissing(names, row) : row),
+    };
+  };
   return {
     insertAll: async (table, rows) => {
-      const first = rows[0] as Row | undefined;
+      const [first] = rows as readonly Row[];
       if (!first) return;
-      const counter = findCounter(table)?.[0];
-      const names = Object.keys(getTableColumns(table)).filter((name) => name !== counter || first[name] !== undefined);
-      const name = `insert_all_${getTableName(table)}_${names.length}`;
-      const statement = session.prepared(name, (q) =>
-        q
-          .insert(table)
-          .values(Object.fromEntries(names.map((column) => [column, sql.placeholder(column)])) as never)
-          .prepare(name),
-      );
+      const { execute } = prepare(table, first, undefined);
       // Without awaiting each: they run at once, in order.
-      await Promise.all(
-        (rows as readonly Row[]).map((row) => statement.execute(names.length > Object.keys(row).length ? fillMissing(names, row) : row)),
-      );
+      await Promise.all((rows as readonly Row[]).map(execute));
+    },
+    insertNumbered: (table, rows) => {
+      const [first] = rows as readonly Row[];
+      if (!first) return [];
+      const counter = findCounter(table);
+      if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
+      const { execute } = prepare(table, first, counter);
+      return (rows as readonly Row[]).map((row) => (execute(row) as [Record<string, number>])[0][counter[0]] as number);
     },
     // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {

@@ -1,0 +1,107 @@
+import { StorageUnavailable } from "../errors.ts";
+import { currentScope } from "../writer.ts";
+
+/** An item that waits for its batch. */
+export interface Waiting {
+  /** Its share of `maxSize`. */
+  readonly size: number;
+  reject(error: unknown): void;
+}
+
+export interface BatcherOptions {
+  /** Items in one batch, at most. */
+  maxItems: number;
+  /** The sum of their sizes, at most, unless one alone is larger. */
+  maxSize: number;
+  /** Batches that run at the same time, at most. */
+  concurrency: number;
+  /** Items that make a batch worth running beside another one. */
+  full: number;
+}
+
+// As long as a caller waits for a connection.
+const MAX_WAIT_MS = 5000;
+// How often the longest waiting ones are looked at.
+const CHECK_MS = 1000;
+const MAX_WAITING = 20_000;
+
+/**
+ * Collects what is asked for while earlier batches are on their way, and runs it as one batch. It waits for the end of the turn
+ * of the event loop and uses no timer, so a lone caller never waits for others. Items that have waited for five seconds are
+ * rejected: the database does not answer.
+ *
+ * | batcher is | trigger                                             | becomes                          |
+ * | ---------- | --------------------------------------------------- | -------------------------------- |
+ * | idle       | an item is added                                    | scheduled                        |
+ * | scheduled  | end of the turn                                     | running, with all waiting items  |
+ * | running    | items are added                                     | running; they wait               |
+ * | running    | as many wait as make a full batch, and one may run  | running, one batch more          |
+ * | running    | a batch ends and items wait                         | running, with those              |
+ * | running    | the last batch ends and none wait                   | idle                             |
+ */
+export class Batcher<Item extends Waiting> {
+  readonly #run: (items: Item[]) => Promise<void>;
+  readonly #options: BatcherOptions;
+  #waiting: { item: Item; since: number }[] = [];
+  #running = 0;
+  #scheduled = false;
+  #watch: NodeJS.Timeout | null = null;
+
+  /** `run` settles the items of a batch; it does not throw. */
+  constructor(run: (items: Item[]) => Promise<void>, options: BatcherOptions) {
+    this.#run = run;
+    this.#options = options;
+  }
+
+  add(item: Item): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      item.reject(new StorageUnavailable("Too many writes are waiting."));
+      return;
+    }
+    this.#waiting.push({ item, since: performance.now() });
+    if (!this.#scheduled && this.#mayStart()) {
+      this.#scheduled = true;
+      // Outside the transaction of the first item, to which the others do not belong.
+      currentScope.exit(() => setImmediate(() => this.#start()));
+    }
+    // Nothing waits for long unless a batch hangs.
+    this.#watch ??= this.#running > 0 ? setTimeout(() => this.#rejectOldest(), CHECK_MS).unref() : null;
+  }
+
+  #mayStart(): boolean {
+    const { concurrency, full } = this.#options;
+    return this.#running === 0 || (this.#running < concurrency && this.#waiting.length >= full);
+  }
+
+  #start(): void {
+    this.#scheduled = false;
+    while (this.#waiting.length > 0 && this.#mayStart()) {
+      this.#running += 1;
+      void this.#run(this.#take()).finally(() => {
+        this.#running -= 1;
+        this.#start();
+      });
+    }
+  }
+
+  #take(): Item[] {
+    const { maxItems, maxSize } = this.#options;
+    let size = 0;
+    let n = 0;
+    for (const { item } of this.#waiting) {
+      size += item.size;
+      if (n > 0 && (n >= maxItems || size > maxSize)) break;
+      n += 1;
+    }
+    return this.#waiting.splice(0, n).map(({ item }) => item);
+  }
+
+  #rejectOldest(): void {
+    this.#watch = null;
+    const before = performance.now() - MAX_WAIT_MS;
+    const late = this.#waiting.findIndex(({ since }) => since > before);
+    for (const { item } of this.#waiting.splice(0, late < 0 ? this.#waiting.length : late))
+      item.reject(new StorageUnavailable("The database does not answer."));
+    if (this.#waiting.length > 0) this.#watch = setTimeout(() => this.#rejectOldest(), CHECK_MS).unref();
+  }
+}
