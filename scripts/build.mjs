@@ -20,11 +20,18 @@ const dist = (name) => join(root, "packages", name, "dist");
 // Bundled CommonJS loads Node's own modules with require, which an ES module does not have.
 const requireShim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
+/** The entries that a package exports, by the files they become. */
+const entriesOf = (name) => {
+  const { exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+  const files = Object.values(exports).flatMap((target) => target.import?.default ?? []);
+  return Object.fromEntries(files.map((file) => file.replace(/^\.\/dist\/|\.js$/g, "")).map((entry) => [entry, `src/${entry}.ts`]));
+};
+
 /** The builds: each entry is one tsup run. */
 const runs = [
   ...["esm", "cjs"].flatMap((format) => [
     { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
-    { name: "agent-kit", format, entry: { index: "src/index.ts" } },
+    { name: "agent-kit", format, entry: entriesOf("agent-kit") },
   ]),
   // The program: one lean file, and chunks that only some starts load.
   { name: "server", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["better-sqlite3"] },
@@ -192,7 +199,7 @@ const main = async () => {
   for (const name of packages) rmSync(dist(name), { recursive: true, force: true });
   const declared = (async () => {
     // Each package reads the declarations of those before it.
-    for (const name of ["sdk", "agent-kit", "server"]) {
+    for (const name of ["sdk", "server", "agent-kit"]) {
       await report(`types of ${name}`, declare(name));
       nameJavaScript(name);
     }

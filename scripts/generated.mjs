@@ -1,9 +1,14 @@
 // The committed files that are generated from the contract: each file's path and its expected content.
 import { served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
+import { kitContract } from "./kit-contract.mjs";
 import { reference } from "./reference.mjs";
 
 export const generated = () => {
   const document = buildOpenApi(served);
-  return { "openapi.json": `${JSON.stringify(document, null, 2)}\n`, ...reference(document) };
+  return {
+    "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
+    "packages/agent-kit/src/contract.generated.ts": kitContract(),
+    ...reference(document),
+  };
 };

@@ -59,7 +59,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
   [/^@mailsvc\/agent-kit$/, []],
-  [/^@mailsvc\/server/, []],
+  [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],
 ];
 const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js)$/ };
 
@@ -169,7 +169,7 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
   ...[...files].flatMap(([path, source]) => {
     const lines = source.split("\n").length;
     return [
-      ...(lines > 501 ? [`${path}: longer than 500 lines`] : []),
+      ...(lines > 501 && !path.endsWith(".generated.ts") ? [`${path}: longer than 500 lines`] : []),
       ...(/(^|\/)(utils?|helpers?|common|misc)\.[a-z]+$/.test(path) ? [`${path}: name the file after what it holds`] : []),
     ];
   }),

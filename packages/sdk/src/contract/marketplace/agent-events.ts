@@ -96,10 +96,20 @@ export const AGENT_EVENT_TYPES = [
 ] as const satisfies readonly AgentEventType[];
 
 /**
- * Types that occur once per activation, or once per run: a receiver may deduplicate them by type, activation and run
- * (SPEC 6). All others recur and are deduplicated by `id`.
+ * The fields that identify an occurrence of an event, so that a receiver recognizes a repeat (SPEC 6). Types that occur once per
+ * activation, or once per run, are identified by type, activation and run; all others recur and are identified by `id`.
  */
-export const ONCE_ONLY_EVENTS: readonly AgentEventType[] = ["agent.activated", "agent.deactivated", "run_force_failed"];
+export const EVENT_KEYS = {
+  "agent.activated": ["type", "activationId"],
+  approval_response: ["id"],
+  "message.posted": ["id"],
+  "agent.paused": ["id"],
+  "agent.resumed": ["id"],
+  "agent.deactivated": ["type", "activationId"],
+  run_force_failed: ["type", "activationId", "runId"],
+  "test.ping": ["id"],
+  "agent.wakeup": ["id"],
+} as const satisfies Record<AgentEventType, readonly string[]>;
 
 /** Types that pause their activation when every attempt to deliver them failed. */
 export const PAUSING_EVENTS: readonly AgentEventType[] = [

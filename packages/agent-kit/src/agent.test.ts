@@ -1,0 +1,242 @@
+import type { AgentContract, Output } from "@mailsvc/sdk/contract";
+import { type AgentEvent as ContractEvent, AgentEvent as Schema } from "@mailsvc/sdk/contract";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { type Agent, type AgentOptions, createAgent } from "./agent.ts";
+import type { AgentApi, AgentEvent } from "./contract.generated.ts";
+import { memoryStore } from "./stores/memory.ts";
+import { sampleEvent, sampleEvents } from "./testing/sample-events.ts";
+import { signedRequest } from "./testing/signed-request.ts";
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const masterKey = Buffer.alloc(32, 7).toString("base64");
+// Only a limit: each test goes on as soon as what it waits for has happened.
+const WAIT = { timeout: 20_000 };
+
+const deliver = (agent: Agent, event: object | string) => {
+  const { body, headers } = signedRequest(event, { secret });
+  return agent.handle(body, headers);
+};
+const modes = [{ mode: "inline" }, { mode: "inbox" }] as const satisfies AgentOptions[];
+
+describe("the types of the contract", () => {
+  test("are those of the kit", () => {
+    expectTypeOf<AgentEvent>().toExtend<ContractEvent>();
+    expectTypeOf<ContractEvent>().toExtend<AgentEvent>();
+    expectTypeOf<Awaited<ReturnType<AgentApi<never>["runs"]["start"]>>>().toExtend<Output<AgentContract["runs"]["start"]>>();
+    expectTypeOf<Awaited<ReturnType<AgentApi<never>["messages"]["create"]>>>().toExtend<Output<AgentContract["messages"]["create"]>>();
+  });
+
+  test("are what sample events have", () => {
+    for (const event of sampleEvents()) expect(Schema.parse(event)).toEqual(event);
+  });
+});
+
+describe.each(modes)("$mode: an agent", (options) => {
+  test("hands each event to the handlers of its type, then to those for all", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret, ...options })
+      .onAny(({ event }) => heard.push(`any ${event.type}`))
+      .on("agent.paused", ({ event }) => heard.push(`paused: ${event.reason}`))
+      .on("agent.paused", () => heard.push("second"));
+    expect((await deliver(agent, sampleEvent("agent.paused", { reason: "plan_downgrade" }))).status).toBe(200);
+    await vi.waitFor(() => expect(heard).toEqual(["paused: plan_downgrade", "second", "any agent.paused"]), WAIT);
+  });
+
+  test("accepts every event of the contract", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret, ...options }).onAny(({ event }) => heard.push(event.id));
+    for (const event of sampleEvents()) expect((await deliver(agent, { ...event, activationId: `act_${event.id}` })).status).toBe(200);
+    await vi.waitFor(() => expect(heard).toHaveLength(sampleEvents().length), WAIT);
+  });
+
+  test("acknowledges types and fields that are newer than the package", async () => {
+    const unknown: unknown[] = [];
+    const paused: unknown[] = [];
+    const agent = createAgent({ secret, ...options })
+      .onUnknown(({ event }) => unknown.push(event["extra"]))
+      .on("agent.paused", ({ event }) => paused.push(event));
+    const event = { ...sampleEvent("agent.resumed"), type: "agent.renamed", extra: [1] };
+    expect((await deliver(agent, event)).status).toBe(200);
+    expect((await deliver(createAgent({ secret, ...options }), event)).status).toBe(200);
+    expect((await deliver(agent, { ...sampleEvent("agent.paused"), extra: 2 })).status).toBe(200);
+    await vi.waitFor(() => expect([unknown, paused]).toMatchObject([[[1]], [{ extra: 2 }]]), WAIT);
+  });
+
+  test("runs the handlers of an event once, however often it is delivered", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret, ...options }).onAny(({ event }) => heard.push(event.id));
+    const event = sampleEvent("message.posted");
+    const other = sampleEvent("message.posted");
+    for (const one of [event, event, other, event, other]) expect((await deliver(agent, one)).status).toBe(200);
+    await vi.waitFor(() => expect(heard).toEqual([event.id, other.id]), WAIT);
+  });
+
+  test("identifies what happens once by type, activation and run, and the rest by id", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret, ...options }).onAny(({ event }) => heard.push(event.type));
+    const again = <T extends AgentEvent>(event: T): T[] => [event, { ...event, id: `${event.id}_again`, sequence: event.sequence + 100 }];
+    const events = [
+      ...again(sampleEvent("agent.activated")),
+      ...again(sampleEvent("run_force_failed")),
+      ...again(sampleEvent("approval_response")),
+      ...again(sampleEvent("agent.deactivated")),
+    ];
+    for (const event of events) await deliver(agent, event);
+    const expected = ["agent.activated", "run_force_failed", "approval_response", "approval_response", "agent.deactivated"];
+    await vi.waitFor(() => expect(heard.toSorted()).toEqual(expected.toSorted()), WAIT);
+  });
+
+  test("does not act on a pause that a newer resumption has ended", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret, ...options }).onAny(({ event }) => heard.push(`${event.type} ${event.sequence}`));
+    for (const event of [
+      sampleEvent("agent.activated", { sequence: 1 }),
+      sampleEvent("agent.resumed", { sequence: 3 }),
+      sampleEvent("agent.paused", { sequence: 2 }),
+      sampleEvent("agent.paused", { sequence: 4 }),
+    ])
+      expect((await deliver(agent, event)).status).toBe(200);
+    await vi.waitFor(() => expect(heard).toEqual(["agent.activated 1", "agent.resumed 3", "agent.paused 4"]), WAIT);
+    expect(await agent.activations()).toMatchObject([{ status: "paused", sequence: 4 }]);
+  });
+
+  test("keeps the key in the vault before it answers, and out of the event", async () => {
+    const store = memoryStore();
+    const events: object[] = [];
+    const agent = createAgent({ secret, store, masterKey, ...options }).on("agent.activated", ({ event }) => events.push(event));
+    await deliver(agent, sampleEvent("agent.activated", { apiKey: "ms_agent_secret", activationId: "act_1" }));
+    expect(await agent.vault.load("act_1")).toBe("ms_agent_secret");
+    await vi.waitFor(() => expect(events).toHaveLength(1), WAIT);
+    const stored = await Promise.all((await store.list("")).map((key) => store.get(key)));
+    expect(JSON.stringify([events, stored])).not.toContain("ms_agent_secret");
+    await deliver(agent, sampleEvent("agent.deactivated", { activationId: "act_1" }));
+    expect(await agent.vault.load("act_1")).toBeNull();
+  });
+
+  test("answers 500 when the key cannot be stored, so that the event comes again", async () => {
+    const store = memoryStore();
+    let isBroken = true;
+    const swap: typeof store.swap = (...args) => (isBroken ? Promise.reject(new Error("The disk is full.")) : store.swap(...args));
+    const heard: string[] = [];
+    const errors: unknown[] = [];
+    const agent = createAgent({ secret, store: { ...store, swap }, masterKey, ...options })
+      .on("agent.activated", () => heard.push("activated"))
+      .onError((error) => errors.push(error));
+    const event = sampleEvent("agent.activated", { apiKey: "ms_agent_secret" });
+    expect((await deliver(agent, event)).status).toBe(500);
+    expect([heard, errors]).toEqual([[], [new Error("The disk is full.")]]);
+    isBroken = false;
+    expect((await deliver(agent, event)).status).toBe(200);
+    await vi.waitFor(() => expect(heard).toEqual(["activated"]), WAIT);
+  });
+
+  test("refuses what is not signed with one of its secrets, test.ping included", async () => {
+    const heard: string[] = [];
+    const agent = createAgent({ secret: ["whsec_b3RoZXI=", secret], ...options }).onAny(({ event }) => heard.push(event.id));
+    for (const event of sampleEvents()) {
+      const { body, headers } = signedRequest(event, { secret: "whsec_Zm9yZ2Vk" });
+      expect((await agent.handle(body, headers)).status).toBe(401);
+      expect((await agent.handle(body, {})).status).toBe(401);
+    }
+    expect(heard).toEqual([]);
+    expect((await deliver(agent, sampleEvent("test.ping"))).status).toBe(200);
+  });
+
+  test("answers 400 to a signed body that is no event", async () => {
+    const agent = createAgent({ secret, ...options });
+    const bodies = [
+      "",
+      "null",
+      "[]",
+      "{",
+      '{"type":"agent.paused"}',
+      '{"id":"evt_1","type":7,"activationId":"a","sequence":1,"runId":null}',
+    ];
+    for (const body of bodies) expect((await deliver(agent, body)).status, body).toBe(400);
+    const bytes = Uint8Array.from([0x22, 0xff, 0xfe, 0x22]);
+    const { createHmac } = await import("node:crypto");
+    const signature = createHmac("sha256", secret).update(bytes).digest("hex");
+    expect((await agent.handle(bytes, { "X-Service-Signature": signature })).status).toBe(400);
+  });
+});
+
+test("during a rotation an agent with only the new secret accepts events by their second signature", async () => {
+  const agent = createAgent({ secret });
+  const { body, headers } = signedRequest(sampleEvent("test.ping"), { secret });
+  const old = signedRequest(body, { secret: "whsec_b2xk" }).headers["x-service-signature"];
+  expect((await agent.handle(body, { ...headers, "x-service-signature": old })).status).toBe(200);
+  const stale = signedRequest(JSON.parse(body) as object, { secret, now: Date.now() - 3_600_000 }).headers;
+  expect((await agent.handle(body, { ...stale, "x-service-signature": old })).status).toBe(401);
+});
+
+test("secrets can come from a function, for each request", async () => {
+  let current: string | string[] = "whsec_b3RoZXI=";
+  const agent = createAgent({ secret: async () => current });
+  expect((await deliver(agent, sampleEvent("test.ping"))).status).toBe(401);
+  current = [current, secret];
+  expect((await deliver(agent, sampleEvent("test.ping"))).status).toBe(200);
+});
+
+test("options that are missing are named with their remedy", () => {
+  vi.stubEnv("AGENT_WEBHOOK_SECRET", "");
+  expect(() => createAgent()).toThrow("AGENT_WEBHOOK_SECRET");
+  expect(() => createAgent({ secret: [secret, ""] })).toThrow("secret is empty");
+  vi.stubEnv("AGENT_MASTER_KEY", "");
+  expect(() => createAgent({ secret, store: memoryStore() })).toThrow("openssl rand -base64 32");
+  expect(() => createAgent({ secret, masterKey: "short" })).toThrow("masterKey must be 32 bytes");
+});
+
+describe("inline", () => {
+  test("a handler that fails is answered with 500, and the next delivery runs it again", async () => {
+    let fails = true;
+    const heard: string[] = [];
+    const agent = createAgent({ secret, mode: "inline" })
+      .on("agent.paused", () => {
+        heard.push("called");
+        if (fails) throw new Error("no");
+      })
+      .onError((error, { event, willRetry }) => heard.push(`${(error as Error).message} ${event?.type} ${willRetry}`));
+    const event = sampleEvent("agent.paused");
+    expect((await deliver(agent, event)).status).toBe(500);
+    fails = false;
+    expect((await deliver(agent, event)).status).toBe(200);
+    expect((await deliver(agent, event)).status).toBe(200);
+    expect(heard).toEqual(["called", "no agent.paused true", "called"]);
+  });
+
+  test("a delivery during the handler's work is asked to come again, and does not start it twice", async () => {
+    const heard: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const agent = createAgent({ secret, mode: "inline" }).on("agent.paused", async () => {
+      heard.push("begin");
+      await promise;
+    });
+    const event = sampleEvent("agent.paused");
+    const first = deliver(agent, event);
+    await vi.waitFor(() => expect(heard).toEqual(["begin"]), WAIT);
+    const second = await deliver(agent, event);
+    expect([second.status, second.headers["retry-after"]]).toEqual([503, "2"]);
+    resolve();
+    expect((await first).status).toBe(200);
+    expect((await deliver(agent, event)).body).toContain("duplicate");
+    expect(heard).toEqual(["begin"]);
+  });
+
+  test("a handler that takes too long is answered before the service gives up, and counts when it ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const agent = createAgent({ secret, mode: "inline" }).on("agent.paused", () => promise);
+      const event = sampleEvent("agent.paused");
+      const answer = deliver(agent, event);
+      await vi.advanceTimersByTimeAsync(6900);
+      await vi.advanceTimersByTimeAsync(200);
+      expect((await answer).status).toBe(503);
+      resolve();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(await deliver(agent, event)).toMatchObject({ status: 200, body: expect.stringContaining("duplicate") });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

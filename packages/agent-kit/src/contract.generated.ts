@@ -1,0 +1,1195 @@
+// Generated from the contract by `npm run generate`.
+
+/** The event `agent.activated`. */
+export interface ActivatedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.activated";
+  apiKey: string;
+  agentSlug: string;
+  organizationName: string;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+}
+
+/** The event `approval_response`. */
+export interface ApprovalResponseEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "approval_response";
+  messageId: string;
+  decision: string;
+  comment: string | null;
+  /** ISO 8601 instant */
+  answeredAt: string;
+}
+
+/** The event `message.posted`. */
+export interface MessagePostedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "message.posted";
+  messageId: string;
+  messageSequence: number;
+  text: string;
+  format: "plain" | "markdown";
+  inReplyTo: string | null;
+}
+
+/** The event `agent.paused`. */
+export interface PausedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.paused";
+  reason: "user_paused" | "plan_downgrade" | "webhook_failure";
+}
+
+/** The event `agent.resumed`. */
+export interface ResumedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.resumed";
+}
+
+/** The event `agent.deactivated`. */
+export interface DeactivatedEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.deactivated";
+  reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
+}
+
+/** The event `run_force_failed`. */
+export interface RunForceFailedEvent {
+  id: string;
+  activationId: string;
+  runId: string;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "run_force_failed";
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+}
+
+/** The event `test.ping`. */
+export interface TestPingEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "test.ping";
+  test: true;
+}
+
+/** The event `agent.wakeup`. */
+export interface WakeupEvent {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.wakeup";
+  wakeupId: string;
+  reason: string;
+  payload: unknown;
+  /** ISO 8601 instant */
+  scheduledFor: string;
+}
+
+/** An event that the service sends to the webhook of an agent. */
+export type AgentEvent = ActivatedEvent | ApprovalResponseEvent | MessagePostedEvent | PausedEvent | ResumedEvent | DeactivatedEvent | RunForceFailedEvent | TestPingEvent | WakeupEvent;
+
+/** The events by their types. */
+export interface AgentEvents {
+  "agent.activated": ActivatedEvent;
+  "approval_response": ApprovalResponseEvent;
+  "message.posted": MessagePostedEvent;
+  "agent.paused": PausedEvent;
+  "agent.resumed": ResumedEvent;
+  "agent.deactivated": DeactivatedEvent;
+  "run_force_failed": RunForceFailedEvent;
+  "test.ping": TestPingEvent;
+  "agent.wakeup": WakeupEvent;
+}
+
+/** The fields by which a repeat of an event is recognized. */
+export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>> = {
+  "agent.activated": [
+    "type",
+    "activationId"
+  ],
+  "approval_response": [
+    "id"
+  ],
+  "message.posted": [
+    "id"
+  ],
+  "agent.paused": [
+    "id"
+  ],
+  "agent.resumed": [
+    "id"
+  ],
+  "agent.deactivated": [
+    "type",
+    "activationId"
+  ],
+  "run_force_failed": [
+    "type",
+    "activationId",
+    "runId"
+  ],
+  "test.ping": [
+    "id"
+  ],
+  "agent.wakeup": [
+    "id"
+  ]
+};
+
+export interface AgentCredits {
+  balance: number;
+  periodLimit: number | null;
+  periodUsed: number;
+  /** ISO 8601 instant */
+  resetsAt: string;
+}
+
+export interface AgentSelf {
+  activationId: string;
+  agentSlug: string;
+  organizationName: string;
+  status: "active" | "paused" | "deactivated";
+  pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  keyPreview: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+  webhookLastError: WebhookError | null;
+}
+
+export interface Approval {
+  title: string;
+  options: Array<{
+    id: string;
+    label: string;
+    style?: "primary" | "danger";
+  }>;
+  allowComment: boolean;
+  preview: {
+    kind: "landing_page" | "lead_magnet" | "asset" | "text";
+    id?: string;
+    text?: string;
+  } | null;
+  status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
+  decision: string | null;
+  comment: string | null;
+  answeredAt: string | null;
+  /** ISO 8601 instant */
+  expiresAt: string;
+  suspendRun: boolean;
+}
+
+export interface Asset {
+  id: string;
+  url: string;
+  fileName: string;
+  contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  size: number;
+  width: number;
+  height: number;
+  sha256: string;
+  alt: string | null;
+  tags: Array<string>;
+  externalId: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Brand {
+  name: string;
+  website: string | null;
+  logo: {
+    url: string;
+    width: number;
+    height: number;
+  } | null;
+  colors: {
+    primary: string | null;
+    secondary: string | null;
+    accent: string | null;
+    background: string | null;
+    text: string | null;
+  };
+  fonts: {
+    heading: string | null;
+    body: string | null;
+  };
+  voice: {
+    tone: Array<string>;
+    description: string;
+    dos: Array<string>;
+    donts: Array<string>;
+  };
+  locale: string;
+  timezone: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface CreditTransaction {
+  transactionId: string;
+  kind: "consume" | "refund";
+  amount: number;
+  action: string | null;
+  runId: string | null;
+  description: string | null;
+  units: unknown;
+  refundOf: string | null;
+  balanceAfter: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Heartbeat {
+  runId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  /** ISO 8601 instant */
+  deadlineAt: string;
+  heartbeatIntervalSeconds: number;
+  accepted: number;
+  cancelRequested: boolean;
+}
+
+export interface LandingPage {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+  html: string | null;
+  blocks: Array<{
+    type: "heading";
+    text: string;
+    level: number;
+  } | {
+    type: "text";
+    text: string;
+  } | {
+    type: "image";
+    /** Id of an asset */
+    assetId: string;
+    alt: string;
+    caption?: string;
+  } | {
+    type: "list";
+    items: Array<string>;
+    ordered: boolean;
+  } | {
+    type: "quote";
+    text: string;
+    by?: string;
+  } | {
+    type: "button";
+    label: string;
+    href: string;
+  } | {
+    type: "divider";
+  } | {
+    type: "form";
+  }> | null;
+  seo: {
+    title?: string;
+    description?: string;
+    /** Id of an asset */
+    ogAssetId?: string;
+  };
+  form: {
+    title?: string;
+    /** Fields besides the email address */
+    fields?: Array<"firstName" | "lastName" | "phone">;
+    labels?: {
+      email?: string;
+      firstName?: string;
+      lastName?: string;
+      phone?: string;
+    };
+    /** Text of the button */
+    button?: string;
+    /** What visitors agree to by submitting the form; stored with each sign-up */
+    consentText?: string;
+    /** Visitors must tick a box beside the consent text */
+    consentCheckbox?: boolean;
+    thanksTitle?: string;
+    thanksText?: string;
+  } | null;
+  previewUrl: string;
+}
+
+export interface LandingPageStats {
+  from: string;
+  to: string;
+  views: number;
+  uniqueVisitors: number;
+  submissions: number;
+  conversionRate: number;
+  byDay: Array<{
+    date: string;
+    views: number;
+    uniqueVisitors: number;
+    submissions: number;
+  }>;
+  topReferrers: Array<{
+    host: string;
+    views: number;
+  }>;
+}
+
+export interface LandingPageSummary {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+}
+
+export interface LeadMagnet {
+  id: string;
+  title: string;
+  description: string | null;
+  fileName: string;
+  contentType: "application/pdf" | "application/epub+zip" | "application/zip" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "image/png" | "image/jpeg" | "audio/mpeg" | "video/mp4";
+  size: number;
+  sha256: string;
+  downloadUrl: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface ListMetadata {
+  id: string;
+  name: string;
+  description: string | null;
+  contactCount: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface Message {
+  id: string;
+  sequence: number;
+  activationId: string;
+  runId: string | null;
+  type: "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+  direction: "inbound" | "outbound";
+  author: {
+    role: "agent" | "brand" | "system";
+  };
+  text: string;
+  format: "plain" | "markdown";
+  externalId: string | null;
+  inReplyTo: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  readAt: string | null;
+  approval: Approval | null;
+}
+
+export interface Pagination {
+  page: number;
+  limit: number;
+  total: number;
+  totalIsMinimum?: true;
+  totalPages: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Removal {
+  kind: "element" | "attribute" | "address" | "style" | "depth";
+  name: string;
+  count: number;
+}
+
+export interface Run {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+}
+
+export interface RunDetail {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+  checkpoint: unknown;
+}
+
+export interface RunLogEntry {
+  level: "debug" | "info" | "warn" | "error";
+  message: string;
+  data: unknown;
+  /** ISO 8601 instant */
+  at: string;
+  agentAt: string | null;
+}
+
+export interface Wakeup {
+  wakeupId: string;
+  status: "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED";
+  /** ISO 8601 instant */
+  fireAt: string;
+  reason: string;
+  payload: unknown;
+  runId: string | null;
+  dedupeKey: string | null;
+  suspendRun: boolean;
+  /** ISO 8601 instant */
+  createdAt: string;
+  firedAt: string | null;
+}
+
+export interface WebhookError {
+  eventId: string;
+  type: string;
+  /** ISO 8601 instant */
+  at: string;
+  attempts: number;
+  class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+  httpStatus: number | null;
+  message: string;
+  clearedAt: string | null;
+}
+
+export interface WrittenLandingPage {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+  html: string | null;
+  blocks: Array<{
+    type: "heading";
+    text: string;
+    level: number;
+  } | {
+    type: "text";
+    text: string;
+  } | {
+    type: "image";
+    /** Id of an asset */
+    assetId: string;
+    alt: string;
+    caption?: string;
+  } | {
+    type: "list";
+    items: Array<string>;
+    ordered: boolean;
+  } | {
+    type: "quote";
+    text: string;
+    by?: string;
+  } | {
+    type: "button";
+    label: string;
+    href: string;
+  } | {
+    type: "divider";
+  } | {
+    type: "form";
+  }> | null;
+  seo: {
+    title?: string;
+    description?: string;
+    /** Id of an asset */
+    ogAssetId?: string;
+  };
+  form: {
+    title?: string;
+    /** Fields besides the email address */
+    fields?: Array<"firstName" | "lastName" | "phone">;
+    labels?: {
+      email?: string;
+      firstName?: string;
+      lastName?: string;
+      phone?: string;
+    };
+    /** Text of the button */
+    button?: string;
+    /** What visitors agree to by submitting the form; stored with each sign-up */
+    consentText?: string;
+    /** Visitors must tick a box beside the consent text */
+    consentCheckbox?: boolean;
+    thanksTitle?: string;
+    thanksText?: string;
+  } | null;
+  previewUrl: string;
+  removed: Array<Removal>;
+}
+
+/** A page of a list. */
+export interface Page<T> {
+  data: T[];
+  pagination: Pagination;
+}
+
+/** The endpoints of an agent's key, by noun and verb. `O` is what every call takes as its last argument. */
+export interface AgentApi<O> {
+  readonly self: {
+    /** Show the activation the key belongs to. */
+    get(options?: O): Promise<AgentSelf>;
+  };
+  readonly messages: {
+    /** List the messages of the activation, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only messages of this type */
+      type?: "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE" | undefined;
+      /** inbound: to the agent; outbound: from it */
+      direction?: "inbound" | "outbound" | undefined;
+      /** Only approval requests in this state */
+      status?: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED" | undefined;
+      /** Only messages of this run */
+      runId?: string | undefined;
+      /** Only messages from this time on */
+      since?: string | undefined;
+      /** Only messages after this sequence, oldest first; use it to poll for new messages */
+      afterSequence?: number | undefined;
+    }, options?: O): Promise<Page<Message>>;
+    /** Show one message. */
+    get(messageId: string, options?: O): Promise<Message>;
+    /** Post a message, or ask for an approval. */
+    create(input: {
+      type?: "TEXT" | "APPROVAL_REQUEST" | undefined;
+      text: string;
+      format?: "plain" | "markdown" | undefined;
+      /** The run it belongs to */
+      runId?: string | undefined;
+      /** Your own id for the message, unique per activation */
+      externalId?: string | undefined;
+      /** The question of an APPROVAL_REQUEST */
+      approval?: {
+        title: string;
+        /** The options of the brand; approve and reject by default */
+        options?: Array<{
+          id: string;
+          label: string;
+          style?: "primary" | "danger" | undefined;
+        }> | undefined;
+        allowComment?: boolean | undefined;
+        /** What the request is about */
+        preview?: {
+          kind: "landing_page" | "lead_magnet" | "asset";
+          id: string;
+        } | {
+          kind: "text";
+          text: string;
+        } | undefined;
+        /** Expires after this many seconds without an answer; a week by default */
+        expiresInSeconds?: number | undefined;
+        /** The run is WAITING until the answer and needs no heartbeat; with false it goes on and must log */
+        suspendRun?: boolean | undefined;
+      } | undefined;
+    }, options?: O): Promise<Message>;
+    /** Cancel an approval request. */
+    cancel(messageId: string, input?: Record<never, never>, options?: O): Promise<Message>;
+    /** Mark messages from the brand as read. */
+    read(input: {
+      /** This message and all before it */
+      upToSequence: number;
+    }, options?: O): Promise<{
+      /** Number of unread messages left */
+      unread: number;
+    }>;
+  };
+  readonly runs: {
+    /** Start a run. */
+    start(input?: {
+      /** Your own id for the run; generated by default */
+      runId?: string | undefined;
+      title?: string | undefined;
+      /** What started the run */
+      trigger?: {
+        type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+        /** What triggered it, e.g. the id of a message */
+        ref?: string | undefined;
+      } | undefined;
+      /** The parent run */
+      parentRunId?: string | undefined;
+      /** Your own data, up to 4 KiB of JSON */
+      metadata?: Record<string, unknown> | undefined;
+    }, options?: O): Promise<Run>;
+    /** Log to a run, and send its heartbeat. */
+    log(input: {
+      /** Id of the run */
+      runId: string;
+      /** Up to 50 of {message, level, data, at} */
+      entries?: Array<{
+        level?: "debug" | "info" | "warn" | "error" | undefined;
+        message: string;
+        data?: unknown;
+        /** When it happened; shown, but never used to decide anything */
+        at?: string | undefined;
+      }> | undefined;
+      /** Progress: {percent, label} */
+      progress?: {
+        percent: number;
+        label?: string | undefined;
+      } | undefined;
+      /** What you need to continue after a crash, up to 16 KiB of JSON */
+      checkpoint?: unknown;
+      /** Your counter of log calls of this run */
+      seq?: number | undefined;
+    }, options?: O): Promise<Heartbeat>;
+    /** End a run. */
+    complete(input: {
+      /** Id of the run */
+      runId: string;
+      status?: "COMPLETED" | "FAILED" | undefined;
+      /** The result, for people */
+      summary?: string | undefined;
+      /** The result, up to 32 KiB of JSON */
+      output?: unknown;
+      error?: {
+        code: string;
+        message: string;
+      } | undefined;
+      /** Numbers by name */
+      metrics?: Record<string, number> | undefined;
+    }, options?: O): Promise<Run>;
+    /** End a run as failed. */
+    fail(input: {
+      /** Id of the run */
+      runId: string;
+      error: {
+        code: string;
+        message: string;
+      };
+      /** The result, for people */
+      summary?: string | undefined;
+      /** The result, up to 32 KiB of JSON */
+      output?: unknown;
+      /** Numbers by name */
+      metrics?: Record<string, number> | undefined;
+    }, options?: O): Promise<Run>;
+    /** Cancel a run. */
+    cancel(input: {
+      /** Id of the run */
+      runId: string;
+      /** The result, for people */
+      summary?: string | undefined;
+    }, options?: O): Promise<Run>;
+    /** List the agent's runs, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only runs in this state */
+      status?: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED" | undefined;
+      /** Only runs started from this time on */
+      since?: string | undefined;
+    }, options?: O): Promise<Page<Run>>;
+    /** Show one run, with its checkpoint. */
+    get(runId: string, options?: O): Promise<RunDetail>;
+    /** List the log entries of a run, newest first. */
+    logs(runId: string, input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only entries of this level */
+      level?: "debug" | "info" | "warn" | "error" | undefined;
+    }, options?: O): Promise<Page<RunLogEntry>>;
+  };
+  readonly credits: {
+    /** Show the balance and the monthly limit. */
+    get(options?: O): Promise<AgentCredits>;
+    /** List the agent's transactions, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only transactions of this run */
+      runId?: string | undefined;
+    }, options?: O): Promise<Page<CreditTransaction>>;
+    /** Spend credits on a billable action. */
+    consume(input: {
+      /** Number of credits */
+      amount: number;
+      /** What they are spent on */
+      action: string;
+      /** The run that spends them */
+      runId?: string | undefined;
+      description?: string | undefined;
+      /** What was measured, e.g. {"words": 400} */
+      units?: unknown;
+    }, options?: O): Promise<CreditTransaction>;
+    /** Refund a transaction. */
+    refund(transactionId: string, input: {
+      /** Number of credits; by default all that is left of the transaction */
+      amount?: number | undefined;
+      /** Reason for the refund */
+      reason: string;
+    }, options?: O): Promise<CreditTransaction>;
+  };
+  readonly wakeups: {
+    /** Schedule a wakeup. */
+    create(input: {
+      /** Seconds from now: 10 to 2592000, which is 30 days */
+      delaySeconds?: number | undefined;
+      /** Instead of delaySeconds: a time 10 seconds to 30 days from now */
+      runAt?: string | undefined;
+      /** Why; included in the event */
+      reason: string;
+      /** Your own data, included in the event; up to 4 KiB of JSON */
+      payload?: unknown;
+      /** The run it belongs to */
+      runId?: string | undefined;
+      /** Your own id: one wakeup with it can be scheduled at a time */
+      dedupeKey?: string | undefined;
+      /** The run is WAITING until then and needs no heartbeat */
+      suspendRun?: boolean | undefined;
+    }, options?: O): Promise<Wakeup>;
+    /** List wakeups, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only wakeups in this state */
+      status?: "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED" | undefined;
+    }, options?: O): Promise<Page<Wakeup>>;
+    /** Show one wakeup. */
+    get(wakeupId: string, options?: O): Promise<Wakeup>;
+    /** Cancel a wakeup. */
+    cancel(wakeupId: string, options?: O): Promise<Wakeup>;
+  };
+  readonly landingPages: {
+    /** List this agent's pages and all published pages of the brand, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only pages in this state */
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+    }, options?: O): Promise<Page<LandingPageSummary>>;
+    /** Create a landing page. */
+    create(input: {
+      title: string;
+      /** Part of the address; unique in the workspace. Derived from the title by default */
+      slug?: string | undefined;
+      html?: string | null | undefined;
+      blocks?: Array<{
+        type: "heading";
+        text: string;
+        level?: number | undefined;
+      } | {
+        type: "text";
+        text: string;
+      } | {
+        type: "image";
+        /** Id of an asset */
+        assetId: string;
+        alt: string;
+        caption?: string | undefined;
+      } | {
+        type: "list";
+        items: Array<string>;
+        ordered?: boolean | undefined;
+      } | {
+        type: "quote";
+        text: string;
+        by?: string | undefined;
+      } | {
+        type: "button";
+        label: string;
+        href: string;
+      } | {
+        type: "divider";
+      } | {
+        type: "form";
+      }> | null | undefined;
+      seo?: {
+        title?: string | undefined;
+        description?: string | undefined;
+        /** Id of an asset */
+        ogAssetId?: string | undefined;
+      } | null | undefined;
+      /** The sign-up form; also added when leadMagnetId or listId is set */
+      form?: {
+        title?: string | undefined;
+        /** Fields besides the email address */
+        fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        labels?: {
+          email?: string | undefined;
+          firstName?: string | undefined;
+          lastName?: string | undefined;
+          phone?: string | undefined;
+        } | undefined;
+        /** Text of the button */
+        button?: string | undefined;
+        /** What visitors agree to by submitting the form; stored with each sign-up */
+        consentText?: string | undefined;
+        /** Visitors must tick a box beside the consent text */
+        consentCheckbox?: boolean | undefined;
+        thanksTitle?: string | undefined;
+        thanksText?: string | undefined;
+      } | null | undefined;
+      /** The lead magnet offered for signing up */
+      leadMagnetId?: string | null | undefined;
+      /** The brand's list that visitors join by signing up */
+      listId?: string | null | undefined;
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+      /** The run that created it */
+      runId?: string | undefined;
+    }, options?: O): Promise<WrittenLandingPage>;
+    /** Show one landing page. */
+    get(id: string, options?: O): Promise<LandingPage>;
+    /** Update the given fields of a landing page of this agent. */
+    update(id: string, input?: {
+      title?: string | undefined;
+      /** Part of the address; unique in the workspace. Derived from the title by default */
+      slug?: string | undefined;
+      html?: string | null | undefined;
+      blocks?: Array<{
+        type: "heading";
+        text: string;
+        level?: number | undefined;
+      } | {
+        type: "text";
+        text: string;
+      } | {
+        type: "image";
+        /** Id of an asset */
+        assetId: string;
+        alt: string;
+        caption?: string | undefined;
+      } | {
+        type: "list";
+        items: Array<string>;
+        ordered?: boolean | undefined;
+      } | {
+        type: "quote";
+        text: string;
+        by?: string | undefined;
+      } | {
+        type: "button";
+        label: string;
+        href: string;
+      } | {
+        type: "divider";
+      } | {
+        type: "form";
+      }> | null | undefined;
+      seo?: {
+        title?: string | undefined;
+        description?: string | undefined;
+        /** Id of an asset */
+        ogAssetId?: string | undefined;
+      } | null | undefined;
+      /** The sign-up form; also added when leadMagnetId or listId is set */
+      form?: {
+        title?: string | undefined;
+        /** Fields besides the email address */
+        fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+        labels?: {
+          email?: string | undefined;
+          firstName?: string | undefined;
+          lastName?: string | undefined;
+          phone?: string | undefined;
+        } | undefined;
+        /** Text of the button */
+        button?: string | undefined;
+        /** What visitors agree to by submitting the form; stored with each sign-up */
+        consentText?: string | undefined;
+        /** Visitors must tick a box beside the consent text */
+        consentCheckbox?: boolean | undefined;
+        thanksTitle?: string | undefined;
+        thanksText?: string | undefined;
+      } | null | undefined;
+      /** The lead magnet offered for signing up */
+      leadMagnetId?: string | null | undefined;
+      /** The brand's list that visitors join by signing up */
+      listId?: string | null | undefined;
+      status?: "DRAFT" | "PUBLISHED" | undefined;
+      /** The run that changed it */
+      runId?: string | undefined;
+      /** The version you read; a newer one answers 412 */
+      version?: number | undefined;
+    }, options?: O): Promise<WrittenLandingPage>;
+    /** Publish a landing page of this agent. */
+    publish(id: string, options?: O): Promise<LandingPage>;
+    /** Unpublish a landing page of this agent. */
+    unpublish(id: string, options?: O): Promise<LandingPage>;
+    /** Show the statistics of a landing page. */
+    stats(id: string, input?: {
+      /** First day, UTC; by default 29 days before `to` */
+      from?: string | undefined;
+      /** Last day, UTC; today by default */
+      to?: string | undefined;
+      granularity?: "day" | undefined;
+    }, options?: O): Promise<LandingPageStats>;
+  };
+  readonly leadMagnets: {
+    /** Upload a lead magnet. */
+    create(input: {
+      /** Name of the file; folders in it are removed */
+      fileName: string;
+      /** The file in base64 */
+      contentBase64: string;
+      /** Media type of the file; must match its content */
+      contentType?: string | undefined;
+      title: string;
+      description?: string | null | undefined;
+      /** The run that created it */
+      runId?: string | undefined;
+    }, options?: O): Promise<LeadMagnet>;
+    /** Update the title or description of a lead magnet this agent uploaded. */
+    update(id: string, input?: {
+      title?: string | undefined;
+      description?: string | null | undefined;
+    }, options?: O): Promise<LeadMagnet>;
+  };
+  readonly assets: {
+    /** Upload an image to the brand's asset library. */
+    create(input: {
+      /** Name of the file; folders in it are removed */
+      fileName: string;
+      /** The file in base64 */
+      contentBase64: string;
+      /** Media type of the file; must match its content */
+      contentType?: string | undefined;
+      /** Alternative text for the image */
+      alt?: string | null | undefined;
+      tags?: Array<string> | undefined;
+      /** Your own id for it */
+      externalId?: string | null | undefined;
+    }, options?: O): Promise<Asset>;
+  };
+  readonly brand: {
+    /** Show the brand's colors, logo and voice. */
+    get(options?: O): Promise<Brand>;
+  };
+  readonly lists: {
+    /** List the names and sizes of the brand's lists, newest first. */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: O): Promise<Page<ListMetadata>>;
+    /** Show the name and size of one list. */
+    get(id: string, options?: O): Promise<ListMetadata>;
+  };
+}
+
+/** An endpoint: its method, its path after the address of the activation, and whether it takes input. */
+export type AgentEndpoint = readonly [method: string, path: string, takesInput: boolean];
+
+export const AGENT_ENDPOINTS: Readonly<Record<string, Readonly<Record<string, AgentEndpoint>>>> = {
+  self: {
+    get: ["GET","",false],
+  },
+  messages: {
+    list: ["GET","/messages",true],
+    get: ["GET","/messages/:messageId",false],
+    create: ["POST","/messages",true],
+    cancel: ["POST","/messages/:messageId/cancel",true],
+    read: ["POST","/messages/read",true],
+  },
+  runs: {
+    start: ["POST","/runs/start",true],
+    log: ["POST","/runs/log",true],
+    complete: ["POST","/runs/complete",true],
+    fail: ["POST","/runs/fail",true],
+    cancel: ["POST","/runs/cancel",true],
+    list: ["GET","/runs",true],
+    get: ["GET","/runs/:runId",false],
+    logs: ["GET","/runs/:runId/logs",true],
+  },
+  credits: {
+    get: ["GET","/credits",false],
+    list: ["GET","/credits/transactions",true],
+    consume: ["POST","/credits/consume",true],
+    refund: ["POST","/credits/:transactionId/refund",true],
+  },
+  wakeups: {
+    create: ["POST","/wakeups",true],
+    list: ["GET","/wakeups",true],
+    get: ["GET","/wakeups/:wakeupId",false],
+    cancel: ["DELETE","/wakeups/:wakeupId",false],
+  },
+  landingPages: {
+    list: ["GET","/landing-pages",true],
+    create: ["POST","/landing-pages",true],
+    get: ["GET","/landing-pages/:id",false],
+    update: ["PATCH","/landing-pages/:id",true],
+    publish: ["POST","/landing-pages/:id/publish",false],
+    unpublish: ["POST","/landing-pages/:id/unpublish",false],
+    stats: ["GET","/landing-pages/:id/stats",true],
+  },
+  leadMagnets: {
+    create: ["POST","/lead-magnets",true],
+    update: ["PATCH","/lead-magnets/:id",true],
+  },
+  assets: {
+    create: ["POST","/assets",true],
+  },
+  brand: {
+    get: ["GET","/brand",false],
+  },
+  lists: {
+    list: ["GET","/lists",true],
+    get: ["GET","/lists/:id",false],
+  },
+};

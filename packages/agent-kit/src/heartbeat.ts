@@ -1,0 +1,125 @@
+import type { AgentClient } from "./client.ts";
+import type { Heartbeat as Response } from "./contract.generated.ts";
+import { isTransient } from "./errors.ts";
+import { type AgentClock, randomFraction } from "./runtime.ts";
+
+/** An entry of a run's log. */
+export interface LogEntry {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly data?: unknown;
+  readonly at: string;
+}
+
+/** What the next call reports besides its entries. */
+interface Report {
+  progress?: { percent: number; label?: string | undefined };
+  checkpoint?: unknown;
+}
+
+export interface HeartbeatOptions {
+  readonly client: AgentClient;
+  readonly clock: AgentClock;
+  readonly runId: string;
+  /** Called once, when the service refuses a heartbeat for good or says that the run is to stop. */
+  readonly onEnd: (cause: unknown | "cancel_requested") => void;
+}
+
+/** The heartbeats of a run, merged with its log. */
+export interface Heartbeat {
+  log(entry: LogEntry): void;
+  report(report: Report): void;
+  /** While the run waits for an answer it needs no heartbeat; one would end the wait in the eyes of the service. */
+  setWaiting(waiting: boolean): void;
+  /** Sends what is buffered. Never rejects: what could not be sent stays buffered. */
+  flush(): Promise<void>;
+  stop(): void;
+}
+
+// The service allows 60 calls a minute for a run, and takes 50 entries with each.
+const MERGE_MS = 2000;
+const MAX_ENTRIES = 50;
+// What is kept while the service cannot be reached.
+const MAX_BUFFERED = 1000;
+const RETRY_MS = 10_000;
+
+/** Starts the heartbeats of a run: one a minute, or as often as the service asks for, up to a tenth earlier or later. */
+export function startHeartbeat({ client, clock, runId, onEnd }: HeartbeatOptions, waiting: boolean): Heartbeat {
+  const entries: LogEntry[] = [];
+  let report: Report = {};
+  let intervalMs = 60_000;
+  let isWaiting = waiting;
+  let stopped = false;
+  let sending: Promise<void> | null = null;
+  let cancel = (): void => {};
+  let dueAt = Number.POSITIVE_INFINITY;
+
+  const hasNews = (): boolean => entries.length > 0 || Object.keys(report).length > 0;
+  /** Sends at the earlier of the planned time and `ms` from now. */
+  const plan = (ms: number): void => {
+    if (stopped || clock.now() + ms >= dueAt) return;
+    cancel();
+    dueAt = clock.now() + ms;
+    cancel = clock.after(ms, () => void send());
+  };
+  const planNext = (): void => {
+    if (hasNews()) plan(entries.length >= MAX_ENTRIES ? 0 : MERGE_MS);
+    else if (!isWaiting) plan(intervalMs * (0.9 + 0.2 * randomFraction()));
+  };
+
+  const sendOnce = async (): Promise<void> => {
+    const batch = entries.slice(0, MAX_ENTRIES);
+    const reported = report;
+    report = {};
+    try {
+      read(await client.runs.log({ runId, entries: batch, ...reported }));
+      entries.splice(0, batch.length);
+      planNext();
+    } catch (error) {
+      report = { ...reported, ...report };
+      if (isTransient(error)) return plan(RETRY_MS);
+      stopped = true;
+      onEnd(error);
+    }
+  };
+  const read = ({ heartbeatIntervalSeconds, cancelRequested }: Response): void => {
+    intervalMs = heartbeatIntervalSeconds * 1000;
+    if (cancelRequested) onEnd("cancel_requested");
+  };
+  /** One call at a time: whoever comes during one waits for it. */
+  const send = (): Promise<void> => {
+    cancel();
+    dueAt = Number.POSITIVE_INFINITY;
+    sending ??= sendOnce().finally(() => {
+      sending = null;
+    });
+    return sending;
+  };
+
+  planNext();
+  return {
+    log: (entry) => {
+      if (entries.length < MAX_BUFFERED) entries.push(entry);
+      planNext();
+    },
+    report: (more) => {
+      report = { ...report, ...more };
+      planNext();
+    },
+    setWaiting: (value) => {
+      isWaiting = value;
+      if (!value) return planNext();
+      if (hasNews()) return;
+      cancel();
+      dueAt = Number.POSITIVE_INFINITY;
+    },
+    flush: async () => {
+      await sending;
+      if (!stopped && hasNews()) await send();
+    },
+    stop: () => {
+      stopped = true;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { AgentEvent } from "./contract.generated.ts";
+import { UsageError } from "./errors.ts";
+import { parseEvent, type UnknownEvent } from "./event.ts";
+import { SIGNATURE_HEADER, verifySignature } from "./verify.ts";
+
+/** The headers of a request, as frameworks have them: a Headers object, or a record whose names may be in any case. */
+export type RequestHeaders = { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The secrets of a listing: one, or the old and the new one during a rotation, or a function that returns them for each request. */
+export type Secrets = string | readonly string[] | (() => string | readonly string[] | Promise<string | readonly string[]>);
+
+/** What to answer to a request. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: string;
+}
+
+const MAX_BODY = 1_048_576;
+
+/** Verifies and parses a request; the reply if it is not an event of the service. */
+export function receive(
+  body: Uint8Array | string,
+  headers: RequestHeaders,
+  secrets: string | readonly string[],
+  now: number,
+): AgentEvent | UnknownEvent | { refusal: Reply } {
+  if (body.length > MAX_BODY) return { refusal: reply(413, { error: "payload_too_large" }) };
+  if (!isSigned(body, headers, secrets, now)) {
+    const hint = "The signature does not match: check the secret of the listing, and that the raw bytes of the body are verified.";
+    return { refusal: reply(401, { error: "invalid_signature", hint }) };
+  }
+  return parseEvent(body) ?? { refusal: reply(400, { error: "invalid_event", hint: "The body is signed, but it is not an event." }) };
+}
+
+/** A reply with a JSON body. `retryAfter` is in seconds. */
+export function reply(status: number, body: Readonly<Record<string, unknown>>, retryAfter?: number): Reply {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (retryAfter !== undefined) headers["retry-after"] = String(retryAfter);
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** Checks the secrets when the agent is created, so that an unset variable is found before the first event. */
+export function assertSecrets(secrets: string | readonly string[]): void {
+  const all = typeof secrets === "string" ? [secrets] : secrets;
+  if (all.length > 0 && all.every((secret) => typeof secret === "string" && secret !== "")) return;
+  throw new UsageError("secret is empty. It is the webhookSecret of the listing; set AGENT_WEBHOOK_SECRET to it.");
+}
+
+/**
+ * Whether one of the two signatures is valid. During a rotation X-Service-Signature is made with the old secret and webhook-signature
+ * with both, so a receiver that knows only the new one accepts the second.
+ */
+function isSigned(body: Uint8Array | string, headers: RequestHeaders, secrets: string | readonly string[], now: number): boolean {
+  if (verifySignature({ body, signature: readHeader(headers, SIGNATURE_HEADER), secrets }) !== null) return true;
+  const [signature, id, timestamp] = ["signature", "id", "timestamp"].map((name) => readHeader(headers, `webhook-${name}`));
+  if (typeof signature !== "string" || !/^v\d/.test(signature)) return false;
+  const single = (value: typeof id): string | null => (typeof value === "string" ? value : null);
+  return verifySignature({ body, signature, id: single(id), timestamp: single(timestamp), secrets, now }) !== null;
+}
+
+function readHeader(headers: RequestHeaders, name: string): string | readonly string[] | null {
+  if (typeof headers.get === "function") return headers.get(name);
+  const wanted = name.toLowerCase();
+  const found = Object.entries(headers).find(([one]) => one.toLowerCase() === wanted);
+  return (found?.[1] as string | readonly string[] | undefined) ?? null;
+}

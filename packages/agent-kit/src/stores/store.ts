@@ -1,0 +1,30 @@
+/**
+ * Where an agent keeps what must survive: keys, states of activations, events and results of steps. Three operations are enough for
+ * all of it; `store.laws.ts` holds the tests that every store passes.
+ */
+export interface Store {
+  /** The value of a key; null when there is none. */
+  get(key: string): Promise<string | null>;
+  /**
+   * Replaces the value of a key in one atomic step, if it is `from`; null stands for no value. Returns whether it did. With `ttlMs`
+   * the value may be dropped after that many milliseconds, and `list` leaves it out; without, it stays and is listed. When the
+   * promise resolves, the value survives whatever the store survives.
+   */
+  swap(key: string, from: string | null, to: string | null, ttlMs?: number): Promise<boolean>;
+  /** The keys that begin with a prefix and have no time to live, in the order of their characters. */
+  list(prefix: string): Promise<string[]>;
+}
+
+/** Reads, changes and writes the value of a key, again if another writer came between. `change` returns undefined to leave it. */
+export async function update(
+  store: Store,
+  key: string,
+  change: (value: string | null) => { to: string | null; ttlMs?: number } | undefined,
+): Promise<void> {
+  for (;;) {
+    const from = await store.get(key);
+    const next = change(from);
+    if (next === undefined || next.to === from) return;
+    if (await store.swap(key, from, next.to, next.ttlMs)) return;
+  }
+}
