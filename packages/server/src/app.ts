@@ -11,6 +11,7 @@ import {
   audience,
   CLEANUP_JOB,
   createKeyLookup,
+  deliveryHooks,
   devHandlers,
   eventListeners,
   jobsOf,
@@ -98,6 +99,9 @@ export interface App {
   close(): Promise<void>;
 }
 
+// Jobs other than the delivery of emails. They use little but the database.
+const JOBS_AT_A_TIME = 32;
+
 /** Composes the product and starts its workers. It does not listen. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock, random, log } = parts;
@@ -142,6 +146,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       webhooks,
       runClock,
       audience,
+      deliveryHooks,
       eventListeners,
       eventStream,
       listingHooks,
@@ -161,7 +166,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const installation = await ensureInstallation(deps, parts.firstKeys);
   if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
   const startWorkers = async (): Promise<void> => {
-    await queue.start(jobsOf(deps), mailer.concurrency);
+    await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
     await db.tx(async (tx) => {
       await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
       await scheduleNextSweep(tx, deps);

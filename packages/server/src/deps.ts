@@ -1,6 +1,7 @@
 import type { Config } from "./config.ts";
 import type { Audience } from "./contacts/contacts.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
+import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import type { EventListener } from "./events/events.ts";
 import type { EventStream } from "./events/stream.ts";
 import type { StorageHealth } from "./http/storage-health.ts";
@@ -53,6 +54,7 @@ export interface Deps {
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly audience: Audience;
+  readonly deliveryHooks: DeliveryHooks;
   readonly eventListeners: readonly EventListener[];
   readonly eventStream: EventStream;
   readonly listingHooks: ListingHooks;

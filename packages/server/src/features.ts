@@ -8,9 +8,11 @@ import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
-import { deliverEmail, reactToEmail } from "./emails/deliver.ts";
+import { deliverEmails } from "./emails/deliver.ts";
+import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
-import { DELIVER_JOB, REACT_JOB } from "./emails/schedule.ts";
+import { reactToEmail } from "./emails/react.ts";
+import { DELIVER_JOB, DELIVER_MANY_JOB, REACT_JOB } from "./emails/schedule.ts";
 import type { EventListener } from "./events/events.ts";
 import type { StreamListener } from "./events/stream.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -44,14 +46,14 @@ import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
-import type { JobHandler } from "./queue/queue.ts";
+import type { JobHandlers } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import {
   CLEAR_SEGMENT_JOB,
   listSegmentsOfContact,
   REBUILD_JOB,
-  recordEngagement,
+  recordEngagements,
   removeFromSegments,
   syncMembership,
 } from "./segments/segments.ts";
@@ -97,7 +99,7 @@ const contactLinks: readonly ContactLinks[] = [
 export const audience: Audience = {
   contactsChanged: syncMembership,
   addressesSuppressed: applySuppressions,
-  emailEngaged: recordEngagement,
+  emailsEngaged: recordEngagements,
 };
 
 /** Who reacts to new events, in this order. */
@@ -105,6 +107,9 @@ export const eventListeners: readonly EventListener[] = [];
 
 /** Who reacts to events that have got their numbers in the stream. */
 export const streamListeners: readonly StreamListener[] = [];
+
+/** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
+export const deliveryHooks: DeliveryHooks = { transforms: [], statusChanged: [] };
 
 /** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {
@@ -184,9 +189,11 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
 }
 
 /** All jobs. */
-export function jobsOf(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function jobsOf(deps: Deps): JobHandlers {
+  const deliver = deliverEmails(deps);
   return {
-    [DELIVER_JOB]: deliverEmail(deps),
+    [DELIVER_JOB]: deliver,
+    [DELIVER_MANY_JOB]: deliver,
     [REACT_JOB]: reactToEmail(deps),
     [CHECK_JOB]: checkSender(deps),
     [CONFIRM_JOB]: sendConfirmation(deps),

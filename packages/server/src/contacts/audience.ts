@@ -37,6 +37,6 @@ export interface Audience {
     addresses: readonly SuppressedAddress[],
     source: Suppression["source"],
   ): Promise<void>;
-  /** An email was sent, delivered, opened or clicked. */
-  emailEngaged(tx: Tx, deps: Deps, engagement: Engagement): Promise<void>;
+  /** Emails were sent, delivered, opened or clicked. */
+  emailsEngaged(tx: Tx, deps: Deps, engagements: readonly Engagement[]): Promise<void>;
 }

@@ -1,203 +1,336 @@
-import { type EventType, parseMailbox } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { recordEvents } from "../events/events.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import type { DeliveryError, OutgoingMail, Receipt } from "../mail/mailer.ts";
-import { listSimulatedReactions } from "../mail/simulator.ts";
-import type { JobHandler, Outcome } from "../queue/queue.ts";
-import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
+import type { OutgoingMail } from "../mail/mailer.ts";
+import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
+import { findSuppressed } from "../suppressions/suppressions.ts";
+import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
-import { REACT_JOB } from "./schedule.ts";
-import { OPEN, transition } from "./states.ts";
-import { type EmailRow, type FromStates, type FullEmail, findAttachments, findEmail } from "./store.ts";
+import { type Delivery, storeDeliveries, toDelivery, toFailed, toSuppressed } from "./outcome.ts";
+import { CHUNK, readDeliveryJob } from "./schedule.ts";
+import { type Move, moveEmails, OPEN } from "./states.ts";
+import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-/** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
-export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
+export { RETRY_DELAYS } from "./outcome.ts";
 
 // Large messages in memory at the same time: composing one takes a few times its size.
 const MEMORY_BYTES = 16 * 1024 * 1024;
+// Work done in one stretch, ms: other callers wait no longer.
+const STRETCH_MS = 8;
 
-/** Delivers an email. Large ones take turns, so that a batch of them neither fills the memory nor blocks the event loop. */
-export function deliverEmail(deps: Deps): JobHandler {
-  const attempt = attemptDelivery(deps);
+/** A job, and the emails of it that are still to be delivered. */
+interface Work {
+  readonly job: LaneJob;
+  readonly settle: Settle<Delivery>;
+  /** True if the job delivers this email only. */
+  readonly single: boolean;
+  left: number;
+  /** Why one of its emails could not be delivered or stored: the job runs again for it. */
+  error: unknown;
+}
+
+/** One email of a job. */
+interface Item {
+  readonly work: Work;
+  readonly workspaceId: string;
+  readonly emailId: string;
+  /** The size of a large message. */
+  readonly bytes: number | undefined;
+  readonly lane: "single" | "bulk";
+  /** Gives back the memory of a large message. */
+  freeMemory?: () => void;
+}
+
+/** An email that waits for a place. */
+interface Ready {
+  readonly item: Item;
+  readonly mail: PendingMail;
+}
+
+/**
+ * Delivers emails in batches. An email that was claimed is loaded and transformed together with those claimed with it, and waits
+ * for a place; the mailer has as many places as it accepts messages at once, and single mails go before bulk mails. For a mailer
+ * that is not transactional all mails that get a place are marked `sending` in one transaction before the hand-over. Each outcome
+ * is settled when it is known, together with those of the same moment, and frees its place once it is durable. So no mail waits
+ * for the slowest one of its batch, one that hangs holds only its own place, and a crash leaves no more mails in doubt than
+ * there are places.
+ *
+ * What throws for a batch (a transform, a listener) is run again for each mail alone: one that cannot be delivered fails only itself.
+ */
+export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
+  const { db, clock, mailer } = deps;
+  const places = mailer.concurrency;
+  // While mails are handed over, as many more are loaded.
+  const capacity = mailer.transactional ? places : places * 2;
   const budget = createByteBudget(MEMORY_BYTES);
-  return async (job) => {
-    if (job.payload.bytes === undefined) return attempt(job);
-    const release = await budget.take(Number(job.payload.bytes));
+  const waiting: { single: Ready[]; bulk: Ready[] } = { single: [], bulk: [] };
+  const held = { single: 0, bulk: 0 };
+  let free = places;
+  let pumping = false;
+  let stretchSince = 0;
+
+  /** Lets others have a turn when this one has lasted for some ms. */
+  const pause = async (): Promise<void> => {
+    if (clock.real.now() - stretchSince < STRETCH_MS) return;
+    await yieldToEventLoop();
+    stretchSince = clock.real.now();
+  };
+
+  /** Settles an email whose attempt is over. */
+  const finish = async (item: Item, delivery?: Delivery): Promise<void> => {
+    const { job, settle, single } = item.work;
+    leave(item);
+    if (single) await settle(job, { effect: delivery, again: delivery?.retryAt });
+    else if (delivery)
+      await settle(job, { effect: { ...delivery, ownRetry: true }, more: true }).catch((error: unknown) => {
+        item.work.error = error;
+      });
+    await end(item);
+  };
+
+  const fail = async (item: Item, error: unknown): Promise<void> => {
+    const { job, settle, single } = item.work;
+    leave(item);
+    if (single) await settle(job, { error });
+    else item.work.error = error;
+    await end(item);
+  };
+
+  // Before it is settled: the queue asks for room as soon as that is done.
+  const leave = (item: Item): void => {
+    held[item.lane] -= 1;
+  };
+
+  const end = async ({ work, freeMemory }: Item): Promise<void> => {
+    freeMemory?.();
+    work.left -= 1;
+    if (work.single || work.left > 0) return;
+    await work.settle(work.job, work.error === undefined ? {} : { error: work.error });
+  };
+
+  /** Runs `run` for all at once, and if that throws for each alone; `refuse` gets those for which it throws alone. */
+  const isolate = async (
+    all: readonly Ready[],
+    run: (some: readonly Ready[]) => Promise<void>,
+    refuse: (one: Ready, error: unknown) => Promise<void>,
+  ): Promise<void> => {
     try {
-      await yieldToEventLoop();
-      const outcome = await attempt(job);
-      const { commit } = outcome;
-      if (commit === undefined) release();
-      // The composed message stays in memory until it is stored.
-      else outcome.commit = (tx) => commit(tx).finally(release);
-      return outcome;
+      await run(all);
     } catch (error) {
-      release();
-      throw error;
+      if (all.length === 1 || db.isUnavailable(error)) await Promise.all(all.map((one) => refuse(one, error)));
+      else for (const one of all) await isolate([one], run, refuse);
     }
   };
-}
 
-/** Makes one attempt to deliver an email. Its outcome moves the state of the email: see the table in `states.ts`. */
-function attemptDelivery(deps: Deps): JobHandler {
-  return async ({ payload }): Promise<Outcome> => {
-    const { db, clock, mailer } = deps;
-    const full = await findEmail(db.read, String(payload.workspaceId), String(payload.emailId));
-    if (!full || !OPEN.includes(full.email.status)) return {};
-    let { email } = full;
-    // The email was rescheduled; its new instant has a job of its own.
-    if ((email.nextAttemptAt ?? 0) > clock.now()) return {};
-
-    const recordOwnEvent: RecordEvent = (tx, type, data) =>
-      recordEvents(tx, deps, [{ workspaceId: email.workspaceId, type, emailId: email.id, at: clock.now(), ...(data && { data }) }]);
-
-    // Checked when it was accepted, and again now, because the address may have bounced since.
-    if ((await findSuppressed(db.read, deps, email.workspaceId, [email.toKey], full.contents)).size > 0)
-      return {
-        commit: async (tx) => {
-          if (await transition(tx, deps, email, OPEN, { status: "suppressed", nextAttemptAt: null, updatedAt: clock.now() }))
-            await recordOwnEvent(tx, "email.suppressed");
-        },
-      };
-
-    const attempt = email.attempts + 1;
-    // If it is `sending`, a process died between the hand-over and storing its outcome, so the message may or may not have
-    // arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy:
-    // a password reset that comes twice is better than one that never comes.
-    const inDoubt = email.inDoubt || email.status === "sending";
-    if (!mailer.transactional) {
-      const claimed = await db.tx((tx) =>
-        transition(tx, deps, email, OPEN, { status: "sending", inDoubt, attempts: attempt, updatedAt: clock.now() }),
-      );
-      if (!claimed) return {};
-      email = { ...email, status: "sending", attempts: attempt };
+  /** Loads emails and their contents and applies the transforms. */
+  const load = async (items: readonly Item[]): Promise<void> => {
+    let found: Map<Item, PendingMail>;
+    try {
+      found = await findPending(db.read, items);
+    } catch (error) {
+      await Promise.all(items.map((item) => fail(item, error)));
+      return;
     }
-    const receipt = await mailer.send(await toOutgoingMail(full, deps, attempt));
-    return toOutcome(receipt, { ...email, inDoubt }, attempt, deps, recordOwnEvent);
-  };
-}
-
-type RecordEvent = (tx: Tx, type: EventType, data?: Record<string, unknown>) => Promise<void>;
-
-/** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
-export function reactToEmail(deps: Deps): JobHandler {
-  return async ({ payload }) => ({
-    commit: async (tx) => {
-      const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
-      if (!full) return;
-      const { email } = full;
-      const type = payload.type as EventType;
-      const at = deps.clock.now();
-      if (type === "email.complained") {
-        if (!(await transition(tx, deps, email, ["sent", "delivered"], { status: "complained", updatedAt: at }))) return;
-        await suppressRecipient(tx, deps, email, "complaint");
+    const ready: Ready[] = [];
+    for (const item of items) {
+      const mail = found.get(item);
+      // The email was cancelled, or rescheduled: its new instant has a job of its own.
+      if (!mail || !OPEN.includes(mail.email.status) || (mail.email.nextAttemptAt ?? 0) > clock.now()) void finish(item);
+      else ready.push({ item, mail });
+    }
+    const transform = async (some: readonly Ready[]): Promise<void> => {
+      const mails = some.map(({ mail }) => ({ ...mail }));
+      for (const transformAll of deps.deliveryHooks.transforms) await transformAll(db.read, deps, mails);
+      for (const [i, { item }] of some.entries()) {
+        const mail = mails[i] as PendingMail;
+        if (mail.failure === null) waiting[item.lane].push({ item, mail });
+        else void finish(item, { move: toFailed(mail.email, mail.failure, clock.now()) });
       }
-      await recordEvents(tx, deps, [{ workspaceId: email.workspaceId, type, emailId: email.id, at, data: { simulated: true } }]);
-      const about = { workspaceId: email.workspaceId, email: email.toKey };
-      if (type === "email.opened") await deps.audience.emailEngaged(tx, deps, { ...about, openedAt: at });
-      if (type === "email.clicked") await deps.audience.emailEngaged(tx, deps, { ...about, clickedAt: at });
+    };
+    if (ready.length > 0) await isolate(ready, transform, ({ item }, error) => fail(item, error));
+    pump();
+  };
+
+  const loadLarge = async (item: Item, bytes: number): Promise<void> => {
+    item.freeMemory = await budget.take(bytes);
+    await yieldToEventLoop();
+    await load([item]);
+  };
+
+  /** Moves emails to `sending`, or to `suppressed`, and returns those that were moved to `sending`. */
+  const mark = async (batch: readonly Ready[]): Promise<Ready[]> => {
+    const results = await db.tx(async (tx) => {
+      const suppressed = await listSuppressed(tx, deps, batch);
+      const now = clock.now();
+      const moves = batch.map((ready): Move => {
+        const { email, attempt } = ready.mail;
+        if (suppressed.has(ready.item)) return toSuppressed(email, now);
+        // If it is `sending`, a process died between the hand-over and storing its outcome, so the message may or may not have
+        // arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy:
+        // a password reset that comes twice is better than one that never comes.
+        const inDoubt = email.inDoubt || email.status === "sending";
+        return { email, patch: { status: "sending", inDoubt, attempts: attempt, updatedAt: now } };
+      });
+      const moved = await moveEmails(tx, deps, moves);
+      return moves.map(({ patch }, i) => moved[i] === true && patch.status === "sending");
+    });
+    const marked: Ready[] = [];
+    for (const [i, { item, mail }] of batch.entries()) {
+      const { email, attempt } = mail;
+      const inDoubt = email.inDoubt || email.status === "sending";
+      if (results[i]) marked.push({ item, mail: { ...mail, email: { ...email, status: "sending", inDoubt, attempts: attempt } } });
+      else release(finish(item));
+    }
+    return marked;
+  };
+
+  const release = (finished: Promise<void>): void => {
+    void finished.finally(() => {
+      free += 1;
+      pump();
+    });
+  };
+
+  /** Hands one email over, and frees its place once the outcome is stored. */
+  const handOver = async ({ item, mail }: Ready): Promise<void> => {
+    try {
+      const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
+      await finish(item, toDelivery(receipt, mail.email, mail.attempt, deps));
+    } catch (error) {
+      await fail(item, error);
+    }
+  };
+
+  const handOverAll = async (batch: readonly Ready[]): Promise<void> => {
+    for (const ready of batch) {
+      await pause();
+      release(handOver(ready));
+    }
+  };
+
+  /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
+  const deliverUnmarked = async (batch: readonly Ready[]): Promise<void> => {
+    const suppressed = await listSuppressed(db.read, deps, batch);
+    for (const { item, mail } of batch) if (suppressed.has(item)) release(finish(item, { move: toSuppressed(mail.email, clock.now()) }));
+    await handOverAll(batch.filter(({ item }) => !suppressed.has(item)));
+  };
+
+  const takeWaiting = (): Ready[] => {
+    const batch = waiting.single.splice(0, free);
+    batch.push(...waiting.bulk.splice(0, free - batch.length));
+    free -= batch.length;
+    return batch;
+  };
+
+  /** Gives the free places to the emails that wait. Those that come while a batch is being marked are the next batch. */
+  function pump(): void {
+    if (pumping) return;
+    pumping = true;
+    void (async () => {
+      const deliver = mailer.transactional ? deliverUnmarked : async (some: readonly Ready[]) => handOverAll(await mark(some));
+      for (let batch = takeWaiting(); batch.length > 0; batch = takeWaiting())
+        await isolate(batch, deliver, async ({ item }, error) => release(fail(item, error)));
+      pumping = false;
+    })();
+  }
+
+  return {
+    room: (lane) => {
+      if (lane === "mail") return capacity - held.single;
+      return lane === "bulk" ? Math.ceil((capacity - held.bulk) / (CHUNK / 2)) : 0;
     },
-  });
+    run: (jobs, settle) => {
+      const small: Item[] = [];
+      for (const item of jobs.flatMap((job) => toItems(job, settle))) {
+        held[item.lane] += 1;
+        if (item.bytes === undefined) small.push(item);
+        // Large ones take turns, so that a batch of them neither fills the memory nor blocks the event loop.
+        else void loadLarge(item, item.bytes);
+      }
+      if (small.length > 0) void load(small);
+    },
+    commit: (tx, deliveries) => storeDeliveries(tx, deps, deliveries),
+  };
 }
 
-async function toOutgoingMail({ email, contents }: FullEmail, deps: Deps, attempt: number): Promise<OutgoingMail> {
-  const files = contents.attachments > 0 ? await findAttachments(deps.db.read, contents) : [];
+function toItems(job: LaneJob, settle: Settle<Delivery>): Item[] {
+  const { workspaceId, emailIds, single, bytes } = readDeliveryJob(job.payload);
+  const work: Work = { job, settle, single, left: emailIds.length, error: undefined };
+  const lane = job.lane === "bulk" ? "bulk" : "single";
+  if (emailIds.length === 0) void settle(job, {});
+  return emailIds.map((emailId) => ({ work, workspaceId, emailId, bytes, lane }));
+}
+
+/** The emails of these items, as they are stored. */
+async function findPending(read: Reader, items: readonly Item[]): Promise<Map<Item, PendingMail>> {
+  const rows: EmailRow[] = [];
+  for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId))
+    rows.push(
+      ...(await findEmailRows(
+        read,
+        workspaceId,
+        own.map(({ emailId }) => emailId),
+      )),
+    );
+  const emails = new Map(rows.map((email) => [`${email.workspaceId} ${email.id}`, email]));
+  const contentsIds = [...new Set(rows.map((email) => email.contentsId))];
+  const contents = new Map(contentsIds.length === 0 ? [] : (await findContents(read, contentsIds)).map((row) => [row.id, row]));
+  const found = new Map<Item, PendingMail>();
+  for (const item of items) {
+    const email = emails.get(`${item.workspaceId} ${item.emailId}`);
+    const own = email && contents.get(email.contentsId);
+    if (email && own) found.set(item, toPendingMail(email, own));
+  }
+  return found;
+}
+
+function toPendingMail(email: EmailRow, contents: ContentsRow): PendingMail {
   return {
+    email,
+    contents,
+    attempt: email.attempts + 1,
     envelopeFrom: parseMailbox(contents.from).address,
-    envelopeTo: email.to,
     messageId: buildMessageId(email.id, contents.from),
-    from: contents.from,
-    to: email.to,
-    replyTo: contents.replyTo,
     subject: contents.subject,
     html: contents.html,
     text: contents.text,
     headers: contents.headers,
-    attachments: files,
+    failure: null,
+  };
+}
+
+/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
+async function listSuppressed(q: Reader | Tx, deps: Deps, batch: readonly Ready[]): Promise<Set<Item>> {
+  const refused = new Set<Item>();
+  const groups = Map.groupBy(batch, ({ item, mail }) => `${item.workspaceId} ${mail.contents.bypassUnsubscribe}`);
+  for (const group of groups.values()) {
+    const [{ item, mail }] = group as [Ready];
+    const addresses = group.map((ready) => ready.mail.email.toKey);
+    const suppressed = await findSuppressed(q, deps, item.workspaceId, addresses, mail.contents);
+    if (suppressed.size > 0) for (const ready of group) if (suppressed.has(ready.mail.email.toKey)) refused.add(ready.item);
+  }
+  return refused;
+}
+
+async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<OutgoingMail> {
+  const { email, contents } = mail;
+  return {
+    envelopeFrom: mail.envelopeFrom,
+    envelopeTo: email.to,
+    messageId: mail.messageId,
+    from: contents.from,
+    to: email.to,
+    replyTo: contents.replyTo,
+    subject: mail.subject,
+    html: mail.html,
+    text: mail.text,
+    headers: mail.headers,
+    attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [],
     // The date of the first attempt, because every attempt sends the same bytes.
     date: email.scheduledAt ?? email.createdAt,
-    attempt,
+    attempt: mail.attempt,
     origin: { workspaceId: email.workspaceId, emailId: email.id },
-  };
-}
-
-function toOutcome(receipt: Receipt, email: EmailRow, attempt: number, deps: Deps, recordOwnEvent: RecordEvent): Outcome {
-  const { clock, mailer } = deps;
-  const now = clock.now();
-  // A transactional mailer claims nothing, so the email may have been cancelled meanwhile. It may also be `sending`, left so
-  // by a process that delivered over SMTP and died before this one began to capture.
-  const from: FromStates = mailer.transactional ? OPEN : ["sending"];
-  const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
-
-  if (receipt.outcome === "sent" || receipt.outcome === "delivered")
-    return {
-      commit: async (tx) => {
-        if (!(await transition(tx, deps, email, from, { ...ended, status: receipt.outcome, lastError: null, sentAt: now }))) return;
-        await recordOwnEvent(tx, "email.sent", { response: receipt.response, attempt });
-        if (receipt.outcome === "delivered") {
-          await receipt.record?.(tx);
-          await recordOwnEvent(tx, "email.delivered");
-        }
-        await deps.audience.emailEngaged(tx, deps, {
-          workspaceId: email.workspaceId,
-          email: email.toKey,
-          sentAt: now,
-          ...(receipt.outcome === "delivered" && { deliveredAt: now }),
-        });
-        for (const { type, afterMs } of listSimulatedReactions(email.to))
-          await deps.queue.enqueue(tx, {
-            kind: REACT_JOB,
-            payload: { workspaceId: email.workspaceId, emailId: email.id, type },
-            runAt: now + afterMs,
-          });
-      },
-    };
-
-  const { error } = receipt;
-  if (receipt.outcome === "bounced")
-    return {
-      commit: async (tx) => {
-        if (!(await transition(tx, deps, email, from, { ...ended, status: "bounced", lastError: error }))) return;
-        await recordOwnEvent(tx, "email.bounced", toBounceData(error, "PERMANENT"));
-        if (receipt.invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
-      },
-    };
-
-  const delay = RETRY_DELAYS[attempt - 1];
-  const unsure = email.inDoubt || receipt.outcome === "unknown";
-  if (delay === undefined)
-    return {
-      commit: async (tx) => {
-        if (await transition(tx, deps, email, from, { ...ended, inDoubt: unsure, status: "failed", lastError: error }))
-          await recordOwnEvent(tx, "email.failed", { ...toBounceData(error, "TRANSIENT"), attempts: attempt });
-      },
-    };
-  const next = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
-  return {
-    again: next,
-    commit: async (tx) => {
-      if (await transition(tx, deps, email, from, { ...ended, inDoubt: unsure, status: "deferred", lastError: error, nextAttemptAt: next }))
-        await recordOwnEvent(tx, "email.deferred", { ...toBounceData(error, "TRANSIENT"), attempt, inDoubt: unsure });
-    },
-  };
-}
-
-/** Suppresses the recipient and sets the status of their contact. */
-async function suppressRecipient(tx: Tx, deps: Deps, { workspaceId, toKey, id }: EmailRow, reason: "bounce" | "complaint"): Promise<void> {
-  await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id });
-}
-
-function toBounceData({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
-  return {
-    type,
-    smtpCode,
-    enhancedCode,
-    diagnostic: message,
   };
 }

@@ -18,7 +18,7 @@ import {
   measureAttachments,
   selectEmails,
   selectNewestEmails,
-  updateEmail,
+  updateEmails,
 } from "./store.ts";
 
 export { send } from "./send.ts";
@@ -68,9 +68,9 @@ export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: s
   const full = await getFullEmail(tx, workspaceId, id);
   if (full.email.status === "cancelled") return toEmail(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
-  if (!(await transition(tx, deps, full.email, WAITING, patch))) throw invalidState(full.email, "cancelled");
+  const move = { email: full.email, patch, events: [{ type: "email.cancelled" as const }] };
+  if (!(await transition(tx, deps, WAITING, move))) throw invalidState(full.email, "cancelled");
   await cancelScheduledJob(tx, deps, full);
-  await recordEvents(tx, deps, [{ workspaceId, type: "email.cancelled", emailId: id, at: patch.updatedAt }]);
   return toEmail({ ...full, email: { ...full.email, ...patch } });
 }
 
@@ -80,7 +80,8 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
   const at = parseScheduledAt(scheduledAt, deps.clock.now()) as number;
   const patch = { scheduledAt: at, nextAttemptAt: at, updatedAt: deps.clock.now() };
   if (full.email.scheduledAt === null) throw new ApiError("invalid_state", "This email was not scheduled, so it cannot be rescheduled.");
-  if (!(await updateEmail(tx, full.email, ["queued"], patch))) throw invalidState(full.email, "rescheduled");
+  if (full.email.status !== "queued" || !(await updateEmails(tx, [{ email: full.email, patch }]))[0])
+    throw invalidState(full.email, "rescheduled");
   const files = full.contents.attachments > 0 ? await measureAttachments(tx, full.contents) : [];
   await cancelScheduledJob(tx, deps, full);
   await deps.queue.enqueue(

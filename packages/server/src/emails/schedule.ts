@@ -1,9 +1,12 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
 import type { NewJob } from "../queue/queue.ts";
 
-/** The kinds of this feature's jobs: deliver an email, and act as a simulated recipient. */
+/** The kinds of this feature's jobs: deliver an email, deliver many, and act as a simulated recipient. */
 export const DELIVER_JOB = "email.deliver";
+export const DELIVER_MANY_JOB = "email.deliverMany";
 export const REACT_JOB = "email.react";
 
 const DAY = 86_400_000;
@@ -19,8 +22,13 @@ export function parseScheduledAt(scheduledAt: string | undefined, now: number): 
   return at;
 }
 
-// Smaller emails are delivered without counting their bytes.
-const LARGE_BYTES = 64 * 1024;
+// Smaller emails are delivered without counting their bytes: a batch of them is composed and stored in some ms.
+const LARGE_BYTES = 16 * 1024;
+// More than the attempts of an email, which the email counts itself: these are failures of ours.
+const MAX_ATTEMPTS = 25;
+
+/** Emails in one job of bulk mail. */
+export const CHUNK = 64;
 
 /** The size of a message in bytes, roughly: a character counts as one. */
 export function measureMessage(
@@ -44,8 +52,8 @@ export function buildDeliveryJob(
     // The size is part of the job, so that it is known before a large message is read into memory.
     payload: { workspaceId, emailId, ...(bytes > LARGE_BYTES && { bytes }) },
     runAt: scheduledAt ?? now,
-    // More than the attempts of an email, which the email counts itself: these are failures of ours.
-    maxAttempts: 25,
+    maxAttempts: MAX_ATTEMPTS,
+    lane: "mail",
     ...(scheduledAt !== null && { dedupeKey: deliveryKey(emailId, scheduledAt) }),
   };
 }
@@ -53,4 +61,47 @@ export function buildDeliveryJob(
 /** The dedupe key of the job that delivers an email at an instant (ms). */
 export function deliveryKey(emailId: string, scheduledAt: number): string {
   return `${DELIVER_JOB}:${emailId}:${scheduledAt}`;
+}
+
+/** The job that delivers one email of bulk mail again, at an instant (ms). */
+export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; emailId: string }, runAt: number): NewJob {
+  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_ATTEMPTS, lane: "bulk" };
+}
+
+/** Emails to be delivered as bulk mail, which waits for all single mails. */
+export interface BulkMail {
+  readonly workspaceId: string;
+  readonly emailIds: readonly string[];
+  /** The size of the largest message, from `measureMessage`. */
+  readonly bytes: number;
+  /** Not before this instant, ms; at once when absent. */
+  readonly runAt?: number;
+}
+
+/**
+ * Schedules the delivery of emails that are stored already, in the transaction that stores them or later. A job stands for some
+ * dozens of them, so a million emails are some thousands of jobs. Emails that are no longer `queued` or `deferred` by then, or
+ * whose `nextAttemptAt` lies in the future, are left alone.
+ */
+export async function scheduleEmails(tx: Tx, deps: Pick<Deps, "queue">, { workspaceId, emailIds, bytes, runAt }: BulkMail): Promise<void> {
+  for (let i = 0; i < emailIds.length; i += CHUNK)
+    await deps.queue.enqueue(tx, {
+      kind: DELIVER_MANY_JOB,
+      payload: { workspaceId, emailIds: emailIds.slice(i, i + CHUNK), ...(bytes > LARGE_BYTES && { bytes }) },
+      ...(runAt !== undefined && { runAt }),
+      maxAttempts: MAX_ATTEMPTS,
+      lane: "bulk",
+    });
+}
+
+/** What a job of either kind delivers. */
+export function readDeliveryJob({ workspaceId, emailId, emailIds, bytes }: Readonly<Record<string, unknown>>) {
+  return {
+    workspaceId: String(workspaceId),
+    emailIds: Array.isArray(emailIds) ? emailIds.map(String) : [String(emailId)],
+    /** True if the job is about one email, and is repeated with it. */
+    single: !Array.isArray(emailIds),
+    /** The size of a large message. */
+    bytes: bytes === undefined ? undefined : Number(bytes),
+  };
 }

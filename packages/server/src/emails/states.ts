@@ -1,8 +1,9 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { recordEvents } from "../events/events.ts";
-import { type EmailPatch, type EmailRow, type FromStates, updateEmail } from "./store.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
+import type { StatusChange } from "./delivery-hooks.ts";
+import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
 /*
  * The states of an email. Rows: state. Columns: what happens. `–` leaves the state as it is.
@@ -29,29 +30,52 @@ export const WAITING: readonly [EmailStatus, EmailStatus] = ["queued", "deferred
 /** States in which an email is still to be delivered. */
 export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITING, "sending"];
 
+/** What of an email its events name. */
+type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;
+
 /** Records that an email was accepted. */
-export function recordQueued(
-  tx: Tx,
-  deps: Deps,
-  { workspaceId, id, createdAt }: Pick<EmailRow, "workspaceId" | "id" | "createdAt">,
-): Promise<void> {
-  return recordEvents(tx, deps, [{ workspaceId, type: "email.queued", emailId: id, at: createdAt }]);
+export function recordQueued(tx: Tx, deps: Deps, email: EventSubject & Pick<EmailRow, "createdAt">): Promise<void> {
+  return recordEvents(tx, deps, [toQueuedEvent(email)]);
+}
+
+/** A change of an email as it was read, with what is recorded if it takes place. */
+export interface Move {
+  readonly email: EmailRow;
+  readonly patch: EmailPatch & { readonly status: EmailStatus };
+  readonly events?: readonly Pick<NewEvent, "type" | "data">[];
 }
 
 /**
- * Moves an email, as it was read, from one of the states in `from` to another; false if another process was faster.
+ * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was
+ * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice.
  *
  * An email that goes out at once leaves `queued` some milliseconds after it was accepted, so its `email.queued` event is
  * written then: it would cost accepting it a third more. A scheduled email has the event from the start.
  */
-export async function transition(
-  tx: Tx,
-  deps: Deps,
-  email: EmailRow,
-  from: FromStates,
-  patch: EmailPatch & { status: EmailStatus },
-): Promise<boolean> {
-  if (!(await updateEmail(tx, email, from, patch))) return false;
-  if (email.status === "queued" && email.scheduledAt === null) await recordQueued(tx, deps, email);
-  return true;
+export async function moveEmails(tx: Tx, deps: Deps, moves: readonly Move[]): Promise<boolean[]> {
+  const moved = await updateEmails(tx, moves);
+  const events: NewEvent[] = [];
+  const changes: StatusChange[] = [];
+  for (const [i, { email, patch, events: own = [] }] of moves.entries()) {
+    if (!moved[i]) continue;
+    if (email.status === "queued" && email.scheduledAt === null) events.push(toQueuedEvent(email));
+    for (const { type, data = null } of own) events.push({ ...toSubject(email), type, at: patch.updatedAt, data });
+    if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status });
+  }
+  await recordEvents(tx, deps, events);
+  if (changes.length > 0) for (const listener of deps.deliveryHooks.statusChanged) await listener(tx, deps, changes);
+  return moved;
+}
+
+/** Moves one email, as it was read, from one of the states in `from`; false if it is in another one or another process was faster. */
+export async function transition(tx: Tx, deps: Deps, from: readonly EmailStatus[], move: Move): Promise<boolean> {
+  return from.includes(move.email.status) && (await moveEmails(tx, deps, [move]))[0] === true;
+}
+
+function toQueuedEvent(email: EventSubject & Pick<EmailRow, "createdAt">): NewEvent {
+  return { ...toSubject(email), type: "email.queued", at: email.createdAt };
+}
+
+function toSubject({ workspaceId, id, campaignId = null, contactId = null }: EventSubject) {
+  return { workspaceId, emailId: id, campaignId, contactId };
 }

@@ -94,42 +94,55 @@ export async function measureAttachments(
 type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
-/** The states from which a change may start, one to three. */
-export type FromStates = readonly [EmailStatus, EmailStatus?, EmailStatus?];
+/** A change of an email as it was read. */
+export interface EmailChange {
+  readonly email: EmailRow;
+  readonly patch: EmailPatch;
+}
 
 /**
- * Updates an email that is in one of the states in `from` and has had no further attempt since it was read; false if not.
- * There is no other way to update one, so of two callers at once exactly one succeeds.
+ * Updates emails whose status and number of attempts are still as they were read; tells for each whether it was. There is no
+ * other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
-export async function updateEmail(tx: Tx, email: EmailRow, [one, two = one, three = one]: FromStates, patch: EmailPatch): Promise<boolean> {
-  const changed: Mutable = { ...email, ...patch };
-  const moved = await tx
-    .prepared("move_email", (q, { emails: t }) =>
-      q
-        .update(t)
-        .set({
-          status: sql`${ph("status")}`,
-          attempts: sql`${ph("attempts")}`,
-          inDoubt: sql`${sql.param(ph("inDoubt"), t.inDoubt)}`,
-          lastError: sql`${sql.param(ph("lastError"), t.lastError)}`,
-          scheduledAt: sql`${ph("scheduledAt")}`,
-          nextAttemptAt: sql`${ph("nextAttemptAt")}`,
-          sentAt: sql`${ph("sentAt")}`,
-          updatedAt: sql`${ph("updatedAt")}`,
-        })
-        .where(
-          and(
-            eq(t.workspaceId, ph("workspaceId")),
-            eq(t.id, ph("id")),
-            eq(t.attempts, ph("had")),
-            inArray(t.status, [ph("one"), ph("two"), ph("three")]),
-          ),
-        )
-        .returning({ id: t.id })
-        .prepare("move_email"),
+export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
+  return tx.updateAll(
+    tx.t.emails,
+    changes.map(({ email, patch }) => {
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt } = { ...email, ...patch };
+      return {
+        where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
+        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt },
+      };
+    }),
+  );
+}
+
+/** Emails by their ids, without their contents. */
+export async function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
+  const { emails } = q.t;
+  return q
+    .select()
+    .from(emails)
+    .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])));
+}
+
+/** Contents by their ids. */
+export async function findContents(q: Reader, ids: readonly number[]): Promise<ContentsRow[]> {
+  const { contents } = q.t;
+  if (ids.length > 1)
+    return q
+      .select()
+      .from(contents)
+      .where(inArray(contents.id, [...ids]));
+  return q
+    .prepared("find_contents", (build, { contents: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(eq(t.id, ph("id")))
+        .prepare("find_contents"),
     )
-    .execute({ ...changed, workspaceId: email.workspaceId, id: email.id, had: email.attempts, one, two, three });
-  return moved.length > 0;
+    .execute({ id: ids[0] });
 }
 
 export interface EmailFilter {

@@ -1,10 +1,13 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
+import type { Tables } from "../schema.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
-import { insertMail } from "./inbox.ts";
+
+/** What of a captured mail is known before it is stored. */
+type InboxRow = Omit<Tables["inbox"]["$inferSelect"], "id" | "receivedAt">;
 
 export interface CaptureOptions {
   ids: Ids;
@@ -17,31 +20,33 @@ export interface CaptureOptions {
  * the inbox exactly once, even if the process dies.
  */
 export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer {
+  const writer: DeliveryWriter<InboxRow> = {
+    writeAll: async (tx, rows) => {
+      const receivedAt = clock.now();
+      await tx.insertAll(
+        tx.t.inbox,
+        rows.map((row) => ({ ...row, id: ids("mail"), receivedAt })),
+      );
+      tx.afterCommit(arrivals.notify);
+    },
+  };
   return {
     name: "capture",
     transactional: true,
     // Many at the same time, so that they share a commit.
-    concurrency: 32,
+    concurrency: 128,
     send: async (mail) => {
       const raw = await composeMime(mail);
-      return {
-        outcome: "delivered",
-        response: "250 2.0.0 Captured",
-        record: async (tx) => {
-          await insertMail(tx, {
-            id: ids("mail"),
-            emailId: mail.origin?.emailId ?? null,
-            workspaceId: mail.origin?.workspaceId ?? null,
-            to: addressKey(mail.envelopeTo),
-            from: mail.from,
-            subject: mail.subject,
-            size: raw.length,
-            raw,
-            receivedAt: clock.now(),
-          });
-          tx.afterCommit(arrivals.notify);
-        },
+      const row: InboxRow = {
+        emailId: mail.origin?.emailId ?? null,
+        workspaceId: mail.origin?.workspaceId ?? null,
+        to: addressKey(mail.envelopeTo),
+        from: mail.from,
+        subject: mail.subject,
+        size: raw.length,
+        raw,
       };
+      return { outcome: "delivered", response: "250 2.0.0 Captured", record: { row, writer } };
     },
     check: async () => null,
     fault: () => null,

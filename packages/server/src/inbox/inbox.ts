@@ -1,8 +1,8 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt } from "drizzle-orm";
 import type { z } from "zod";
-import type { Db, Reader, Tx } from "../db/db.ts";
+import type { Db, Reader } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -61,29 +61,6 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
       size: typeof content === "string" ? Buffer.byteLength(content) : content.byteLength,
     })),
   };
-}
-
-const ph = sql.placeholder;
-
-export async function insertMail(tx: Tx, row: Row): Promise<void> {
-  await tx
-    .prepared("insert_mail", (q, { inbox }) =>
-      q
-        .insert(inbox)
-        .values({
-          id: ph("id"),
-          emailId: ph("emailId"),
-          workspaceId: ph("workspaceId"),
-          to: ph("to"),
-          from: ph("from"),
-          subject: ph("subject"),
-          size: ph("size"),
-          raw: ph("raw"),
-          receivedAt: ph("receivedAt"),
-        })
-        .prepare("insert_mail"),
-    )
-    .execute({ ...row });
 }
 
 export function clearMail(db: Db): Promise<number> {

@@ -44,8 +44,8 @@ export interface DeliveryError {
 /**
  * The outcome of a hand-over.
  * - `sent`: the next hop took responsibility (SMTP 250).
- * - `delivered`: it is where the recipient reads it. `record` writes the delivery in the transaction that stores the
- *   outcome, so that it happens exactly once even if the process dies.
+ * - `delivered`: it is where the recipient reads it. `record` is written in the transaction that stores the outcome, so that
+ *   the delivery happens exactly once even if the process dies.
  * - `deferred`: not now (4xx, connection refused or lost before the message was complete). Try again later.
  * - `bounced`: never (5xx). `invalidRecipient` if the reply says that the mailbox does not exist or is disabled; only then
  *   may the address be suppressed. A refused sender, relay, policy or content says nothing about the recipient.
@@ -54,9 +54,29 @@ export interface DeliveryError {
  */
 export type Receipt =
   | { outcome: "sent"; response: string }
-  | { outcome: "delivered"; response: string; record?: (tx: Tx) => Promise<void> }
+  | { outcome: "delivered"; response: string; record?: DeliveryRecord }
   | { outcome: "bounced"; error: DeliveryError; invalidRecipient?: true }
   | { outcome: "deferred" | "unknown"; error: DeliveryError };
+
+/** A delivery that is a row of our own database, written in the transaction that stores its outcome. */
+export interface DeliveryRecord<Row = unknown> {
+  readonly row: Row;
+  readonly writer: DeliveryWriter<Row>;
+}
+
+/** Writes the rows of many deliveries in one statement. */
+export interface DeliveryWriter<Row = unknown> {
+  writeAll(tx: Tx, rows: readonly Row[]): Promise<void>;
+}
+
+/** Writes the rows of deliveries. */
+export async function recordDeliveries(tx: Tx, records: readonly DeliveryRecord[]): Promise<void> {
+  for (const [writer, own] of Map.groupBy(records, (record) => record.writer))
+    await writer.writeAll(
+      tx,
+      own.map(({ row }) => row),
+    );
+}
 
 /** The port of everything that delivers mail; each implementation passes the suite in `mailer.laws.ts`. */
 export interface Mailer {

@@ -15,7 +15,7 @@ export interface JobStore {
   add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Claims jobs that are due, up to a limit per lane. Each job goes to one worker. */
-  claim(now: number, limits: LaneLimits): Promise<LaneJob[]>;
+  claim(now: number, limits: LaneLimits): Promise<Claim>;
   /** Undoes claims whose attempt has not begun. */
   release(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
@@ -47,6 +47,12 @@ export interface JobStore {
 
 /** How many jobs of each lane to claim. */
 export type LaneLimits = Readonly<Record<Lane, number>>;
+
+/** Claimed jobs, and the lanes in which no others are due. */
+export interface Claim {
+  readonly jobs: readonly LaneJob[];
+  readonly drained: readonly Lane[];
+}
 
 /** A job as it is stored. */
 export interface Addition {

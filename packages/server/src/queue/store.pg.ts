@@ -194,7 +194,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
         [heartbeat.name, now, LANES.map((lane) => limits[lane])],
         "claim_jobs",
       );
-      return rows
+      const jobs = rows
         .sort((a, b) => a.runAt - b.runAt || Number(a.id) - Number(b.id))
         .map(({ id, kind, payload, attempts, maxAttempts, lane }) => ({
           id,
@@ -204,6 +204,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
           maxAttempts,
           lane: LANES[lane] ?? "default",
         }));
+      return { jobs, drained: LANES.filter((lane) => jobs.filter((job) => job.lane === lane).length < limits[lane]) };
     },
 
     release: async (jobs) => {

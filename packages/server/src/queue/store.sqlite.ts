@@ -127,6 +127,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     claim: (now, limits) =>
       db.tx(async (tx) => {
         const claimed: ClaimedRow[] = [];
+        const drained: Lane[] = [];
         for (const lane of LANES) {
           const limit = limits[lane];
           if (limit <= 0) continue;
@@ -135,11 +136,12 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
           if (packed) {
             // One at a time: a hundred rows are enough work for one transaction.
             await batches.unpack(tx, packed.id);
-            due = (await selectDue(tx, now, lane, limit)).filter(({ batch }) => !batch);
+            due = await selectDue(tx, now, lane, limit);
           }
-          for (const { id, dedupeKey } of due) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
+          if (due.length < limit && !due.some(({ batch }) => batch)) drained.push(lane);
+          for (const { id, dedupeKey, batch } of due) if (!batch) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
         }
-        return claimed;
+        return { jobs: claimed, drained };
       }),
     release: (released) =>
       db.tx(async (tx) => {

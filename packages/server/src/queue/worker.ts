@@ -2,7 +2,18 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Addition, JobStore, LaneLimits } from "./job-store.ts";
-import type { BatchHandler, BatchOutcome, ClaimedJob, JobHandler, JobHandlers, Lane, LaneJob, NewJob, Queue } from "./queue.ts";
+import {
+  type BatchHandler,
+  type BatchOutcome,
+  type ClaimedJob,
+  type JobHandler,
+  type JobHandlers,
+  LANES,
+  type Lane,
+  type LaneJob,
+  type NewJob,
+  type Queue,
+} from "./queue.ts";
 import { createSettling, LEASE_MS, RETRY_MS } from "./settling.ts";
 
 export { backoff } from "./settling.ts";
@@ -60,6 +71,10 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
   let timer: Timer | null = null;
   /** True when a job may have been added that is due before the timer fires. */
   let timerStale = true;
+  /** Lanes in which nothing was due at the last look. */
+  const drained = new Set<Lane>();
+  /** Counts up whenever jobs may have been added. */
+  let additions = 0;
   let polling = false;
   let pollAgain = false;
   let prefetch = 0;
@@ -149,7 +164,10 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     }
     const settle = async (job: ClaimedJob, outcome: BatchOutcome<unknown>): Promise<void> => {
       const own = attempts.get(job);
-      if (!own) throw new Error(`Job ${job.id} (${job.kind}) has settled already, or its lease has expired.`);
+      if (!own) {
+        log.warn("a job settled after its lease had expired; its effect is not committed", { job: job.id, kind: job.kind });
+        return;
+      }
       own.timeout.cancel();
       const settlement =
         "error" in outcome
@@ -163,7 +181,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       if (settlement?.more) {
         // It is alive: its lease begins again.
         own.timeout = lease(own.expire);
-        return settling.store(settlement);
+        return settling.store(settlement).finally(poll);
       }
       attempts.delete(job);
       const ended = settlement
@@ -203,21 +221,22 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     return overloaded() ? 0 : prefetch;
   };
 
-  const roomIn = (lane: Lane, most: number): number =>
-    batchHandlers.length === 0
-      ? Math.max(0, Math.min(freeSlots(), most))
-      : Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.room(lane))), most);
+  const roomIn = (lane: Lane, most: number): number => {
+    if (drained.has(lane)) return 0;
+    if (batchHandlers.length === 0) return Math.max(0, Math.min(freeSlots(), most));
+    return Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.room(lane))), most);
+  };
 
   /** Claims a batch and begins it. True when there may be more. */
   const claim = async (): Promise<boolean> => {
     const slots = freeSlots();
+    const wantsSingle = slots > 0 && prefetched.length === 0 && !drained.has("default");
     const limits: LaneLimits = {
-      default: slots > 0 && prefetched.length === 0 ? Math.min(slots, MAX_CLAIM) + nextPrefetch() : 0,
+      default: wantsSingle ? Math.min(slots, MAX_CLAIM) + nextPrefetch() : 0,
       mail: roomIn("mail", MAX_BATCH_CLAIM),
       bulk: roomIn("bulk", MAX_BATCH_CLAIM),
     };
-    if (limits.default + limits.mail + limits.bulk === 0) return false;
-    const claimed = await store.claim(clock.now(), limits);
+    const claimed = await claimUpTo(limits);
     const unbegun: LaneJob[] = [];
     const begun: LaneJob[] = [];
     let left = freeSlots();
@@ -232,24 +251,35 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       else prefetched.push(job);
     }
     beginAll(begun);
-    if (unbegun.length > 0) await store.release(unbegun);
-    return hasFilled(claimed, limits);
+    if (unbegun.length > 0) {
+      await store.release(unbegun);
+      drained.clear();
+    }
+    return LANES.some((lane) => limits[lane] > 0 && !drained.has(lane));
+  };
+
+  /** Claims jobs and remembers which lanes gave all they have. */
+  const claimUpTo = async (limits: LaneLimits): Promise<readonly LaneJob[]> => {
+    if (LANES.every((lane) => limits[lane] === 0)) return [];
+    const before = additions;
+    const claim = await store.claim(clock.now(), limits);
+    if (additions === before) for (const lane of claim.drained) drained.add(lane);
+    return claim.jobs;
   };
 
   /** While requests are waiting: runs a few jobs, then rests. True when there may be more. */
   const claimSlowly = async (): Promise<boolean> => {
     const since = clock.real.now();
     const limits: LaneLimits = {
-      default: Math.max(0, freeSlots()),
+      default: drained.has("default") ? 0 : Math.max(0, freeSlots()),
       mail: roomIn("mail", OVERLOADED_BATCH),
       bulk: roomIn("bulk", OVERLOADED_CONCURRENCY),
     };
-    const claimed = limits.default + limits.mail + limits.bulk === 0 ? [] : await store.claim(clock.now(), limits);
-    beginAll(claimed);
+    beginAll(await claimUpTo(limits));
     // A mail server that hangs must not hold up the rest.
     await Promise.race([Promise.all(running.values()), clock.real.sleep(MAX_REST_MS)]);
     await clock.real.sleep(Math.min((clock.real.now() - since) * store.restRatio, MAX_REST_MS));
-    return hasFilled(claimed, limits);
+    return LANES.some((lane) => limits[lane] > 0 && !drained.has(lane));
   };
 
   const armTimer = async (): Promise<void> => {
@@ -295,6 +325,8 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
   /** The same, after jobs were added or the clock has moved. */
   function wake(): void {
     timerStale = true;
+    additions += 1;
+    drained.clear();
     poll();
   }
 
@@ -355,11 +387,4 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
 
 function isBatchHandler(handler: JobHandler | BatchHandler | undefined): handler is BatchHandler {
   return typeof handler === "object";
-}
-
-/** Whether a lane gave as many jobs as were asked for, so that it may have more. */
-function hasFilled(claimed: readonly LaneJob[], limits: LaneLimits): boolean {
-  const left = { ...limits };
-  for (const { lane } of claimed) left[lane] -= 1;
-  return Object.entries(limits).some(([lane, limit]) => limit > 0 && left[lane as Lane] <= 0);
 }

@@ -6,48 +6,82 @@ import { syncMembership } from "./membership.ts";
 
 const ph = sql.placeholder;
 
-/** Records when a contact was last sent an email, received, opened or clicked one. An address without a contact costs one index lookup. */
-export async function recordEngagement(tx: Tx, deps: Deps, engagement: Engagement): Promise<void> {
-  const { workspaceId, email } = engagement;
-  const [contact] = await tx
-    .prepared("contact_seq_by_email", (q, { contacts: t }) =>
-      q
-        .select({ seq: t.seq })
-        .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailKey, ph("email"))))
-        .prepare("contact_seq_by_email"),
-    )
-    .execute({ workspaceId, email });
-  if (!contact) return;
-  await tx
-    .prepared("record_engagement", (q, { engagement: t }) =>
-      q
-        .insert(t)
-        .values({
-          contactSeq: ph("seq"),
-          lastSentAt: ph("sentAt"),
-          lastDeliveredAt: ph("deliveredAt"),
-          lastOpenedAt: ph("openedAt"),
-          lastClickedAt: ph("clickedAt"),
-        })
-        .onConflictDoUpdate({
-          target: t.contactSeq,
-          // Reports can arrive late: an earlier instant never replaces a later one.
-          set: {
-            lastSentAt: sql`case when excluded.last_sent_at > coalesce(${t.lastSentAt}, 0) then excluded.last_sent_at else ${t.lastSentAt} end`,
-            lastDeliveredAt: sql`case when excluded.last_delivered_at > coalesce(${t.lastDeliveredAt}, 0) then excluded.last_delivered_at else ${t.lastDeliveredAt} end`,
-            lastOpenedAt: sql`case when excluded.last_opened_at > coalesce(${t.lastOpenedAt}, 0) then excluded.last_opened_at else ${t.lastOpenedAt} end`,
-            lastClickedAt: sql`case when excluded.last_clicked_at > coalesce(${t.lastClickedAt}, 0) then excluded.last_clicked_at else ${t.lastClickedAt} end`,
-          },
-        })
-        .prepare("record_engagement"),
-    )
-    .execute({
-      seq: contact.seq,
-      sentAt: engagement.sentAt ?? null,
-      deliveredAt: engagement.deliveredAt ?? null,
-      openedAt: engagement.openedAt ?? null,
-      clickedAt: engagement.clickedAt ?? null,
+type Instants = Pick<Engagement, "sentAt" | "deliveredAt" | "openedAt" | "clickedAt">;
+
+/**
+ * Records when contacts were last sent an email, received, opened or clicked one. Addresses without a contact cost one index
+ * lookup each.
+ */
+export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonly Engagement[]): Promise<void> {
+  for (const [workspaceId, own] of Map.groupBy(engagements, (engagement) => engagement.workspaceId)) {
+    const byAddress = mergeByAddress(own);
+    const contacts = await findContactSeqs(tx, workspaceId, [...byAddress.keys()]);
+    if (contacts.length === 0) continue;
+    const { engagement: t } = tx.t;
+    const rows = contacts.map(({ seq, email }) => toRow(seq, byAddress.get(email) ?? {}));
+    await tx
+      .insert(t)
+      .values(rows)
+      .onConflictDoUpdate({
+        target: t.contactSeq,
+        // Reports can arrive late: an earlier instant never replaces a later one.
+        set: {
+          lastSentAt: sql`case when excluded.last_sent_at > coalesce(${t.lastSentAt}, 0) then excluded.last_sent_at else ${t.lastSentAt} end`,
+          lastDeliveredAt: sql`case when excluded.last_delivered_at > coalesce(${t.lastDeliveredAt}, 0) then excluded.last_delivered_at else ${t.lastDeliveredAt} end`,
+          lastOpenedAt: sql`case when excluded.last_opened_at > coalesce(${t.lastOpenedAt}, 0) then excluded.last_opened_at else ${t.lastOpenedAt} end`,
+          lastClickedAt: sql`case when excluded.last_clicked_at > coalesce(${t.lastClickedAt}, 0) then excluded.last_clicked_at else ${t.lastClickedAt} end`,
+        },
+      });
+    await syncMembership(
+      tx,
+      deps,
+      workspaceId,
+      contacts.map(({ seq }) => seq),
+    );
+  }
+}
+
+/** The latest instants of each address. */
+function mergeByAddress(engagements: readonly Engagement[]): Map<string, Instants> {
+  const merged = new Map<string, Instants>();
+  for (const { email, sentAt, deliveredAt, openedAt, clickedAt } of engagements) {
+    const before = merged.get(email) ?? {};
+    merged.set(email, {
+      ...latest("sentAt", before.sentAt, sentAt),
+      ...latest("deliveredAt", before.deliveredAt, deliveredAt),
+      ...latest("openedAt", before.openedAt, openedAt),
+      ...latest("clickedAt", before.clickedAt, clickedAt),
     });
-  await syncMembership(tx, deps, workspaceId, [contact.seq]);
+  }
+  return merged;
+}
+
+function latest(name: keyof Instants, one = 0, other = 0): Instants {
+  const at = Math.max(one, other);
+  return at === 0 ? {} : { [name]: at };
+}
+
+function findContactSeqs(tx: Tx, workspaceId: string, emails: readonly string[]): Promise<{ seq: number; email: string }[]> {
+  const { sqlDialect } = tx;
+  return Promise.resolve(
+    tx
+      .prepared("contact_seqs_by_emails", (q, { contacts: t }) =>
+        q
+          .select({ seq: t.seq, email: t.emailKey })
+          .from(t)
+          .where(and(eq(t.workspaceId, ph("workspaceId")), sqlDialect.among(t.emailKey, ph("emails"))))
+          .prepare("contact_seqs_by_emails"),
+      )
+      .execute({ workspaceId, emails: JSON.stringify(emails) }),
+  );
+}
+
+function toRow(contactSeq: number, { sentAt, deliveredAt, openedAt, clickedAt }: Instants) {
+  return {
+    contactSeq,
+    lastSentAt: sentAt ?? null,
+    lastDeliveredAt: deliveredAt ?? null,
+    lastOpenedAt: openedAt ?? null,
+    lastClickedAt: clickedAt ?? null,
+  };
 }

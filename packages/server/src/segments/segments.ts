@@ -16,7 +16,7 @@ import { loadContactViews } from "./contact-view.ts";
 import { isTimed, matches } from "./evaluate.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 
-export { recordEngagement } from "./engagement.ts";
+export { recordEngagements } from "./engagement.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
 
 /** Job kind: compares all contacts with the rules of a segment. */

@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
+import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail } from "./confirmation.ts";
 import { checkDomain } from "./dns.ts";
@@ -30,7 +31,10 @@ export function sendConfirmation(deps: Deps): JobHandler {
     if (!row) return {};
     const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, attempt));
     if (receipt.outcome === "sent") return {};
-    if (receipt.outcome === "delivered") return { ...(receipt.record && { commit: receipt.record }) };
+    if (receipt.outcome === "delivered") {
+      const { record } = receipt;
+      return record ? { commit: (tx) => recordDeliveries(tx, [record]) } : {};
+    }
     const fault = `The confirmation email was not delivered: ${receipt.error.message}`;
     // Trying again does not help after a bounce; a later `verify` sends a new email.
     if (receipt.outcome === "bounced") return { commit: async (tx) => void (await recordVerification(tx, deps, row, fault)) };

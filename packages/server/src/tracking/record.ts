@@ -139,7 +139,9 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
       },
     });
     if (!machine)
-      await deps.audience.emailEngaged(tx, deps, { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) });
+      await deps.audience.emailsEngaged(tx, deps, [
+        { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) },
+      ]);
   }
   await saveEngagements(tx, [...changed.values()]);
   await recordEvents(tx, deps, events);

@@ -1,0 +1,44 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { ContentsRow, EmailRow } from "./store.ts";
+
+/** An email about to be handed over. Transforms may change what is sent; every attempt must give the same bytes. */
+export interface PendingMail {
+  readonly email: EmailRow;
+  readonly contents: ContentsRow;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  /** `local@domain`, for MAIL FROM. */
+  envelopeFrom: string;
+  /** The Message-ID header with its angle brackets. */
+  messageId: string;
+  subject: string;
+  html: string | null;
+  text: string | null;
+  headers: Readonly<Record<string, string>>;
+  /** Set it to fail this email alone: it is not handed over and becomes `failed` with this reason. */
+  failure: string | null;
+}
+
+/**
+ * Changes a batch of emails before they are handed over: renders per recipient, rewrites links, adds headers. Reads what it needs
+ * for all of them at once. When it throws, it is called again for each email alone.
+ */
+export type MailTransform = (read: Reader, deps: Deps, mails: readonly PendingMail[]) => Promise<void>;
+
+/** A change of an email's status. `email` is the row as it was before. */
+export interface StatusChange {
+  readonly email: EmailRow;
+  readonly from: EmailStatus;
+  readonly to: EmailStatus;
+}
+
+/** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
+export type StatusListener = (tx: Tx, deps: Deps, changes: readonly StatusChange[]) => Promise<void>;
+
+/** What other features do to emails and when emails change. `features.ts` composes it; all run in the order of the list. */
+export interface DeliveryHooks {
+  readonly transforms: readonly MailTransform[];
+  readonly statusChanged: readonly StatusListener[];
+}

@@ -1,0 +1,151 @@
+import type { EventType } from "@mailsvc/sdk/contract";
+import type { Engagement } from "../contacts/contacts.ts";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries } from "../mail/mailer.ts";
+import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
+import { suppress } from "../suppressions/suppressions.ts";
+import { buildRetryJob, REACT_JOB } from "./schedule.ts";
+import { type Move, moveEmails } from "./states.ts";
+import type { EmailRow } from "./store.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
+export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
+
+/** What one attempt leaves behind, all of it only if the email could be moved. */
+export interface Delivery {
+  readonly move: Move;
+  readonly record?: DeliveryRecord | undefined;
+  readonly engagement?: Engagement;
+  readonly reactions?: readonly Reaction[];
+  /** The mailbox does not exist: the address is suppressed. */
+  readonly invalidRecipient?: true | undefined;
+  /** When to try again, ms. */
+  readonly retryAt?: number;
+  /** True if that needs a job of its own, because the email shares its job with others. */
+  readonly ownRetry?: boolean;
+}
+
+/** Stores what attempts left behind: many emails with a statement for all of them. */
+export async function storeDeliveries(tx: Tx, deps: Deps, deliveries: readonly Delivery[]): Promise<void> {
+  for (const round of splitRepeats(deliveries)) {
+    const moved = await moveEmails(
+      tx,
+      deps,
+      round.map(({ move }) => move),
+    );
+    const done = round.filter((_, i) => moved[i]);
+    await recordDeliveries(
+      tx,
+      done.flatMap(({ record }) => record ?? []),
+    );
+    await deps.audience.emailsEngaged(
+      tx,
+      deps,
+      done.flatMap(({ engagement }) => engagement ?? []),
+    );
+    for (const delivery of done) await storeConsequences(tx, deps, delivery);
+  }
+}
+
+/** Decides what a receipt means for an email. `email` is as the attempt left it: `sending`, unless the mailer is transactional. */
+export function toDelivery(receipt: Receipt, email: EmailRow, attempt: number, deps: Pick<Deps, "clock" | "random">): Delivery {
+  const now = deps.clock.now();
+  const ended = { attempts: attempt, inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now };
+
+  if (receipt.outcome === "sent" || receipt.outcome === "delivered") {
+    const delivered = receipt.outcome === "delivered";
+    return {
+      move: {
+        email,
+        patch: { ...ended, status: receipt.outcome, lastError: null, sentAt: now },
+        events: [
+          { type: "email.sent", data: { response: receipt.response, attempt } },
+          ...(delivered ? [{ type: "email.delivered" as const }] : []),
+        ],
+      },
+      ...(delivered && receipt.record && { record: receipt.record }),
+      engagement: { workspaceId: email.workspaceId, email: email.toKey, sentAt: now, ...(delivered && { deliveredAt: now }) },
+      reactions: listSimulatedReactions(email.to),
+    };
+  }
+
+  const { error } = receipt;
+  const failed = (status: "bounced" | "failed", type: EventType, data: Record<string, unknown>): Move => ({
+    email,
+    patch: { ...ended, status, lastError: error },
+    events: [{ type, data }],
+  });
+  if (receipt.outcome === "bounced")
+    return { move: failed("bounced", "email.bounced", toBounceData(error, "PERMANENT")), invalidRecipient: receipt.invalidRecipient };
+
+  const delay = RETRY_DELAYS[attempt - 1];
+  const inDoubt = email.inDoubt || receipt.outcome === "unknown";
+  const data = toBounceData(error, "TRANSIENT");
+  if (delay === undefined) {
+    const move = failed("failed", "email.failed", { ...data, attempts: attempt });
+    return { move: { ...move, patch: { ...move.patch, inDoubt } } };
+  }
+  const retryAt = now + Math.round(delay * (0.8 + 0.4 * deps.random.fraction()));
+  return {
+    retryAt,
+    move: {
+      email,
+      patch: { ...ended, inDoubt, status: "deferred", lastError: error, nextAttemptAt: retryAt },
+      events: [{ type: "email.deferred", data: { ...data, attempt, inDoubt } }],
+    },
+  };
+}
+
+/** The end of an email that goes to nobody: its address was suppressed since it was accepted. */
+export function toSuppressed(email: EmailRow, now: number): Move {
+  return { email, patch: { status: "suppressed", nextAttemptAt: null, updatedAt: now }, events: [{ type: "email.suppressed" }] };
+}
+
+/** The end of an email that cannot be made. */
+export function toFailed(email: EmailRow, message: string, now: number): Move {
+  const lastError: DeliveryError = { message, smtpCode: null, enhancedCode: null };
+  return {
+    email,
+    patch: { status: "failed", nextAttemptAt: null, lastError, updatedAt: now },
+    events: [{ type: "email.failed", data: { ...toBounceData(lastError, "PERMANENT"), attempts: email.attempts } }],
+  };
+}
+
+// Few emails have consequences.
+async function storeConsequences(tx: Tx, deps: Deps, delivery: Delivery): Promise<void> {
+  const { move, reactions = [], invalidRecipient, retryAt, ownRetry } = delivery;
+  const { workspaceId, id, toKey } = move.email;
+  if (invalidRecipient)
+    await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: id });
+  for (const { type, afterMs } of reactions)
+    await deps.queue.enqueue(tx, {
+      kind: REACT_JOB,
+      payload: { workspaceId, emailId: id, type },
+      runAt: move.patch.updatedAt + afterMs,
+    });
+  if (ownRetry && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
+}
+
+/** Splits deliveries so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */
+function splitRepeats(deliveries: readonly Delivery[]): Delivery[][] {
+  const rounds: { ids: Set<string>; deliveries: Delivery[] }[] = [];
+  for (const delivery of deliveries) {
+    const { id } = delivery.move.email;
+    let round = rounds.find(({ ids }) => !ids.has(id));
+    if (!round) {
+      round = { ids: new Set(), deliveries: [] };
+      rounds.push(round);
+    }
+    round.ids.add(id);
+    round.deliveries.push(delivery);
+  }
+  return rounds.map((round) => round.deliveries);
+}
+
+function toBounceData({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {
+  return { type, smtpCode, enhancedCode, diagnostic: message };
+}

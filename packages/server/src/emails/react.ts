@@ -1,0 +1,30 @@
+import type { EventType } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { suppress } from "../suppressions/suppressions.ts";
+import { transition } from "./states.ts";
+import { findEmail } from "./store.ts";
+
+/** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
+export function reactToEmail(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
+      if (!full) return;
+      const { email } = full;
+      const { workspaceId, toKey, id } = email;
+      const type = payload.type as EventType;
+      const at = deps.clock.now();
+      if (type === "email.complained") {
+        const move = { email, patch: { status: "complained" as const, updatedAt: at } };
+        if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
+        await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: id });
+      }
+      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, at, data: { simulated: true } }]);
+      const about = { workspaceId, email: toKey };
+      if (type === "email.opened") await deps.audience.emailsEngaged(tx, deps, [{ ...about, openedAt: at }]);
+      if (type === "email.clicked") await deps.audience.emailsEngaged(tx, deps, [{ ...about, clickedAt: at }]);
+    },
+  });
+}
