@@ -58,7 +58,7 @@ export interface RowChange<Table extends PgTable> {
 export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
    * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement per row, Postgres one statement
-   * for all. If another transaction has just taken one of the unique keys, this transaction runs again.
+   * for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
    */
   insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<void>;
   /**

@@ -46,6 +46,8 @@ export interface PostgresDb extends Db {
   assertMigrated(): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
+  /** Commits that light transactions shared so far, and how many transactions were in them. */
+  readonly groups: { readonly commits: number; readonly transactions: number };
   /** Connections of the pool: open, idle, and callers waiting for one. */
   poolStats(): { open: number; idle: number; waiting: number };
 }
@@ -299,6 +301,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     connectionBudget: () => readBudget(read, size),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,
+    groups: groups.stats,
     poolStats: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     read: read as PostgresDb["read"],
     tx: (fn, kind) => {

@@ -2,7 +2,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { UniqueViolation } from "../errors.ts";
 import { findCounter, listColumns, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
-import type { Raw } from "./session.ts";
+import type { Run } from "./session.ts";
 
 /**
  * Inserts any number of rows. Its parameters are arrays, one for each value of a row, so that its text never changes and several
@@ -47,31 +47,24 @@ export function toArrays({ types }: BulkInsert, rows: readonly (readonly unknown
 }
 
 /** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction. */
-export function createInserts(raw: Raw): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
-  const run = (insert: TableInsert, rows: readonly object[], returning: string | null) =>
-    // When two transactions insert the same key, the later one would fail for good without ON CONFLICT; with it, it runs again.
-    raw<{ n: string }>(
-      `${insert.build(listArrays(insert))} on conflict do nothing${returning === null ? "" : ` returning ${quote(returning)} as n`}`,
-      toArrays(
-        insert,
-        rows.map((row) => insert.toValues(row as Row)),
-      ),
-      `${returning === null ? "all" : "numbered"}_${insert.name}`,
-    );
+export function createInserts(run: Run): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
+  const insertRows = async (table: PgTable, rows: readonly object[], returning: string | null): Promise<{ n: string }[]> => {
+    const [first] = rows;
+    if (!first) return [];
+    const insert = toTableInsert(table, first as Row);
+    const values = rows.map((row) => insert.toValues(row as Row));
+    // When two transactions insert the same key at once, the later one would fail for good without ON CONFLICT; with it, it runs again.
+    const text = `${insert.build(listArrays(insert))} on conflict do nothing${returning === null ? "" : ` returning ${quote(returning)} as n`}`;
+    const name = `${returning === null ? "all" : "numbered"}_${insert.name}`;
+    const inserted = await run<{ n: string }>(text, toArrays(insert, values), name);
+    if (inserted.rowCount !== rows.length) throw new UniqueViolation("A row with this unique key exists already.");
+    return inserted.rows;
+  };
   return {
-    insertAll: async (table, rows) => {
-      const [first] = rows;
-      if (first) await run(toTableInsert(table, first as Row), rows, null);
-    },
-    insertNumbered: async (table, rows) => {
-      const [first] = rows;
-      if (!first) return [];
-      const inserted = await run(toTableInsert(table, first as Row), rows, getCounter(table).column.name);
-      if (inserted.length < rows.length) throw new UniqueViolation("A row with this unique key exists already.");
-      return inserted.map(({ n }) => Number(n));
-    },
+    insertAll: async (table, rows) => void (await insertRows(table, rows, null)),
+    insertNumbered: async (table, rows) => (await insertRows(table, rows, getCounter(table).column.name)).map(({ n }) => Number(n)),
     nextNumbers: async (table, n) => {
-      const rows = await raw<{ n: string }>(NEXT_NUMBERS, [quote(nameOf(table)), getCounter(table).column.name, n], "next_numbers");
+      const { rows } = await run<{ n: string }>(NEXT_NUMBERS, [quote(nameOf(table)), getCounter(table).column.name, n], "next_numbers");
       return rows.map((row) => Number(row.n)).sort((a, b) => a - b);
     },
   };

@@ -14,6 +14,9 @@ export interface Queryable {
 }
 
 /** Runs SQL that drizzle cannot express. With a `name` it is prepared. */
+export type Run = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<pg.QueryResult<R>>;
+
+/** The same, for the rows alone. */
 export type Raw = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<R[]>;
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
@@ -48,8 +51,10 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
   };
   const statements = new Map<string, unknown>();
   const queries = database as unknown as Queries;
-  const raw: Raw = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<R[]> =>
-    (await guarded.query(name === undefined ? { text, values } : { name, text, values })).rows as R[];
+  const run: Run = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string) =>
+    (await guarded.query(name === undefined ? { text, values } : { name, text, values })) as pg.QueryResult<R>;
+  const raw: Raw = async <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) =>
+    (await run<R>(text, values, name)).rows;
   return Object.assign(queries, {
     t: tables,
     sqlDialect: postgresDialect,
@@ -63,7 +68,7 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
       return statement as S;
     },
     raw,
-    ...createInserts(raw),
+    ...createInserts(run),
     ...createUpdates(raw),
     ...createLookups(raw),
   });
