@@ -1,0 +1,61 @@
+import { currentTime } from "../runtime.ts";
+import type { Store } from "./store.ts";
+
+/** A database of `node:sqlite` (DatabaseSync), better-sqlite3 or `bun:sqlite`. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+}
+
+interface SqliteStatement {
+  get(...values: (string | number | null)[]): unknown;
+  all(...values: (string | number | null)[]): unknown[];
+  run(...values: (string | number | null)[]): { changes: number | bigint };
+}
+
+// Expired entries are removed once in so many writes.
+const SWEEP_EVERY = 1000;
+// Above every character that a key may contain.
+const LAST = "\u{10ffff}";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS agent_kit (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires_at INTEGER) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS agent_kit_lasting ON agent_kit (key) WHERE expires_at IS NULL;
+`;
+const LIVE = "(expires_at IS NULL OR expires_at > ?)";
+
+/**
+ * A store in the table `agent_kit` of an SQLite database, for any number of processes of one machine:
+ * `sqliteStore(new DatabaseSync("agent.db"))`. Switches the database to WAL with a flush per write.
+ */
+export function sqliteStore(database: SqliteDatabase): Store {
+  // Beside another process that opens the same file, even this waits.
+  database.exec("PRAGMA busy_timeout = 10000");
+  database.exec("PRAGMA journal_mode = WAL");
+  database.exec("PRAGMA synchronous = FULL");
+  database.exec(SCHEMA);
+  const select = database.prepare(`SELECT value FROM agent_kit WHERE key = ? AND ${LIVE}`);
+  const insert = database.prepare(
+    `INSERT INTO agent_kit (key, value, expires_at) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at WHERE agent_kit.expires_at <= ?`,
+  );
+  const replace = database.prepare(`UPDATE agent_kit SET value = ?, expires_at = ? WHERE key = ? AND value = ? AND ${LIVE}`);
+  const remove = database.prepare(`DELETE FROM agent_kit WHERE key = ? AND value = ? AND ${LIVE}`);
+  const sweep = database.prepare("DELETE FROM agent_kit WHERE expires_at <= ?");
+  const keys = database.prepare("SELECT key FROM agent_kit WHERE key >= ? AND key < ? AND expires_at IS NULL ORDER BY key");
+  let writes = 0;
+
+  return {
+    get: async (key) => (select.get(key, currentTime()) as { value: string } | null | undefined)?.value ?? null,
+    swap: async (key, from, to, ttlMs) => {
+      const now = currentTime();
+      const expiresAt = ttlMs === undefined ? null : Math.ceil(now + ttlMs);
+      if (++writes % SWEEP_EVERY === 0) sweep.run(now);
+      if (from === null && to === null) return !select.get(key, now);
+      if (from === null) return Number(insert.run(key, to, expiresAt, now).changes) === 1;
+      if (to === null) return Number(remove.run(key, from, now).changes) === 1;
+      return Number(replace.run(to, expiresAt, key, from, now).changes) === 1;
+    },
+    list: async (prefix) => (keys.all(prefix, prefix + LAST) as { key: string }[]).map(({ key }) => key),
+  };
+}

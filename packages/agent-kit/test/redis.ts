@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** Why no Redis can be run here; null when one can. */
+export function redisMissing(): string | null {
+  return findProgram() === null ? "Redis is not installed (apt-get install redis-server)" : null;
+}
+
+export interface RedisServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** A private Redis on a loopback port, with an append-only file in a folder of its own. */
+export async function startRedis(): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), "mailsvc-redis-"));
+  const port = await freePort();
+  const flags = { bind: "127.0.0.1", port: String(port), dir: folder, appendonly: "yes", save: "", daemonize: "no" };
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+  const server = spawn(findProgram() as string, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await untilReady(server);
+  return {
+    port,
+    stop: async () => {
+      const ended = new Promise((done) => server.once("exit", done));
+      if (server.exitCode === null && server.kill()) await ended;
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function findProgram(): string | null {
+  for (const folder of (process.env.PATH ?? "").split(delimiter).concat("/usr/bin")) {
+    const path = join(folder, "redis-server");
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {}
+  }
+  return null;
+}
+
+function untilReady(server: ChildProcess): Promise<void> {
+  return new Promise((ready, failed) => {
+    let said = "";
+    server.once("error", failed);
+    server.once("exit", () => failed(new Error(`Redis ended: ${said}`)));
+    server.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+      if (said.includes("Ready to accept connections")) ready();
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
