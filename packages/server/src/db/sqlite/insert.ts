@@ -11,39 +11,42 @@ type Row = Readonly<Record<string, unknown>>;
 export function createInserts(
   session: Pick<Tx, "prepared" | "select">,
 ): Pick<Tx, "insertAll" | "nextNumbers"> & { insertNumbered(table: PgTable, rows: readonly object[]): number[] } {
-  /** The statement for rows like `first`, and the names of its values. */
-  const prepare = (table: PgTable, first: Row, returning: readonly [name: string, column: PgColumn] | undefined) => {
-    const counter = findCounter(table)?.[0];
-    const names = Object.keys(getTableColumns(table)).filter((name) => name !== counter || first[name] !== undefined);
-    const name = `${returning ? "insert_numbered" : "insert_all"}_${getTableName(table)}_${names.length}`;
-    const statement = session.prepared(name, (q) => {
-      const insert = q.insert(table).values(Object.fromEntries(names.map((column) => [column, sql.placeholder(column)])) as never);
-      return returning ? insert.returning({ [returning[0]]: returning[1] }).prepare(name) : insert.prepare(name);
-    });
-    return {
-      names,
-      execute: (row: Row): unknown => statement.execute(names.length > Object.keys(row).length ? fillMissing(names, row) : row),
-    };
+  const shapes = new Map<PgTable, TableShape>();
+  const shapeOf = (table: PgTable): TableShape => {
+    let shape = shapes.get(table);
+    if (!shape) {
+      shape = toShape(table);
+      shapes.set(table, shape);
+    }
+    return shape;
   };
+  /** The statement that inserts a row; values that the row lacks are null. */
+  const prepare = (table: PgTable, name: string, columns: readonly string[], returning?: Counter) =>
+    session.prepared(name, (q) => {
+      const insert = q.insert(table).values(Object.fromEntries(columns.map((column) => [column, sql.placeholder(column)])) as never);
+      return returning ? insert.returning({ [returning.name]: returning.column }).prepare(name) : insert.prepare(name);
+    });
   return {
     insertAll: async (table, rows) => {
       const [first] = rows as readonly Row[];
       if (!first) return;
-      const { execute } = prepare(table, first, undefined);
-      // Without awaiting each: they run at once, in order.
-      await Promise.all((rows as readonly Row[]).map(execute));
+      const { names, columns, others, counter } = shapeOf(table);
+      const counts = counter !== undefined && first[counter.name] === undefined;
+      const statement = prepare(table, counts ? names.counted : names.whole, counts ? others : columns);
+      for (const row of rows as readonly Row[]) statement.execute(row);
     },
     insertNumbered: (table, rows) => {
-      const [first] = rows as readonly Row[];
-      if (!first) return [];
-      const counter = findCounter(table);
+      if (rows.length === 0) return [];
+      const { names, others, counter } = shapeOf(table);
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
-      const { execute } = prepare(table, first, counter);
-      return (rows as readonly Row[]).map((row) => (execute(row) as [Record<string, number>])[0][counter[0]] as number);
+      const statement = prepare(table, names.numbered, others, counter);
+      return (rows as readonly Row[]).map(
+        (row) => (statement.execute(row) as unknown as [Record<string, number>])[0][counter.name] as number,
+      );
     },
     // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {
-      const column = findCounter(table)?.[1];
+      const column = shapeOf(table).counter?.column;
       if (!column) throw new Error(`${getTableName(table)} has no counter.`);
       const [row] = await session.select({ last: max(column) }).from(table);
       const last = Number(row?.last ?? 0);
@@ -53,10 +56,31 @@ export function createInserts(
 }
 
 /** The auto-incremented column of a table. */
-function findCounter(table: PgTable): [name: string, column: PgColumn] | undefined {
-  return Object.entries(getTableColumns(table)).find(([, column]) => column.primary && column.dataType === "number");
+interface Counter {
+  readonly name: string;
+  readonly column: PgColumn;
 }
 
-function fillMissing(names: readonly string[], row: Row): Row {
-  return Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
+/** What inserts need to know of a table, found once: looking through its columns would cost a send 2 µs. */
+interface TableShape {
+  readonly columns: readonly string[];
+  readonly counter: Counter | undefined;
+  /** The columns without the counter. */
+  readonly others: readonly string[];
+  /** The names of the statements for rows with all columns, without the counter, and without the counter but returning it. */
+  readonly names: { readonly whole: string; readonly counted: string; readonly numbered: string };
+}
+
+function toShape(table: PgTable): TableShape {
+  const entries = Object.entries(getTableColumns(table));
+  const columns = entries.map(([name]) => name);
+  const found = entries.find(([, column]) => column.primary && column.dataType === "number");
+  const counter = found && { name: found[0], column: found[1] };
+  const name = getTableName(table);
+  return {
+    columns,
+    counter,
+    others: columns.filter((column) => column !== counter?.name),
+    names: { whole: `insert_whole_${name}`, counted: `insert_counted_${name}`, numbered: `insert_numbered_${name}` },
+  };
 }
