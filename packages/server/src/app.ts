@@ -28,6 +28,7 @@ import { mountDevPages } from "./http/public/dev-pages.ts";
 import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
 import { StorageHealth } from "./http/storage-health.ts";
+import { createReturnPath } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
@@ -142,6 +143,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       seal,
       macs,
       tracker,
+      returnPath: createReturnPath(macs, config.inboundDomain),
       payments,
       webhooks,
       runClock,

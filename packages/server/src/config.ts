@@ -56,6 +56,12 @@ export const SERVE_FLAGS = [
     summary: "another address of this server, such as https://click.acme.com, for open and click tracking (default: that of --public-url)",
   },
   {
+    name: "inbound-domain",
+    value: "DOMAIN",
+    env: "MAILSVC_INBOUND_DOMAIN",
+    summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to an address of its own there",
+  },
+  {
     name: "rate-limit",
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",
@@ -141,6 +147,8 @@ export interface Config {
   readonly publicUrl: string | null;
   /** The address of tracking links; null for that of the server. */
   readonly trackingUrl: string | null;
+  /** The domain of return paths; null for bounces that go to the sender. */
+  readonly inboundDomain: string | null;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -206,6 +214,7 @@ export function readConfig({
     trustedSenders: readTrustedSenders(value("trust-sender")),
     publicUrl: readBaseUrl("public-url", value("public-url")),
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
+    inboundDomain: readDomain("inbound-domain", value("inbound-domain")),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
@@ -243,6 +252,14 @@ function url(flag: string, text: string, protocols: readonly string[]): string {
 /** The address of this server as people know it, without a trailing slash. */
 function readBaseUrl(flag: string, text: string | undefined): string | null {
   return text === undefined ? null : url(flag, text, ["http:", "https:"]).replace(/\/+$/, "");
+}
+
+function readDomain(flag: string, text: string | undefined): string | null {
+  try {
+    return text === undefined ? null : toDomain(text);
+  } catch (error) {
+    throw new ConfigError(`--${flag}: ${(error as Error).message}`);
+  }
 }
 
 function readMetrics(text: string | undefined): Config["metrics"] {

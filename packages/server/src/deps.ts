@@ -5,6 +5,7 @@ import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import type { EventListener } from "./events/events.ts";
 import type { EventStream } from "./events/stream.ts";
 import type { StorageHealth } from "./http/storage-health.ts";
+import type { ReturnPath } from "./inbound/inbound.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Ids } from "./lib/ids.ts";
@@ -45,6 +46,8 @@ export interface Deps {
   readonly seal: Seal;
   readonly macs: Macs;
   readonly tracker: Tracker;
+  /** The addresses of emails at the inbound domain. */
+  readonly returnPath: ReturnPath;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
   readonly webhooks: Webhooks;

@@ -13,6 +13,7 @@ import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { reactToEmail } from "./emails/react.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB, REACT_JOB } from "./emails/schedule.ts";
+import { addTextParts } from "./emails/text-part.ts";
 import type { EventListener } from "./events/events.ts";
 import type { StreamListener } from "./events/stream.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -20,6 +21,7 @@ import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
+import { setBounceAddresses } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
@@ -30,6 +32,7 @@ import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact, removeFromLists } from "./lists/lists.ts";
 import { CONFIRMATION_JOB } from "./lists/members.ts";
+import { subscriberLists } from "./lists/preferences.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
@@ -62,8 +65,8 @@ import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
-import { CLICKS_JOB, recordHeldClicks, trackingPages } from "./tracking/tracking.ts";
-import { unsubscribePages } from "./unsubscribe/unsubscribe.ts";
+import { CLICKS_JOB, recordHeldClicks, trackingPages, trackMails } from "./tracking/tracking.ts";
+import { addUnsubscribe, unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 
@@ -109,7 +112,10 @@ export const eventListeners: readonly EventListener[] = [];
 export const streamListeners: readonly StreamListener[] = [];
 
 /** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
-export const deliveryHooks: DeliveryHooks = { transforms: [], statusChanged: [] };
+export const deliveryHooks: DeliveryHooks = {
+  transforms: [addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
+  statusChanged: [],
+};
 
 /** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {
@@ -180,7 +186,7 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
   return [
     ...publicLandingPages(deps, limiter),
-    ...unsubscribePages(deps),
+    ...unsubscribePages(deps, subscriberLists),
     ...trackingPages(deps),
     favicon,
     ...publicFiles(deps),

@@ -42,6 +42,8 @@ export const List = z
     doubleOptIn: z.boolean(),
     confirmationFrom: z.string().nullable(),
     confirmationSubject: z.string().nullable(),
+    /** If true, members see its name on their preference page. */
+    public: z.boolean(),
     /** Confirmed members. */
     memberCount: z.int(),
     pendingCount: z.int(),
@@ -91,6 +93,10 @@ const settings = {
     .optional()
     .meta({ description: "Verified sender of the confirmation email; required for double opt-in" }),
   confirmationSubject: line(LIST_LIMITS.subject).nullable().optional().meta({ description: "Subject of the confirmation email" }),
+  public: z
+    .boolean()
+    .optional()
+    .meta({ description: "Members see its name on their preference page and can leave it there (default true)" }),
 };
 
 const contacts = z

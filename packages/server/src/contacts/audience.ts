@@ -9,6 +9,7 @@ export interface SuppressedAddress {
   reason: Suppression["reason"];
   /** The email whose bounce or complaint caused it. */
   emailId?: string | null | undefined;
+  campaignId?: string | null | undefined;
 }
 
 /** What happened to an email, as far as segment rules can ask for it. Instants in ms. */

@@ -199,12 +199,12 @@ export async function applySuppressions(
     workspaceId,
     addresses.map(({ email }) => email),
   );
-  for (const { email, reason, emailId } of addresses) {
+  for (const { email, reason, emailId, campaignId } of addresses) {
     const before = contacts.get(email);
     const status = STATUS_BY_REASON[reason];
     if (!before || GRAVITY[status] <= GRAVITY[before.status]) continue;
     const after = patchContact(deps, before, {}, status);
-    await saveContacts(tx, deps, [], [{ before, after }], { source: SOURCE_OF_CHANGE[source], emailId });
+    await saveContacts(tx, deps, [], [{ before, after }], { source: SOURCE_OF_CHANGE[source], emailId, campaignId });
     contacts.set(email, after);
   }
 }

@@ -16,6 +16,7 @@ export interface Cause {
   source: ContactSource;
   /** The email that caused it. */
   emailId?: string | null | undefined;
+  campaignId?: string | null | undefined;
 }
 
 /** A change of one contact. `patchContact` returns `before` itself if nothing differs. */
@@ -123,8 +124,8 @@ function listChangedFields(before: ContactRow, after: ContactRow): string[] {
 }
 
 /** Events name fields and tags, never the value of a field: the log may outlive the person. */
-function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null }: Cause): NewEvent[] {
-  const common = { workspaceId: after.workspaceId, contactId: after.id, at: after.updatedAt, emailId };
+function buildChangeEvents(before: ContactRow, after: ContactRow, { source, emailId = null, campaignId = null }: Cause): NewEvent[] {
+  const common = { workspaceId: after.workspaceId, contactId: after.id, at: after.updatedAt, emailId, campaignId };
   const changed = listChangedFields(before, after);
   const [keysBefore, keysAfter] = [new Set(before.tags.map(tagKey)), new Set(after.tags.map(tagKey))];
   const tagsAdded = after.tags.filter((tag) => !keysBefore.has(tagKey(tag)));

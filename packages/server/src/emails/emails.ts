@@ -21,7 +21,9 @@ import {
   updateEmails,
 } from "./store.ts";
 
+export type { MailTransform, PendingMail, StatusListener } from "./delivery-hooks.ts";
 export { send } from "./send.ts";
+export { transition } from "./states.ts";
 export { countInDoubt, countStatus, type EmailRow, findEmail } from "./store.ts";
 
 /** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */

@@ -2,7 +2,15 @@ import { type contract, type HandlerInput, parseAddress, type TemplateSendRespon
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { checkSubject, compileOwnSubject, makeAllowance, renderForSending, resolveBySlug, type Sendable } from "../templates/templates.ts";
+import {
+  checkSubject,
+  compileOwnSubject,
+  makeAllowance,
+  renderForSending,
+  resolveBySlug,
+  type Sendable,
+  UNSUBSCRIBE_URL,
+} from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments, type MessageContent, send } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
@@ -62,7 +70,7 @@ function toSubject(rendered: string | null): string {
 /** The message of each recipient, by key. Recipients of the same message share one object, so that it is stored once. */
 async function renderContents(request: Request, sendable: Sendable): Promise<Map<string, MessageContent>> {
   const subject = request.subject === undefined ? undefined : await compileOwnSubject(request.subject);
-  const common = request.variables ?? {};
+  const common = { unsubscribeUrl: UNSUBSCRIBE_URL, ...request.variables };
   const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
   const seen = new Map<string, MessageContent>();
   const left = makeAllowance();

@@ -1,14 +1,17 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 
+/** How a signature is written: 16 characters of base64url (96 bits), or 20 of hex (80 bits) where case may be lost. */
+export type MacForm = "base64url" | "hex";
+
 /** Signs what this installation hands out and must recognise later: links in mail, return paths. */
 export interface Macs {
-  /** 16 characters, base64url: 96 bits of the HMAC-SHA256 of a text. Signatures of one purpose are invalid for every other. */
-  sign(purpose: string, text: string): string;
+  /** The first characters of the HMAC-SHA256 of a text. Signatures of one purpose are invalid for every other. */
+  sign(purpose: string, text: string, form?: MacForm): string;
   /** Compares in constant time. */
-  verify(purpose: string, text: string, signature: string): boolean;
+  verify(purpose: string, text: string, signature: string, form?: MacForm): boolean;
 }
 
-const LENGTH = 16;
+const LENGTHS: Readonly<Record<MacForm, number>> = { base64url: 16, hex: 20 };
 
 /** Signs with keys derived from the master key (32 bytes), one for each purpose. */
 export function makeMacs(master: Uint8Array): Macs {
@@ -20,12 +23,12 @@ export function makeMacs(master: Uint8Array): Macs {
     keys.set(purpose, key);
     return key;
   };
-  const sign = (purpose: string, text: string): string =>
-    createHmac("sha256", keyFor(purpose)).update(text).digest("base64url").slice(0, LENGTH);
+  const sign = (purpose: string, text: string, form: MacForm = "base64url"): string =>
+    createHmac("sha256", keyFor(purpose)).update(text).digest(form).slice(0, LENGTHS[form]);
   return {
     sign,
-    verify: (purpose, text, signature) => {
-      const [given, expected] = [Buffer.from(signature), Buffer.from(sign(purpose, text))];
+    verify: (purpose, text, signature, form) => {
+      const [given, expected] = [Buffer.from(signature), Buffer.from(sign(purpose, text, form))];
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
   };

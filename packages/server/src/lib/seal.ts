@@ -1,10 +1,12 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import type { Random } from "./random.ts";
 
 /** Encrypts what must be readable again: webhook secrets, and an agent's key until it has been delivered. */
 export interface Seal {
   /** `place` names where the text belongs, such as `listing:lst_…`; the bytes cannot be decrypted for another place. */
   seal(text: string, place: string): Uint8Array;
+  /** The same, and always the same bytes for one text and place: for links in mail, which must not differ between two attempts. */
+  sealSame(text: string, place: string): Uint8Array;
   /** Throws SealBroken for changed bytes, another place or another master key. */
   open(sealed: Uint8Array, place: string): string;
 }
@@ -23,13 +25,16 @@ const VERSION = 1;
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
 export function makeSeal(master: Uint8Array, random: Random): Seal {
   const key = Buffer.from(hkdfSync("sha256", master, "", "mailsvc seal", 32));
+  const ivKey = Buffer.from(hkdfSync("sha256", master, "", "mailsvc seal iv", 32));
+  const encrypt = (text: string, place: string, iv: Uint8Array): Uint8Array => {
+    const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(place));
+    const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+    return Buffer.concat([Uint8Array.of(VERSION), iv, cipher.getAuthTag(), body]);
+  };
   return {
-    seal: (text, place) => {
-      const iv = random.bytes(IV);
-      const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(place));
-      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([Uint8Array.of(VERSION), iv, cipher.getAuthTag(), body]);
-    },
+    seal: (text, place) => encrypt(text, place, random.bytes(IV)),
+    // As in SIV: the IV is a MAC of what is encrypted, so it repeats only with the whole input.
+    sealSame: (text, place) => encrypt(text, place, createHmac("sha256", ivKey).update(`${place}\n${text}`).digest().subarray(0, IV)),
     open: (sealed, place) => {
       const bytes = Buffer.from(sealed);
       try {

@@ -50,6 +50,7 @@ interface ListSettings {
   doubleOptIn?: boolean | undefined;
   confirmationFrom?: string | null | undefined;
   confirmationSubject?: string | null | undefined;
+  public?: boolean | undefined;
 }
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
@@ -65,6 +66,7 @@ export async function createList(tx: Tx, deps: Deps, workspaceId: string, input:
     doubleOptIn: input.doubleOptIn ?? false,
     confirmationFrom: input.confirmationFrom ?? null,
     confirmationSubject: input.confirmationSubject ?? null,
+    public: input.public ?? true,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
@@ -145,6 +147,7 @@ function showList(row: ListRow, counts: Counts): List {
     doubleOptIn: row.doubleOptIn,
     confirmationFrom: row.confirmationFrom,
     confirmationSubject: row.confirmationSubject,
+    public: row.public,
     memberCount: counts?.get("MEMBER") ?? 0,
     pendingCount: counts?.get("PENDING") ?? 0,
     createdAt: iso(row.createdAt),

@@ -16,6 +16,8 @@ export function listTables(c: ColumnTypes) {
         /** Sender and subject of the confirmation email. */
         confirmationFrom: c.text("confirmation_from"),
         confirmationSubject: c.text("confirmation_subject"),
+        /** Members see its name on their preference page. */
+        public: c.flag("public").notNull().default(true),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
         /** Set when the list is deleted; a job deletes its members. */

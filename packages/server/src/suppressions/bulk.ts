@@ -11,7 +11,7 @@ import {
   saveSuppressions,
 } from "./suppressions.ts";
 
-type ImportEntry = Omit<NewSuppression, "source" | "emailId">;
+type ImportEntry = Omit<NewSuppression, "source" | "emailId" | "campaignId">;
 
 /**
  * Suppresses many addresses at once. Several entries for one address have the same result as one request after the other. With

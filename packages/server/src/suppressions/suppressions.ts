@@ -22,6 +22,8 @@ export interface NewSuppression {
   scope?: Scope | undefined;
   source: Suppression["source"];
   emailId?: string | null | undefined;
+  /** The campaign of that email. */
+  campaignId?: string | null | undefined;
   note?: string | null | undefined;
 }
 
@@ -54,8 +56,8 @@ export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: 
   const before = (await findSuppressions(tx, workspaceId, [email])).get(email);
   const row = mergeSuppression(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
   if (row) await saveSuppressions(tx, deps, [row]);
-  const { reason, emailId, source } = wanted;
-  await deps.audience.addressesSuppressed(tx, deps, workspaceId, [{ email, reason, emailId }], source);
+  const { reason, emailId, campaignId, source } = wanted;
+  await deps.audience.addressesSuppressed(tx, deps, workspaceId, [{ email, reason, emailId, campaignId }], source);
   return showSuppression(row ?? (before as SuppressionRow));
 }
 

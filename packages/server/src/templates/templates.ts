@@ -212,6 +212,7 @@ export { type Compiled, MissingVariables, makeAllowance, render } from "./engine
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type OwnSource, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
+export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
 
 function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `The slug ${slug} is taken.`, {

@@ -1,3 +1,4 @@
+import type { Engagement as ContactEngagement } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EmailRow, findEmail } from "../emails/emails.ts";
@@ -113,6 +114,7 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
   const isFirst = (of: (row: Engagement) => boolean): boolean => ![...known.values()].some(of);
   const changed = new Map<string, Engagement>();
   const events: NewEvent[] = [];
+  const engaged: ContactEngagement[] = [];
   for (const hit of hits) {
     const { workspaceId, emailId, linkId, machine, reason, client, at, url } = hit;
     const row = known.get(keyOf(hit));
@@ -132,6 +134,7 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
       at,
       machine,
       data: {
+        machine,
         ...(reason !== null && { machineReason: reason }),
         client,
         unique,
@@ -145,6 +148,7 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
   }
   await saveEngagements(tx, [...changed.values()]);
   await recordEvents(tx, deps, events);
+  await deps.audience.emailsEngaged(tx, deps, engaged);
 }
 
 function keyOf({ linkId, machine }: Pick<Engagement, "linkId" | "machine">): string {

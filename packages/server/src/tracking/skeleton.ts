@@ -1,6 +1,7 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
+import { MAIL } from "../html/body-end.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
-import { BROWSER, type Dialect, type LocatedTag, locateTags } from "../html/tokenizer.ts";
+import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
 
 /** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
 export interface Skeleton {
@@ -20,9 +21,6 @@ export interface LinkCut {
   /** Whether the source has no quotes, so that a new value needs them. */
   readonly bare: boolean;
 }
-
-// Outlook shows what stands in conditional comments.
-const MAIL: Dialect = { raw: BROWSER.raw, conditionalComments: true };
 
 // Elements with an address that people click; the last two are buttons of Outlook.
 const CLICKABLE = new Set(["a", "area", "v:rect", "v:roundrect"]);

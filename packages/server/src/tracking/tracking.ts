@@ -1,21 +1,14 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import type { PendingMail } from "../emails/emails.ts";
+import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
 import { addUtm, assemble, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
 
 export { trackingPages } from "./pages.ts";
 export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
 export { deleteEngagements } from "./store.ts";
-
-/** A mail as far as tracking changes it. */
-export interface TrackableMail {
-  readonly workspaceId: string;
-  readonly emailId: string;
-  readonly tracking: Tracking | null;
-  html: string | null;
-}
-
-type TrackingDeps = Pick<Deps, "db" | "macs" | "tracker" | "baseUrl" | "config">;
 
 // Characters of HTML whose skeletons are kept: the contents in use at the same time.
 const MAX_CACHED = 4_000_000;
@@ -68,32 +61,31 @@ export class Tracker {
 
 /**
  * Makes mails trackable as each of them asks: its links lead over this server, its UTM parameters are added, and a pixel ends
- * it. Links to this server's own pages, such as the one to unsubscribe, stay as they are. The same mail becomes the same
- * HTML at every attempt. New link targets are stored durably before this returns.
+ * it. The link to unsubscribe and other links to this server stay as they are. The same mail becomes the same HTML at every
+ * attempt. New link targets are stored durably before this returns.
  */
-export async function trackMails(deps: TrackingDeps, mails: readonly TrackableMail[]): Promise<void> {
-  const tracked = mails.filter(isTracked);
+export async function trackMails(_read: Reader, deps: Deps, mails: readonly PendingMail[]): Promise<void> {
+  const tracked = mails.flatMap(toTracked);
   if (tracked.length === 0) return;
-  const own = `${deps.baseUrl()}/`;
+  const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
   const base = deps.config.trackingUrl ?? deps.baseUrl();
   const wanted = new Map<string, Set<string>>();
-  for (const { workspaceId, tracking, html } of tracked) {
-    const urls = getOrCreate(wanted, workspaceId);
+  for (const { mail, tracking, html } of tracked) {
+    const urls = getOrCreate(wanted, mail.email.workspaceId);
     if (tracking.opens) urls.add(PIXEL);
     if (!tracking.clicks) continue;
-    for (const cut of deps.tracker.skeletonOf(html).cuts)
-      if (cut.kind === "link" && !cut.url.startsWith(own)) urls.add(toTarget(cut, tracking));
+    for (const cut of deps.tracker.skeletonOf(html).cuts) if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
   }
   const idOf = await deps.tracker.links.load(deps, wanted);
-  for (const mail of tracked) {
-    const { workspaceId, emailId, tracking, html } = mail;
+  for (const { mail, tracking, html } of tracked) {
+    const { workspaceId, id: emailId } = mail.email;
     mail.html = assemble(deps.tracker.skeletonOf(html), (cut) => {
       if (cut.kind === "pixel") {
         if (!tracking.opens) return "";
         const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });
         return `<img src="${toAttribute(`${base}${OPEN_PATH}/${token}`, false)}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`;
       }
-      if (cut.url.startsWith(own)) return cut.source;
+      if (isOwn(cut, own)) return cut.source;
       const target = toTarget(cut, tracking);
       if (!tracking.clicks) return target === cut.url ? cut.source : toAttribute(target, cut.bare);
       const token = makeToken(deps.macs, "click", { emailId, linkId: idOf(workspaceId, target) });
@@ -102,11 +94,16 @@ export async function trackMails(deps: TrackingDeps, mails: readonly TrackableMa
   }
 }
 
-type Tracked = TrackableMail & { readonly tracking: Tracking; html: string };
+/** A mail with HTML and what is tracked of it; none if nothing is. */
+function toTracked(mail: PendingMail): { mail: PendingMail; tracking: Tracking; html: string }[] {
+  const { html } = mail;
+  const { tracking } = mail.contents;
+  if (html === null || tracking === null || !(tracking.opens || tracking.clicks || tracking.utm)) return [];
+  return [{ mail, tracking, html }];
+}
 
-function isTracked(mail: TrackableMail): mail is Tracked {
-  const { tracking, html } = mail;
-  return html !== null && tracking !== null && (tracking.opens === true || tracking.clicks === true || tracking.utm !== undefined);
+function isOwn({ url }: LinkCut, own: readonly string[]): boolean {
+  return own.some((prefix) => url.startsWith(prefix));
 }
 
 function toTarget({ url }: LinkCut, { utm }: Tracking): string {

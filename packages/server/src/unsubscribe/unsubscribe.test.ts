@@ -69,7 +69,7 @@ test("the link asks before it unsubscribes, and mail programs unsubscribe with o
   for (let i = 0; i < 3; i += 1) {
     const page = await open(world, unsubscribe);
     expect(page.status).toBe(200);
-    expect(page.text).toContain('<form method="post"><button>Unsubscribe</button></form>');
+    expect(page.text).toContain('<form method="post"><button name="action" value="all">Unsubscribe</button></form>');
   }
   expect((await sdk.suppressions.list()).pagination.total).toBe(0);
   for (let i = 0; i < 3; i += 1) expect(await open(world, unsubscribe, "POST")).toMatchObject({ status: 200 });
@@ -89,7 +89,7 @@ test("the link works after the contact was deleted", async () => {
   expect(await sdk.suppressions.get("ada@example.com")).toMatchObject({ scope: "marketing" });
 });
 
-test.each(["x", "", "A".repeat(5000), "%00"])("a link that was not made here is a page that says so: %j", async (token) => {
+test.each(["x", "", "A".repeat(5000), "%00"])("a link that was not made here is a page that says so: %#", async (token) => {
   const { world, sdk, unsubscribe } = await asked();
   await using _ = world;
   for (const url of [`${world.url}/unsubscribe/${token}`, `${unsubscribe.slice(0, -4)}${token}`]) {
@@ -99,4 +99,124 @@ test.each(["x", "", "A".repeat(5000), "%00"])("a link that was not made here is 
     }
   }
   expect((await sdk.suppressions.list()).pagination.total).toBe(0);
+});
+
+const URL_IN_MAIL = /http:\/\/mailsvc\.test\/unsubscribe\/[\w-]+/;
+
+/** A world with an email of a template that offers to unsubscribe, sent to Ada, who is on three lists. */
+const offered = async () => {
+  const world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.templates.create({
+    name: "News",
+    slug: "news",
+    subject: "News",
+    html: '<p>News</p><a href="{{ unsubscribeUrl }}">No more</a>',
+    text: "News. No more: {{unsubscribeUrl}}",
+  });
+  await sdk.templates.publish(id);
+  const contact = await sdk.contacts.create({ email: "ada@example.com" });
+  const lists = [];
+  for (const [name, isPublic] of [
+    ["Weekly <b>", true],
+    ["Offers", true],
+    ["Churn risk", false],
+  ] as const) {
+    const list = await sdk.lists.create({ name, public: isPublic });
+    await sdk.lists.add(list.id, { contacts: [contact.id] });
+    lists.push(list.id);
+  }
+  const tracking = { opens: true, clicks: true };
+  await sdk.templates.send("news", { from: "a@acme.test", to: ["ada@example.com", "grace@example.com"], tracking });
+  const mails = await Promise.all((await world.inbox.all()).map(({ id }) => sdk.inbox.get(id)));
+  const mailOf = (to: string) => mails.find((mail) => mail.to === to) as (typeof mails)[number];
+  const mail = mailOf("ada@example.com");
+  const [emailOfAda] = (await sdk.emails.list({ to: "ada@example.com" })).data;
+  const events = async () => (await sdk.emails.get(emailOfAda?.id as string)).events.map(({ type, data }) => ({ type, data }));
+  const post = async (form: Record<string, string | string[]>) => {
+    const body = new URLSearchParams();
+    for (const [name, values] of Object.entries(form)) for (const value of [values].flat()) body.append(name, value);
+    const response = await world.fetch(URL_IN_MAIL.exec(mail.text ?? "")?.[0] ?? "", { method: "POST", body });
+    return { status: response.status, text: await response.text() };
+  };
+  const listNames = async () => (await sdk.contacts.get(contact.id)).lists.map(({ name }) => name);
+  return { world, sdk, contact, mail, mailOf, lists, events, post, listNames, url: URL_IN_MAIL.exec(mail.text ?? "")?.[0] ?? "" };
+};
+
+test("a template with {{unsubscribeUrl}} has each recipient's own link, with the headers for it, and it is not tracked", async () => {
+  const { world, mail, mailOf, url } = await offered();
+  await using _ = world;
+  expect(mail.html).toContain(`<a href="${url}">No more</a>`);
+  expect(mail.headers.find(({ name }) => name.toLowerCase() === "list-unsubscribe")?.value).toBe(`<${url}>`);
+  expect(mail.headers.find(({ name }) => name.toLowerCase() === "list-unsubscribe-post")?.value).toBe("List-Unsubscribe=One-Click");
+  expect(URL_IN_MAIL.exec(mailOf("grace@example.com").text ?? "")?.[0]).not.toBe(url);
+  expect(JSON.stringify(mail)).not.toContain("unsubscribe.mailsvc.invalid");
+});
+
+test("a mail that does not offer it, or has headers of its own, is left alone", async () => {
+  await using world = await createWorld();
+  const mail = { from: "a@acme.test", to: "ada@example.com", subject: "Receipt", html: "<p>Thanks</p>" };
+  await world.sdk.emails.send(mail);
+  await world.sdk.emails.send({ ...mail, headers: { "list-unsubscribe": "<https://acme.example/u>" } });
+  const headers = await Promise.all(
+    (await world.inbox.all()).map(async ({ id }) =>
+      (await world.sdk.inbox.get(id)).headers.filter(({ name }) => /^list-/i.test(name)).map(({ value }) => value),
+    ),
+  );
+  expect(headers.sort()).toEqual([[], ["<https://acme.example/u>"]]);
+});
+
+test("the preference page names the public lists of the person, and saving leaves those that are not ticked", async () => {
+  const { world, sdk, lists, events, post, listNames, url, contact } = await offered();
+  await using _ = world;
+  const page = await open(world, url);
+  expect(page.text).toContain("Weekly &lt;b&gt;");
+  expect(page.text).toContain("Offers");
+  expect(page.text).not.toContain("Churn");
+  const [weekly, offers, risk] = lists as [string, string, string];
+  const saved = await post({ action: "save", shown: [weekly, offers, risk], list: [weekly] });
+  expect(saved.text).toContain("Your preferences are saved");
+  expect((await listNames()).sort()).toEqual(["Churn risk", "Weekly <b>"]);
+  expect((await events()).filter(({ type }) => type === "email.unsubscribed")).toEqual([
+    { type: "email.unsubscribed", data: { method: "page", scope: "lists", lists: [offers] } },
+  ]);
+  expect((await sdk.contacts.get(contact.id)).status).toBe("SUBSCRIBED");
+  // A form that was opened before another list was joined says nothing about that list.
+  await sdk.lists.add(offers, { contacts: [contact.id] });
+  await post({ action: "save", shown: [weekly], list: [weekly] });
+  expect((await listNames()).sort()).toEqual(["Churn risk", "Offers", "Weekly <b>"]);
+});
+
+test("unsubscribing is an event of the email and of the contact, once, with the way it was done", async () => {
+  const { world, sdk, events, post, contact } = await offered();
+  await using _ = world;
+  expect((await post({ "List-Unsubscribe": "One-Click" })).text).toContain("unsubscribed");
+  await post({ action: "all" });
+  expect((await events()).filter(({ type }) => type === "email.unsubscribed")).toEqual([
+    { type: "email.unsubscribed", data: { method: "one-click", scope: "all" } },
+  ]);
+  const [suppression] = (await sdk.suppressions.list()).data;
+  expect(suppression).toMatchObject({ scope: "marketing", emailId: expect.stringMatching(/^em_/) });
+  const { read } = world.app.deps.db;
+  const ofContact = (await read.select().from(read.t.events)).filter(({ type }) => type === "contact.unsubscribed");
+  expect(ofContact).toMatchObject([{ contactId: contact.id, emailId: suppression?.emailId }]);
+});
+
+test.each(["", "anything", '{"a":1}', "action=other"])("a mail program that posts %j unsubscribes", async (body) => {
+  const { world, sdk, url } = await offered();
+  await using _ = world;
+  expect((await world.fetch(url, { method: "POST", body, headers: { "content-type": "text/plain" } })).status).toBe(200);
+  expect(await sdk.suppressions.get("ada@example.com")).toMatchObject({ scope: "marketing" });
+});
+
+test("a scanner that gets every link of a mail unsubscribes nobody", async () => {
+  const { world, sdk, mail, events } = await offered();
+  await using _ = world;
+  await world.clock.advance("1h");
+  const urls = [...`${mail.html} ${mail.text} ${mail.headers.map(({ value }) => value).join(" ")}`.matchAll(/http:\/\/[^"\s<>]+/g)];
+  expect(urls.length).toBeGreaterThan(3);
+  for (const [link] of urls) for (const method of ["GET", "HEAD"]) await world.fetch(link, { method, redirect: "manual" });
+  await world.clock.advance("1m");
+  expect((await sdk.suppressions.list()).pagination.total).toBe(0);
+  expect((await events()).filter(({ data }) => data.machine === false)).toEqual([]);
 });

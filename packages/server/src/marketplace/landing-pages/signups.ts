@@ -81,7 +81,7 @@ export async function unsubscribeByForm(deps: Deps, { workspaceId }: PageRow, by
   if (!checked.success) return null;
   const email = checked.data;
   await deps.db.tx(async (tx) => {
-    if (await findContactByEmail(tx, workspaceId, email)) await unsubscribe(tx, deps, { workspaceId, email });
+    if (await findContactByEmail(tx, workspaceId, email)) await unsubscribe(tx, deps, { workspaceId, email }, "page");
   });
   return email;
 }

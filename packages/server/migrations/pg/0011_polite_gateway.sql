@@ -1,0 +1,1 @@
+ALTER TABLE "lists" ADD COLUMN "public" boolean DEFAULT true NOT NULL;

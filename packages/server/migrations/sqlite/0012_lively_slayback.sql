@@ -1,0 +1,1 @@
+ALTER TABLE `lists` ADD `public` integer DEFAULT true NOT NULL;

@@ -1,0 +1,19 @@
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { toPlainText } from "../html/plain-text.ts";
+import type { PendingMail } from "./delivery-hooks.ts";
+
+/**
+ * Gives mails with HTML only a text part made of it, as spam filters, watches and screen readers expect one. Mails with the same
+ * HTML share it. Runs before links are tracked: the text keeps the real addresses.
+ */
+export async function addTextParts(_read: Reader, _deps: Deps, mails: readonly PendingMail[]): Promise<void> {
+  const texts = new Map<string, string>();
+  for (const mail of mails) {
+    const { html, text } = mail;
+    if (text !== null || html === null) continue;
+    const made = texts.get(html) ?? toPlainText(html);
+    texts.set(html, made);
+    if (made !== "") mail.text = made;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { SealBroken } from "../lib/seal.ts";
+
+/** Whom a link unsubscribes, from whose mail, and the email it is in. */
+export interface Subscriber {
+  readonly workspaceId: string;
+  readonly email: string;
+  /** Absent for a link that is not in an email of its own. */
+  readonly emailId?: string | undefined;
+}
+
+export type LinkDeps = Pick<Deps, "seal" | "baseUrl">;
+
+const PURPOSE = "link:unsubscribe";
+
+// A token holds two ids and an address of at most 254 characters.
+const MAX_TOKEN = 1000;
+
+/**
+ * The link that unsubscribes an address from the marketing mail of a workspace. It does not expire, and works after the
+ * contact and the email were deleted. The address in it is encrypted and authenticated. The same input gives the same link.
+ */
+export function makeUnsubscribeUrl({ seal, baseUrl }: LinkDeps, { workspaceId, email, emailId }: Subscriber): string {
+  const text = [workspaceId, ...(emailId === undefined ? [] : [emailId]), email].join(" ");
+  return `${getUnsubscribePrefix({ baseUrl })}${Buffer.from(seal.sealSame(text, PURPOSE)).toString("base64url")}`;
+}
+
+/** With what all of these links begin. */
+export function getUnsubscribePrefix({ baseUrl }: Pick<LinkDeps, "baseUrl">): string {
+  return `${baseUrl()}/unsubscribe/`;
+}
+
+/** Throws ApiError not_found for a token that was not made by this server. */
+export function openToken({ seal }: Pick<LinkDeps, "seal">, token: string): Subscriber {
+  const sealed = Buffer.from(token.slice(0, MAX_TOKEN), "base64url");
+  try {
+    // Only the address may contain spaces, and only between quotes.
+    const [workspaceId = "", ...rest] = seal.open(sealed, PURPOSE).split(" ");
+    const emailId = rest.length > 1 && /^em_[0-9a-z]{26}$/.test(rest[0] as string) ? rest.shift() : undefined;
+    return { workspaceId, email: rest.join(" "), emailId };
+  } catch (error) {
+    if (error instanceof SealBroken) throw new ApiError("not_found", "This link is invalid. Please copy it completely.");
+    throw error;
+  }
+}

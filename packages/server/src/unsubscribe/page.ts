@@ -1,0 +1,96 @@
+import type { Deps } from "../deps.ts";
+import { escapeHtml } from "../html/escape.ts";
+import { type PageBrand, type RenderedPage, renderMessage } from "../html/page.ts";
+import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
+import { getPageBrand } from "../marketplace/brand/brand.ts";
+import { isUnsubscribed, leaveLists, type SubscriberList, type SubscriberLists, unsubscribe } from "./apply.ts";
+import { openToken, type Subscriber } from "./link.ts";
+
+// A form with a few hundred lists.
+const FORM_BYTES = 64 * 1024;
+
+/**
+ * The page behind the links. Opening it changes nothing, because mail scanners open links. Its form and the one click of a
+ * mail program (RFC 8058 3.1) send a POST: with `action=save` the person leaves the lists that are not ticked; every other
+ * POST unsubscribes from all marketing mail, so that no mail program's way to say it is lost.
+ */
+export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly PublicPage[] {
+  const { read } = deps.db;
+  return [
+    {
+      path: "/unsubscribe/:token",
+      methods: ["GET", "POST"],
+      serve: async ({ method, params, body }) => {
+        const subscriber = openToken(deps, params.token ?? "");
+        const brand = await getPageBrand(read, subscriber.workspaceId);
+        if (method !== "POST") {
+          if (await isUnsubscribed(read, subscriber)) return toResponse(renderDone(brand, subscriber));
+          return toResponse(renderChoice(brand, subscriber, await lists.find(read, subscriber)));
+        }
+        const form = new URLSearchParams(Buffer.from(await body(FORM_BYTES)).toString("utf8"));
+        if (form.get("action") !== "save") {
+          await deps.db.tx((tx) => unsubscribe(tx, deps, subscriber, form.has("action") ? "page" : "one-click"));
+          return toResponse(renderDone(brand, subscriber));
+        }
+        const kept = new Set(form.getAll("list"));
+        const shown = new Set(form.getAll("shown"));
+        await deps.db.tx((tx) => leaveLists(tx, deps, subscriber, lists, ({ id }) => shown.has(id) && !kept.has(id)));
+        return toResponse(renderSaved(brand, subscriber, await lists.find(read, subscriber)));
+      },
+    },
+  ];
+}
+
+function renderChoice(brand: PageBrand, { email }: Subscriber, lists: readonly SubscriberList[]): RenderedPage {
+  const [name, address] = [escapeHtml(brand.name), escapeHtml(email)];
+  if (lists.length === 0)
+    return renderMessage(
+      "Unsubscribe",
+      `<p>Stop marketing email from <b>${name}</b> to <b>${address}</b>?</p><form method="post"><button name="action" value="all">Unsubscribe</button></form>`,
+      brand,
+    );
+  const choices = lists
+    .map(
+      ({ id, name }) =>
+        `<p><label><input type="checkbox" name="list" value="${escapeHtml(id)}" checked> ${escapeHtml(name)}</label><input type="hidden" name="shown" value="${escapeHtml(id)}"></p>`,
+    )
+    .join("");
+  return renderMessage(
+    "Email preferences",
+    `<p>Email from <b>${name}</b> to <b>${address}</b>:</p>
+<form method="post" class="choices">${choices}<p><button name="action" value="save">Save</button></p></form>
+<form method="post"><p class="muted">Or stop all marketing email from ${name}.</p><button class="plain" name="action" value="all">Unsubscribe from all</button></form>`,
+    brand,
+  );
+}
+
+function renderDone(brand: PageBrand, { email }: Subscriber): RenderedPage {
+  return renderMessage(
+    "You're unsubscribed",
+    `<p><b>${escapeHtml(email)}</b> will no longer receive marketing email from <b>${escapeHtml(brand.name)}</b>.</p>`,
+    brand,
+  );
+}
+
+function renderSaved(brand: PageBrand, { email }: Subscriber, lists: readonly SubscriberList[]): RenderedPage {
+  const address = `<b>${escapeHtml(email)}</b>`;
+  const rest = lists.map(({ name }) => `<li>${escapeHtml(name)}</li>`).join("");
+  return renderMessage(
+    "Your preferences are saved",
+    rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>`,
+    brand,
+  );
+}
+
+function toResponse({ html, policy }: RenderedPage): PageResponse {
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "text/html; charset=utf-8"],
+      ["content-security-policy", policy],
+      ["cache-control", "no-store"],
+      ["x-robots-tag", "noindex"],
+    ],
+    body: html,
+  };
+}
