@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import semver from "semver";
 import { build } from "tsup";
+import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { documentDeclarations } from "./hover-docs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -46,31 +47,6 @@ const runs = [
   { name: "cli", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["@mailsvc/server"] },
 ];
 
-// Optional dependencies of dependencies, which are not installed.
-const ABSENT = ["pg-native", "react-devtools-core"];
-
-// zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
-const englishOnly = {
-  name: "english-only",
-  setup: (pass) => {
-    pass.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: 'export { default as en } from "./en.js";' }));
-  },
-};
-
-// Importing node:http into an ES module reads all its exports, some of which load a whole HTTP client: 30 ms of a start. With
-// require they stay lazy.
-const quietHttp = {
-  name: "quiet-http",
-  setup: (pass) => {
-    pass.onResolve({ filter: /^(?:node:)?https?$/ }, ({ path, kind }) =>
-      kind === "require-call" ? { path, external: true } : { path, namespace: "quiet-http" },
-    );
-    pass.onLoad({ filter: /./, namespace: "quiet-http" }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
-  },
-};
-
 const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
   const outside = [...external, ...ABSENT];
   const out = format === "cjs" ? join(dist(name), "cjs") : dist(name);
@@ -94,7 +70,7 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
-          esbuildPlugins: [englishOnly, quietHttp],
+          esbuildPlugins: bundlePlugins,
           // It would run before our plugins and remove the node: prefix.
           removeNodeProtocol: false,
         }
@@ -166,6 +142,7 @@ const inputs = () => {
       "tsconfig*.json",
       "package-lock.json",
       "scripts/build.mjs",
+      "scripts/bundle-plugins.mjs",
       "scripts/hover-docs.mjs",
     ],
     {

@@ -1,85 +1,13 @@
 import module from "node:module";
-import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import manifest from "../package.json" with { type: "json" };
-import { exec } from "./runtime/exec.ts";
-import type { Host } from "./types.ts";
+import { asksForVersion, processHost, tuneHeap } from "./process-host.ts";
 
-const PARENT_POLL_MS = 250;
-const IMPORT_HEAP = ["--max-semi-space-size=8", "--semi-space-growth-factor=1"];
-
-const host: Host = {
-  argv: process.argv.slice(2),
-  env: process.env,
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  platform: process.platform,
-  nodeVersion: process.version,
-  home: homedir(),
-  cwd: process.cwd(),
-  version: manifest.version,
-  now: () => Date.now(),
-  sleep,
-  onSignal: (fire) => {
-    let signals = 0;
-    const hear = (signal: "SIGINT" | "SIGTERM"): void => {
-      signals += 1;
-      // A second signal ends the process at once.
-      if (signals > 1) process.exit(130);
-      fire(signal);
-    };
-    process.on("SIGINT", hear).on("SIGTERM", hear);
-    return () => process.off("SIGINT", hear).off("SIGTERM", hear);
-  },
-  onParentExit: (fire) => {
-    // A shell may start a server in the background and end. npm waits for it, so npm ends first only when it is killed.
-    if (process.env["npm_execpath"] === undefined) return () => {};
-    const parent = process.ppid;
-    const timer = setInterval(() => process.ppid !== parent && fire(), PARENT_POLL_MS);
-    timer.unref();
-    return () => clearInterval(timer);
-  },
-  userId: process.getuid?.(),
-  isRunning,
-  exec: (argv, variables, signal) =>
-    exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal),
-  fetch: (input, init) => globalThis.fetch(input, init),
-};
-
-// Scripts ask for the version in loops: print it without loading anything.
-if (host.argv.length === 1 && (host.argv[0] === "--version" || host.argv[0] === "-V")) {
-  process.stdout.write(`${host.version}\n`);
+if (asksForVersion(processHost)) {
+  process.stdout.write(`${processHost.version}\n`);
 } else {
   // Node keeps compiled code beside the program, owned by the same user. Without write access it compiles on every start.
   module.enableCompileCache?.(fileURLToPath(new URL("../.compiled", import.meta.url)));
-  // An import creates much short-lived garbage, for which V8 would grow its young generation by over 100 MB. A small one keeps
-  // memory flat (200 instead of 330 MB for 200,000 rows) at the same speed.
-  if (host.argv.includes("import")) for (const flag of IMPORT_HEAP) setFlagsFromString(flag);
+  tuneHeap(processHost);
   const { run } = await import("./run.ts");
-  process.exitCode = await run(host);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs as another user.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal?.aborted) return done();
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end);
-  });
+  process.exitCode = await run(processHost);
 }

@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { StorageUnavailable } from "./errors.ts";
+import { lastMigration } from "./migration-files.ts";
 
 /** How far a database has been migrated. */
 export interface SchemaState {
@@ -9,17 +7,6 @@ export interface SchemaState {
   readonly migration: number | null;
   /** The version of mailsvc that migrated it last; null when it was not recorded. */
   readonly version: string | null;
-}
-
-// Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
-const LOCATIONS = ["./migrations", "../migrations", "../../migrations"];
-
-/** The folder with the migrations of a database. */
-export function migrationsFolder(dialect: "sqlite" | "pg"): string {
-  const folders = LOCATIONS.map((location) => fileURLToPath(new URL(`${location}/${dialect}`, import.meta.url)));
-  const found = folders.find((folder) => existsSync(folder));
-  if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
-  return found;
 }
 
 /**
@@ -34,12 +21,6 @@ export function needsMigration(state: SchemaState, folder: string, version: stri
         `(migrations of ${day(state.migration)} and ${day(latest)}). Start ${state.version ?? "the newer version"} or later, or restore a backup that ${version} made.`,
     );
   return state.migration === null || state.migration < latest || state.version !== version;
-}
-
-/** When the last migration in a folder was made, ms. */
-function lastMigration(folder: string): number {
-  const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
-  return entries.at(-1)?.when ?? 0;
 }
 
 function day(ms: number): string {

@@ -2,7 +2,8 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import { StorageUnavailable } from "../errors.ts";
-import { migrationsFolder, needsMigration, type SchemaState } from "../migrations.ts";
+import { migrationsFolder } from "../migration-files.ts";
+import { needsMigration, type SchemaState } from "../migrations.ts";
 
 /** Records how far a copy from SQLite has come. While this table exists, servers do not start. */
 export const COPY_TABLE = "mailsvc_move";

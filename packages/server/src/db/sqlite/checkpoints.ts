@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type Database from "better-sqlite3";
+import { driverExpression } from "./driver.ts";
 
 // Pages in the log (4 KB each) from which on they are moved into the database file.
 const PAGES = 4000;
@@ -21,7 +21,6 @@ interface Log {
 // As text, so that it stays with this file wherever that is bundled. It has a thread and a connection of its own.
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
-  const Database = require(workerData.driver);
   const connection = new Database(workerData.file);
   connection.pragma("synchronous = NORMAL");
   parentPort.on("message", () => parentPort.postMessage(connection.pragma("wal_checkpoint(PASSIVE)")[0]));`;
@@ -85,8 +84,8 @@ export class Checkpoints {
   }
 
   #start(): Worker {
-    const driver = createRequire(import.meta.url).resolve("better-sqlite3");
-    const worker = new Worker(WORK, { eval: true, name: "checkpoints", workerData: { driver, file: this.#writer.name } });
+    const work = `const Database = ${driverExpression()};${WORK}`;
+    const worker = new Worker(work, { eval: true, name: "checkpoints", workerData: { file: this.#writer.name } });
     worker.unref();
     worker.on("message", ({ log, checkpointed }: Log) => {
       this.#running = false;

@@ -1,7 +1,8 @@
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { migrationsFolder, needsMigration, type SchemaState } from "../migrations.ts";
+import { migrationsFolder } from "../migration-files.ts";
+import { needsMigration, type SchemaState } from "../migrations.ts";
 
 /**
  * Migrates a database. Each migration is one transaction, so a kill in the middle leaves nothing half done. The migrations of a

@@ -1,0 +1,20 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+// Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
+const LOCATIONS = ["./migrations", "../migrations", "../../migrations"];
+
+/** The folder with the migrations of a database. */
+export function migrationsFolder(dialect: "sqlite" | "pg"): string {
+  const folders = LOCATIONS.map((location) => fileURLToPath(new URL(`${location}/${dialect}`, import.meta.url)));
+  const found = folders.find((folder) => existsSync(folder));
+  if (!found) throw new Error(`The migrations of this build are missing: ${folders[0]}.`);
+  return found;
+}
+
+/** When the last migration in a folder was made, ms. */
+export function lastMigration(folder: string): number {
+  const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };
+  return entries.at(-1)?.when ?? 0;
+}
