@@ -15,6 +15,7 @@ import { reactToEmail } from "./emails/react.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB, REACT_JOB } from "./emails/schedule.ts";
 import { addTextParts } from "./emails/text-part.ts";
 import type { EventListener } from "./events/events.ts";
+import { eventHandlers } from "./events/handlers.ts";
 import type { StreamListener } from "./events/stream.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
@@ -156,6 +157,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   people: dataSubjectHandlers(contactLinks),
   lists: listHandlers,
   segments: segmentHandlers,
+  events: eventHandlers,
   campaigns: campaignHandlers,
   keys: keyHandlers,
   workspaces: workspaceHandlers,

@@ -77,6 +77,8 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   emails: { summary: NOUN_SUMMARIES.emails, group: "Email:" },
   templates: { summary: NOUN_SUMMARIES.templates, group: "Email:" },
   senders: { summary: NOUN_SUMMARIES.senders, group: "Email:" },
+  events: { summary: NOUN_SUMMARIES.events, group: "Email:" },
+  campaigns: { summary: NOUN_SUMMARIES.campaigns, group: "Email:" },
   lists: { summary: NOUN_SUMMARIES.lists, group: "Audience:" },
   people: { summary: NOUN_SUMMARIES.people, group: "Audience:" },
   segments: { summary: NOUN_SUMMARIES.segments, group: "Audience:" },

@@ -4,6 +4,7 @@ import { contactViews } from "./contacts.ts";
 import { creditViews } from "./credits.ts";
 import { deliveryViews } from "./deliveries.ts";
 import { emailViews } from "./emails.ts";
+import { eventViews } from "./events.ts";
 import { fileViews } from "./files.ts";
 import { inboxViews } from "./inbox.ts";
 import { listingViews } from "./listings.ts";
@@ -21,6 +22,7 @@ import { worldViews } from "./world.ts";
 /** Views by endpoint: `emails.list`. */
 export const VIEWS: Readonly<Record<string, View>> = {
   ...emailViews,
+  ...eventViews,
   ...templateViews,
   ...contactViews,
   ...listViews,

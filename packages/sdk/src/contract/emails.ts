@@ -124,9 +124,7 @@ export const EmailDetail = Email.extend({
   text: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
-  events: z.array(
-    z.object({ id: z.string(), sequence: z.int(), type: z.enum(EMAIL_EVENT_TYPES), at: Instant, data: z.record(z.string(), z.unknown()) }),
-  ),
+  events: z.array(z.object({ id: z.string(), type: z.enum(EMAIL_EVENT_TYPES), at: Instant, data: z.record(z.string(), z.unknown()) })),
 }).meta({ id: "EmailDetail" });
 export type EmailDetail = z.infer<typeof EmailDetail>;
 

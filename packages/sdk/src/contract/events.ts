@@ -1,35 +1,83 @@
-import { CONTACT_EVENT_TYPES } from "./contacts.ts";
-import { EMAIL_EVENT_TYPES } from "./emails.ts";
-import { LIST_EVENT_TYPES } from "./lists.ts";
-import { SEGMENT_EVENT_TYPES } from "./segments.ts";
-import { SUPPRESSION_EVENT_TYPES } from "./suppressions.ts";
+import { z } from "zod";
+import { EmailAddress } from "./address.ts";
+import { endpoint } from "./endpoint.ts";
+import { EVENT_TYPES, type EventData, type EventType, EventTypeList } from "./event-types.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
 
-export const CAMPAIGN_EVENT_TYPES = [
-  "campaign.scheduled",
-  "campaign.started",
-  "campaign.paused",
-  "campaign.resumed",
-  "campaign.completed",
-  "campaign.cancelled",
-  "campaign.failed",
-] as const;
+const EventObject = z
+  .object({
+    id: z.string(),
+    /** Its number in the stream of the workspace: counts up by one, in the order in which events were committed. */
+    sequence: z.int(),
+    type: z.enum(EVENT_TYPES),
+    /** When it happened. */
+    at: Instant,
+    /** The email it is about, or that caused it. */
+    emailId: z.string().nullable(),
+    /** The recipient of that email. */
+    to: z.string().nullable(),
+    contactId: z.string().nullable(),
+    campaignId: z.string().nullable(),
+    automationId: z.string().nullable(),
+    /** Of an open or a click: true if a machine made it, such as a scanner of links. */
+    machine: z.boolean().nullable(),
+    /** What else there is to say; its fields depend on the type. */
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: "Event" });
 
-export const AUTOMATION_EVENT_TYPES = [
-  "automation.entered",
-  "automation.completed",
-  "automation.exited",
-  "automation.failed",
-  "automation.goal_reached",
-] as const;
+/** An event of one type, as lists, the stream and developer webhooks show it. */
+export type EventOf<Type extends EventType> = Omit<z.infer<typeof EventObject>, "type" | "data"> & { type: Type; data: EventData[Type] };
 
-/** Every type of event, in the stream of a workspace and in developer webhooks. */
-export const EVENT_TYPES = [
-  ...EMAIL_EVENT_TYPES,
-  ...CONTACT_EVENT_TYPES,
-  ...LIST_EVENT_TYPES,
-  ...SEGMENT_EVENT_TYPES,
-  ...SUPPRESSION_EVENT_TYPES,
-  ...CAMPAIGN_EVENT_TYPES,
-  ...AUTOMATION_EVENT_TYPES,
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+/** An event: `event.type` tells what `event.data` holds. */
+export type Event = { [Type in EventType]: EventOf<Type> }[EventType];
+
+/** The fields of `data` are documented by EventData and not validated: a later version may add some. */
+export const Event: z.ZodType<Event> = EventObject as z.ZodObject as unknown as z.ZodType<Event>;
+
+const filters = {
+  type: EventTypeList.optional().meta({
+    description: "Only these types, with commas between them; email.* for all of a kind",
+    examples: ["email.bounced,email.complained"],
+  }),
+  email: z.string().max(100).optional().meta({ description: "Only events of this email (its id)" }),
+  to: EmailAddress.optional().meta({ description: "Only events of emails to this address" }),
+  campaign: z.string().max(100).optional().meta({ description: "Only events of this campaign (its id)" }),
+  automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),
+  contact: z.string().max(100).optional().meta({ description: "Only events of this contact (its id) and of emails to its address" }),
+  machine: z.stringbool().optional().meta({ description: "Only opens and clicks by machines (true), or by people (false)" }),
+};
+
+const read = { permission: "events:read" } as const;
+
+export const events = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/v1/events",
+    aliases: ["/api/v1/events"],
+    access: read,
+    summary: "List events, newest first",
+    description: "Filters can be combined. Events are kept for as long as the server's --keep says.",
+    query: z.object({
+      ...pageQuery,
+      ...filters,
+      since: Instant.optional().meta({ description: "Only events at this instant or later" }),
+      until: Instant.optional().meta({ description: "Only events before this instant" }),
+    }),
+    output: pageSchema(Event),
+    examples: [
+      { summary: "Bounces and complaints", query: { type: "email.bounced,email.complained" } },
+      { summary: "All about one recipient", query: { to: "ada@example.com" } },
+    ],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/v1/events/:id",
+    aliases: ["/api/v1/events/:id"],
+    access: read,
+    summary: "Get one event",
+    output: Event,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: { id: "evt_0000000001a" } }],
+  }),
+};

@@ -3,6 +3,7 @@ import { contacts } from "./contacts.ts";
 import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
+import { events } from "./events.ts";
 import { health } from "./health.ts";
 import { inbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
@@ -29,6 +30,7 @@ export const contract = {
   lists,
   segments,
   campaigns,
+  events,
   keys,
   workspaces,
   jobs,
@@ -54,6 +56,7 @@ export * from "./dev.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";
 export * from "./errors.ts";
+export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./health.ts";
 export * from "./inbox.ts";

@@ -9,6 +9,7 @@ export const NOUN_SUMMARIES = {
   lists: "Lists of contacts, with double opt-in",
   segments: "Dynamic contact groups defined by rules",
   campaigns: "Email to many contacts: draft, schedule, send, measure",
+  events: "What happened: list, inspect and follow events",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",

@@ -196,6 +196,25 @@ export async function paginateBySeq<Row extends { seq: number }, Item>(
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
 
+/** The slice of a list by time, newest first: rows before an instant, and those at the instant with a smaller key. */
+export interface TimeSlice {
+  before: { at: number; key: number } | null;
+  limit: number;
+  offset: number;
+}
+
+/** `paginateById` for a list sorted by time and key, newest first. */
+export async function paginateByTime<Row extends { at: number; key: number }, Item>(
+  input: PageInput,
+  rows: (slice: TimeSlice) => Promise<Row[]>,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const before = input.cursor === undefined ? null : decodeTime(input.cursor);
+  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
+  return buildPage(input, found, await count(), toItem, ({ at, key }) => `@${at}.${key}`);
+}
+
 /** The slice of a list by sequence numbers, smallest first: rows with a number above `above`. */
 export interface AscendingSlice {
   above: number;
@@ -276,6 +295,12 @@ function decodeSeq(cursor: string): number {
   const seq = /^#(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString())?.[1];
   if (seq === undefined) throw foreignCursor();
   return Number(seq);
+}
+
+function decodeTime(cursor: string): { at: number; key: number } {
+  const [, at, key] = /^@(-?\d{1,16})\.(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (at === undefined || key === undefined) throw foreignCursor();
+  return { at: Number(at), key: Number(key) };
 }
 
 function prefixOf(id: string): string {

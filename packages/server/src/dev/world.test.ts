@@ -34,7 +34,7 @@ describe("snapshots", () => {
       await world.sdk.world.restore({ name: "s" });
       await world.clock.advance("1m");
       const [email] = (await world.sdk.emails.list()).data;
-      return (await world.sdk.emails.get(email?.id ?? "")).events.map((e) => [e.type, e.at, e.sequence]);
+      return (await world.sdk.emails.get(email?.id ?? "")).events.map((e) => [e.type, e.at, e.id]);
     };
     const first = await story();
     expect(first.map(([type]) => type)).toContain("email.clicked");

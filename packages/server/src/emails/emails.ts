@@ -156,7 +156,6 @@ async function toDetails(read: Reader, full: readonly FullEmail[]): Promise<Emai
     })),
     events: (events.get(email.id) ?? []).map((e) => ({
       id: toEventId(e.sequence),
-      sequence: e.sequence,
       type: e.type as EmailDetail["events"][number]["type"],
       at: iso(e.at),
       data: e.data ?? {},

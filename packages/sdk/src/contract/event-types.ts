@@ -1,0 +1,157 @@
+import { z } from "zod";
+import type { ContactStatus } from "./contacts.ts";
+import { CONTACT_EVENT_TYPES } from "./contacts.ts";
+import { EMAIL_EVENT_TYPES } from "./emails.ts";
+import { LIST_EVENT_TYPES } from "./lists.ts";
+import { SEGMENT_EVENT_TYPES } from "./segments.ts";
+import { SUPPRESSION_EVENT_TYPES, type Suppression } from "./suppressions.ts";
+
+export const CAMPAIGN_EVENT_TYPES = [
+  "campaign.scheduled",
+  "campaign.started",
+  "campaign.paused",
+  "campaign.resumed",
+  "campaign.completed",
+  "campaign.cancelled",
+  "campaign.failed",
+] as const;
+
+export const AUTOMATION_EVENT_TYPES = [
+  "automation.entered",
+  "automation.completed",
+  "automation.exited",
+  "automation.failed",
+  "automation.goal_reached",
+] as const;
+
+/** Events about developer webhooks themselves: a test that was asked for, and one that was disabled since it failed for days. */
+export const WEBHOOK_EVENT_TYPES = ["webhook.test", "webhook.disabled"] as const;
+
+/** Every type of event, in the stream of a workspace and in developer webhooks. */
+export const EVENT_TYPES = [
+  ...EMAIL_EVENT_TYPES,
+  ...CONTACT_EVENT_TYPES,
+  ...LIST_EVENT_TYPES,
+  ...SEGMENT_EVENT_TYPES,
+  ...SUPPRESSION_EVENT_TYPES,
+  ...CAMPAIGN_EVENT_TYPES,
+  ...AUTOMATION_EVENT_TYPES,
+  ...WEBHOOK_EVENT_TYPES,
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Why a message did not go through, in the words of the receiving server. */
+interface Refusal {
+  type: "PERMANENT" | "TRANSIENT";
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  diagnostic: string;
+}
+
+/** What an open or a click says beside its email: `reason` tells why it counts as a machine's. */
+interface Engagement {
+  reason?: string;
+  /** True for the reaction of a simulated recipient. */
+  simulated?: boolean;
+}
+
+interface StatusChange {
+  source: string;
+  before: ContactStatus;
+}
+
+interface Suppressed {
+  suppressionId: string;
+  reason: Suppression["reason"];
+  scope: Suppression["scope"];
+  source: Suppression["source"];
+}
+
+interface Membership {
+  segmentId: string;
+  cause: "contact" | "rules" | "time";
+}
+
+type NoData = Record<string, never>;
+type AnyData = Record<string, unknown>;
+
+/** What `data` holds, by type. A field that is added later is no breaking change. */
+export interface EventData extends Record<EventType, object> {
+  "email.queued": NoData;
+  "email.sent": { response: string; attempt: number };
+  "email.delivered": NoData;
+  "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
+  "email.opened": Engagement;
+  "email.clicked": Engagement & { url?: string };
+  "email.bounced": Refusal;
+  "email.complained": Engagement;
+  "email.unsubscribed": AnyData;
+  "email.failed": Refusal & { attempts: number };
+  "email.suppressed": NoData;
+  "email.cancelled": NoData;
+  "email.rescheduled": { scheduledAt: string };
+  "contact.created": { source: string; tagsAdded?: string[] };
+  /** Names the fields that changed, never their values. */
+  "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };
+  "contact.deleted": NoData;
+  "contact.subscribed": StatusChange;
+  "contact.unsubscribed": StatusChange;
+  "contact.bounced": StatusChange;
+  "contact.complained": StatusChange;
+  "list.joined": { listId: string };
+  "list.left": { listId: string };
+  "segment.entered": Membership;
+  "segment.left": Membership;
+  "suppression.added": Suppressed;
+  "suppression.removed": Suppressed;
+  "campaign.scheduled": AnyData;
+  "campaign.started": AnyData;
+  "campaign.paused": AnyData;
+  "campaign.resumed": AnyData;
+  "campaign.completed": AnyData;
+  "campaign.cancelled": AnyData;
+  "campaign.failed": AnyData;
+  "automation.entered": AnyData;
+  "automation.completed": AnyData;
+  "automation.exited": AnyData;
+  "automation.failed": AnyData;
+  "automation.goal_reached": AnyData;
+  "webhook.test": { webhookId: string };
+  "webhook.disabled": { webhookId: string; failingSince: string };
+}
+
+/** All types, or those of one noun, or one type. */
+export type EventPattern = "*" | `${string}.*` | EventType;
+
+/** The types that a pattern such as `email.*` stands for; none for an unknown one. */
+export function listMatchingTypes(pattern: string): EventType[] {
+  if (pattern === "*") return [...EVENT_TYPES];
+  const noun = pattern.endsWith(".*") ? pattern.slice(0, -1) : null;
+  return EVENT_TYPES.filter((type) => (noun === null ? type === pattern : type.startsWith(noun)));
+}
+
+const refusal = {
+  message: "Unknown type of event. Use a type such as email.bounced, all of a kind such as email.*, or *.",
+  params: { code: "unknown_event_type" },
+};
+
+/** A type of event, `email.*` for all of a kind, or `*`. */
+export const EventTypePattern = z
+  .string()
+  .max(50)
+  .refine((text) => listMatchingTypes(text).length > 0, refusal)
+  .meta({ description: "A type such as email.bounced, email.* for all of a kind, or *", examples: ["email.*"] });
+
+/** Several of them, separated by commas, for a query. */
+export const EventTypeList = z
+  .string()
+  .min(1)
+  .max(1000)
+  .refine((text) => text.split(",").every((one) => listMatchingTypes(one.trim()).length > 0), refusal);
+
+/** The types that a list of patterns with commas between them stands for, each once; all for undefined. */
+export function parseEventTypes(list: string | undefined): EventType[] {
+  if (list === undefined) return [...EVENT_TYPES];
+  const wanted = new Set(list.split(",").flatMap((one) => listMatchingTypes(one.trim())));
+  return EVENT_TYPES.filter((type) => wanted.has(type));
+}

@@ -1,0 +1,186 @@
+import type { Event } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { scenarios } from "../../test/scenario.ts";
+import { keyFor, secondWorkspace } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { type NewEvent, recordEvents } from "./events.ts";
+
+const at = "/api/v1/v1/events";
+
+scenarios("events refuse", [
+  { name: "a request without a key", method: "GET", path: at, key: null, status: 401, code: "unauthorized" },
+  { name: "an unknown type", method: "GET", path: `${at}?type=email.sent,email.bounce`, status: 400, details: ["type unknown_event_type"] },
+  { name: "an unknown kind", method: "GET", path: `${at}?type=mail.*`, status: 400, details: ["type unknown_event_type"] },
+  { name: "an instant that is none", method: "GET", path: `${at}?since=yesterday`, status: 400, details: ["since invalid_format"] },
+  {
+    name: "machine that is neither true nor false",
+    method: "GET",
+    path: `${at}?machine=maybe`,
+    status: 400,
+    details: ["machine invalid_value"],
+  },
+  { name: "a cursor of another list", method: "GET", path: `${at}?cursor=I3g`, status: 400, details: ["cursor invalid_cursor"] },
+  { name: "an unknown filter", method: "GET", path: `${at}?emailId=em_1`, status: 400, details: ["emailId unknown_parameter"] },
+  { name: "to get an unknown event", method: "GET", path: `${at}/evt_0000000000a`, status: 404, code: "not_found" },
+  { name: "to get what is no id", method: "GET", path: `${at}/evt_zzzzzzzzzzzzzzzzzz`, status: 404, code: "not_found" },
+]);
+
+const sent = (to: string) => ({ from: "Acme <hello@acme.example>", to, subject: "Hello", text: "It works." });
+
+const record = ({ app: { deps }, workspaceId }: TestWorld, events: readonly Omit<NewEvent, "workspaceId" | "at">[]): Promise<void> =>
+  deps.db.tx((tx) =>
+    recordEvents(
+      tx,
+      deps,
+      events.map((event) => ({ workspaceId, at: deps.clock.now(), ...event })),
+    ),
+  );
+
+const typesOf = (events: readonly Event[]): string[] => events.map((e) => e.type);
+
+test("an email's events are listed newest first, with its recipient and their numbers", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.emails.send(sent("Ada@Example.com"));
+  await world.settle();
+  const { data, pagination } = await sdk.events.list();
+  expect(data).toMatchObject([
+    {
+      sequence: 3,
+      type: "email.delivered",
+      emailId: id,
+      to: "Ada@example.com",
+      contactId: null,
+      campaignId: null,
+      machine: null,
+      data: {},
+    },
+    { sequence: 2, type: "email.sent", data: { response: "250 2.0.0 Captured", attempt: 1 } },
+    { sequence: 1, type: "email.queued" },
+  ]);
+  expect(pagination).toMatchObject({ total: 3, hasMore: false });
+  expect(await sdk.events.get(data[1]?.id ?? "")).toEqual(data[1]);
+});
+
+test("what was recorded before a call is in its list, without waiting", async () => {
+  await using world = await createWorld();
+  for (let n = 1; n <= 20; n += 1) {
+    await record(world, [{ type: "contact.created", contactId: `con_${n}` }]);
+    expect((await world.sdk.events.list({ limit: 1 })).data).toMatchObject([{ sequence: n, contactId: `con_${n}` }]);
+  }
+});
+
+test("each filter shows its events only, and filters combine", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const ada = await sdk.contacts.create({ email: "ada@example.com" });
+  const one = await sdk.emails.send(sent("ada@example.com"));
+  const other = await sdk.emails.send(sent("grace@example.com"));
+  await world.settle();
+  await world.clock.advance("1h");
+  const between = new Date(world.clock.now() - 1000).toISOString();
+  await record(world, [
+    { type: "email.opened", emailId: one.id, campaignId: "cmp_1", machine: true, data: { reason: "prefetch" } },
+    { type: "email.opened", emailId: one.id, campaignId: "cmp_1", machine: false },
+    { type: "email.clicked", emailId: other.id, campaignId: "cmp_2", machine: false },
+    { type: "automation.entered", contactId: ada.id, automationId: "aut_1" },
+  ]);
+  const list = async (query: Parameters<typeof sdk.events.list>[0]) => typesOf((await sdk.events.list(query)).data);
+  expect(await list({ type: "email.opened" })).toEqual(["email.opened", "email.opened"]);
+  expect(await list({ type: "email.clicked, contact.*" })).toEqual(["email.clicked", "contact.created"]);
+  expect(await list({ email: other.id })).toEqual(["email.clicked", "email.delivered", "email.sent", "email.queued"]);
+  expect(await list({ to: "GRACE@example.com" })).toEqual(["email.clicked", "email.delivered", "email.sent", "email.queued"]);
+  expect(await list({ to: "grace@example.com", type: "email.sent" })).toEqual(["email.sent"]);
+  expect(await list({ campaign: "cmp_1" })).toEqual(["email.opened", "email.opened"]);
+  expect(await list({ campaign: "cmp_1", machine: true })).toEqual(["email.opened"]);
+  expect(await list({ automation: "aut_1" })).toEqual(["automation.entered"]);
+  expect(await list({ machine: false })).toEqual(["email.clicked", "email.opened"]);
+  expect(await list({ contact: ada.id })).toEqual([
+    "automation.entered",
+    "email.opened",
+    "email.opened",
+    "email.delivered",
+    "email.sent",
+    "email.queued",
+    "contact.created",
+  ]);
+  expect(await list({ contact: ada.id, since: between })).toEqual(["automation.entered", "email.opened", "email.opened"]);
+  expect(await list({ until: between, type: "email.*", email: one.id })).toEqual(["email.delivered", "email.sent", "email.queued"]);
+  expect(await list({ campaign: "cmp_3" })).toEqual([]);
+});
+
+test("an event that is about a contact and an email is listed once", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.contacts.create({ email: "bounced@simulator.mailsvc.test" });
+  await sdk.emails.send(sent("bounced@simulator.mailsvc.test"));
+  await world.settle();
+  const events = await sdk.events.list({ contact: id });
+  expect(typesOf(events.data).filter((type) => type === "contact.bounced")).toHaveLength(1);
+  expect(events.pagination.total).toBe(events.data.length);
+});
+
+test("pages and cursors show each event once, also of one instant", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await record(
+    world,
+    Array.from({ length: 45 }, (_, i) => ({
+      type: i % 2 === 0 ? ("email.sent" as const) : ("email.delivered" as const),
+      emailId: `em_${i}`,
+    })),
+  );
+  const all = await sdk.events.list({ limit: 7 }).toArray();
+  expect(all.map((e) => e.sequence)).toEqual(Array.from({ length: 45 }, (_, i) => 45 - i));
+  const pages = [];
+  for (let page = 1; page <= 3; page += 1) pages.push(...(await sdk.events.list({ limit: 15, page })).data);
+  expect(pages).toEqual(all);
+  const odd = await sdk.events.list({ limit: 10, type: "email.sent" }).toArray();
+  expect(odd).toHaveLength(23);
+  // What comes later does not move a cursor.
+  const first = await sdk.events.list({ limit: 10 });
+  await record(world, [{ type: "email.opened", emailId: "em_1", machine: false }]);
+  const second = await first.getNextPage();
+  expect(second?.data[0]?.sequence).toBe(35);
+});
+
+test("no workspace sees the events of another one, whatever it asks for", async () => {
+  await using world = await createWorld();
+  const { id } = await world.sdk.emails.send(sent("canary@example.com"));
+  const contact = await world.sdk.contacts.create({ email: "canary@example.com" });
+  await record(world, [{ type: "email.opened", emailId: id, campaignId: "cmp_1", automationId: "aut_1", machine: true }]);
+  await world.settle();
+  const [mine] = (await world.sdk.events.list()).data;
+  const { sdk } = await secondWorkspace(world);
+  for (const query of [
+    {},
+    { type: "*" },
+    { email: id },
+    { to: "canary@example.com" },
+    { contact: contact.id },
+    { campaign: "cmp_1" },
+    { automation: "aut_1" },
+    { machine: true },
+    { since: "2020-01-01T00:00:00Z" },
+  ])
+    expect([query, (await sdk.events.list(query)).data]).toEqual([query, []]);
+  await expect(sdk.events.get(mine?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("events need their own permission", async () => {
+  await using world = await createWorld();
+  const key = await keyFor(world, "transactional:read");
+  await expect(world.sdk.withOptions({ apiKey: key, fetch: world.fetch }).events.list()).rejects.toMatchObject({ code: "forbidden" });
+});
+
+test("erasing a person erases the events of their emails, and what stays names nobody", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.contacts.create({ email: "canary@example.com", firstName: "Canary" });
+  await sdk.emails.send(sent("canary@example.com"));
+  await world.settle();
+  await sdk.people.erase("canary@example.com");
+  const left = await sdk.events.list().toArray();
+  expect(JSON.stringify(left).toLowerCase()).not.toContain("canary");
+  expect(left.filter((e) => e.contactId === id).map((e) => e.type)).toEqual(["contact.deleted"]);
+});

@@ -1,0 +1,210 @@
+import { type Event, type EventType, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gte, inArray, isNotNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { countQuery, ONE, type PageInput, paginateByTime, type TimeSlice } from "../db/pagination.ts";
+import type { Deps } from "../deps.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
+import { type EventRow, toEventId } from "./events.ts";
+
+/** Filters of events, as the contract parses them. */
+export interface EventFilter {
+  readonly type?: string | undefined;
+  readonly email?: string | undefined;
+  readonly to?: string | undefined;
+  readonly campaign?: string | undefined;
+  readonly automation?: string | undefined;
+  readonly contact?: string | undefined;
+  readonly machine?: boolean | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** An event with what its email knows: the recipient, the contact and the campaign. */
+interface FullEvent {
+  readonly event: EventRow;
+  readonly email: Pick<Tables["emails"]["$inferSelect"], "to" | "contactId" | "campaignId"> | null;
+}
+
+/** A page of the events of a workspace, newest first, with everything that was committed before the call. */
+export async function listEvents(
+  read: Reader,
+  deps: Pick<Deps, "eventStream">,
+  workspaceId: string,
+  { page, limit, cursor, ...filter }: PageInput & EventFilter,
+): Promise<Page<Event>> {
+  await deps.eventStream.catchUp();
+  const branches = listBranches(read, workspaceId, filter);
+  return paginateByTime<FullEvent & { at: number; key: number }, Event>(
+    { page, limit, cursor },
+    async (slice) => {
+      const rows = await selectPage(read, deps, branches, slice);
+      return rows.map((row) => ({ ...row, at: row.event.at, key: row.event.sequence }));
+    },
+    () => countEvents(read, branches),
+    showEvent,
+  );
+}
+
+/** One event of a workspace. Throws ApiError not_found. */
+export async function getEvent(read: Reader, deps: Pick<Deps, "eventStream">, workspaceId: string, id: string): Promise<Event> {
+  await deps.eventStream.catchUp();
+  const { events: e } = read.t;
+  const key = parseEventId(id);
+  const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
+  if (!found || found.event.position === null) throw notFound("event", id);
+  return showEvent(found);
+}
+
+/** The events of a stream with numbers from `first` on, oldest first. */
+export async function readStream(read: Reader, workspaceId: string, first: number, limit: number): Promise<FullEvent[]> {
+  const { events: e } = read.t;
+  return selectFull(read)
+    .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gte(e.position, first)))
+    .orderBy(e.position)
+    .limit(limit);
+}
+
+/** Events by their keys, in any order. */
+export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly number[]): Promise<FullEvent[]> {
+  return Promise.resolve(selectFull(q).where(inArray(q.t.events.sequence, [...keys])));
+}
+
+/** An event as the API and webhooks show it. Its number must have been given. */
+export function showEvent({ event, email }: FullEvent): Event {
+  const shown = {
+    id: toEventId(event.sequence),
+    sequence: event.position ?? 0,
+    type: event.type as EventType,
+    at: iso(event.at),
+    emailId: event.emailId,
+    to: email?.to ?? null,
+    contactId: event.contactId ?? email?.contactId ?? null,
+    campaignId: event.campaignId ?? email?.campaignId ?? null,
+    automationId: event.automationId,
+    machine: event.machine,
+    data: event.data ?? {},
+  };
+  // What a type's data holds is decided where the event is recorded.
+  return shown as Event;
+}
+
+/** The key of an event, from its id; null for what is no id of an event. */
+export function parseEventId(id: string): number | null {
+  const digits = /^evt_([0-9a-v]{11})$/.exec(id)?.[1];
+  const key = digits === undefined ? Number.NaN : Number.parseInt(digits, 32);
+  return Number.isSafeInteger(key) ? key : null;
+}
+
+function selectFull(q: Pick<Reader, "select" | "t">) {
+  const { events: e, emails: m } = q.t;
+  return q
+    .select({ event: e, email: { to: m.to, contactId: m.contactId, campaignId: m.campaignId } })
+    .from(e)
+    .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)));
+}
+
+/** Events that one index yields, from the newest on: conditions that it answers, and others that are checked row by row. */
+interface Branch {
+  readonly index: SQL | undefined;
+  readonly rest: SQL | undefined;
+}
+
+/**
+ * Branches whose events together are those of a filter, none twice. An index that starts with the type is read once per type, so
+ * that a page takes as long in a million events as in a hundred.
+ */
+function listBranches(read: Reader, workspaceId: string, filter: EventFilter): Branch[] {
+  const { events: e } = read.t;
+  const types = parseEventTypes(filter.type);
+  const inWorkspace = eq(e.workspaceId, workspaceId);
+  const ofType = filter.type === undefined ? undefined : inArray(e.type, types);
+  const inTime = and(
+    filter.since === undefined ? undefined : gte(e.at, Date.parse(filter.since)),
+    filter.until === undefined ? undefined : lt(e.at, Date.parse(filter.until)),
+  );
+  const ofCampaign = filter.campaign === undefined ? undefined : read.sqlDialect.rarely(eq(e.campaignId, filter.campaign));
+  const ofAutomation = filter.automation === undefined ? undefined : read.sqlDialect.rarely(eq(e.automationId, filter.automation));
+  const byMachine = filter.machine === undefined ? undefined : eq(e.machine, filter.machine);
+  const few = listFew(read, workspaceId, filter);
+  if (few.length > 0) return few.map((index) => ({ index, rest: and(inWorkspace, ofType, inTime, ofCampaign, ofAutomation, byMachine) }));
+  return types.map((type) => {
+    const typeAndTime = and(eq(e.type, type), inTime);
+    if (ofCampaign) return { index: and(inWorkspace, ofCampaign, typeAndTime), rest: and(ofAutomation, byMachine) };
+    if (ofAutomation) return { index: and(inWorkspace, ofAutomation, typeAndTime), rest: byMachine };
+    return { index: and(inWorkspace, byMachine, typeAndTime), rest: undefined };
+  });
+}
+
+/** The condition of a branch, in a form that leaves the planner no other index: without statistics it takes a wrong one. */
+function toCondition({ sqlDialect }: Reader, { index, rest }: Branch): SQL | undefined {
+  return and(index, rest && sqlDialect.notTrue(not(rest)));
+}
+
+/** Conditions for the events of few emails, or of one contact; none when no such filter was given. */
+function listFew(read: Reader, workspaceId: string, { email, to, contact }: EventFilter): (SQL | undefined)[] {
+  const { events: e, emails: m, contacts: c } = read.t;
+  const sentTo = (key: SQL | string): SQL =>
+    inArray(
+      e.emailId,
+      read
+        .select({ id: m.id })
+        .from(m)
+        .where(and(eq(m.workspaceId, workspaceId), eq(m.toKey, key))),
+    );
+  const one = and(email === undefined ? undefined : eq(e.emailId, email), to === undefined ? undefined : sentTo(parseAddress(to).key));
+  if (contact === undefined) return one ? [one] : [];
+  const own = eq(e.contactId, contact);
+  const address = sql`(select ${c.emailKey} from ${c} where ${c.workspaceId} = ${workspaceId} and ${c.id} = ${contact})`;
+  return [and(one, own), and(one, sentTo(address), read.sqlDialect.notTrue(own))];
+}
+
+/** The rows of a page: the newest of each branch, merged. */
+async function selectPage(
+  read: Reader,
+  deps: Pick<Deps, "eventStream">,
+  branches: readonly Branch[],
+  { before, limit, offset }: TimeSlice,
+): Promise<FullEvent[]> {
+  const { events: e } = read.t;
+  const older = before && and(lte(e.at, before.at), or(lt(e.at, before.at), lt(e.sequence, before.key)));
+  const newest = branches.map((branch, i) =>
+    read
+      .select({ key: e.sequence, at: e.at })
+      .from(e)
+      .where(and(toCondition(read, branch), older ?? undefined))
+      .orderBy(desc(e.at), desc(e.sequence))
+      .limit(limit + offset)
+      .as(`b${i}`),
+  );
+  const union = sql.join(
+    newest.map((branch) => sql`select * from ${branch}`),
+    sql` union all `,
+  );
+  const page = await read
+    .select({ key: sql<number>`page.sequence`.mapWith(Number) })
+    .from(sql`(${union}) as page`)
+    .orderBy(sql`page.at desc, page.sequence desc`)
+    .limit(limit)
+    .offset(offset);
+  const keys = page.map(({ key }) => key);
+  if (keys.length === 0) return [];
+  let found = await selectByKeys(read, keys);
+  if (found.some(({ event }) => event.position === null)) {
+    // Committed since the call began.
+    await deps.eventStream.catchUp();
+    found = await selectByKeys(read, keys);
+  }
+  const rows = new Map(found.map((row) => [row.event.sequence, row]));
+  return keys.flatMap((key) => rows.get(key) ?? []);
+}
+
+function countEvents(read: Reader, branches: readonly Branch[]) {
+  const { events: e } = read.t;
+  const union = sql.join(
+    branches.map((branch, i) => sql`select * from ${read.select(ONE).from(e).where(toCondition(read, branch)).as(`c${i}`)}`),
+    sql` union all `,
+  );
+  return countQuery(read, read.select(ONE).from(sql`(${union}) as branches`));
+}
