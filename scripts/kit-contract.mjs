@@ -72,7 +72,7 @@ function signatureOf(endpoint, convert) {
   const schema = endpoint.method === "GET" ? endpoint.query : endpoint.body;
   const input = schema && convert(schema, "input");
   const optional = input && !(input.required?.length > 0);
-  const args = [...params, ...(input ? [`input${optional ? "?" : ""}: ${typeOf(input, "    ", true)}`] : []), "options?: O"];
+  const args = [...params, ...(input ? [`input${optional ? "?" : ""}: ${typeOf(input, "    ")}`] : []), "options?: O"];
   return `(${args.join(", ")}): Promise<${resultOf(endpoint, convert)}>`;
 }
 
@@ -81,9 +81,9 @@ function resultOf({ output }, convert) {
   return item ? `Page<${typeOf(convert(item, "output"), "    ")}>` : typeOf(convert(output, "output"), "    ");
 }
 
-/** A JSON Schema as a TypeScript type. `sent`: a field that may be absent may also be undefined. */
-function typeOf(schema, indent, sent = false) {
-  const inner = (part) => typeOf(part, indent, sent);
+/** A JSON Schema as a TypeScript type. */
+function typeOf(schema, indent) {
+  const inner = (part) => typeOf(part, indent);
   if (schema.$ref) return schema.$ref.split("/").at(-1);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
@@ -100,8 +100,8 @@ function typeOf(schema, indent, sent = false) {
   const deeper = `${indent}  `;
   const fields = Object.entries(schema.properties).flatMap(([name, field]) => {
     const required = schema.required?.includes(name);
-    const type = typeOf(field, deeper, sent);
-    const line = `${deeper}${name}${required ? "" : "?"}: ${type}${sent && !required && type !== "unknown" ? " | undefined" : ""};`;
+    const type = typeOf(field, deeper);
+    const line = `${deeper}${name}${required ? "" : "?"}: ${type}${!required && type !== "unknown" ? " | undefined" : ""};`;
     return field.description ? [`${deeper}/** ${field.description} */`, line] : [line];
   });
   return fields.length === 0 ? "Record<never, never>" : `{\n${fields.join("\n")}\n${indent}}`;

@@ -200,13 +200,13 @@ export interface Approval {
   options: Array<{
     id: string;
     label: string;
-    style?: "primary" | "danger";
+    style?: "primary" | "danger" | undefined;
   }>;
   allowComment: boolean;
   preview: {
     kind: "landing_page" | "lead_magnet" | "asset" | "text";
-    id?: string;
-    text?: string;
+    id?: string | undefined;
+    text?: string | undefined;
   } | null;
   status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
   decision: string | null;
@@ -323,7 +323,7 @@ export interface LandingPage {
     /** Id of an asset */
     assetId: string;
     alt: string;
-    caption?: string;
+    caption?: string | undefined;
   } | {
     type: "list";
     items: Array<string>;
@@ -331,7 +331,7 @@ export interface LandingPage {
   } | {
     type: "quote";
     text: string;
-    by?: string;
+    by?: string | undefined;
   } | {
     type: "button";
     label: string;
@@ -342,29 +342,29 @@ export interface LandingPage {
     type: "form";
   }> | null;
   seo: {
-    title?: string;
-    description?: string;
+    title?: string | undefined;
+    description?: string | undefined;
     /** Id of an asset */
-    ogAssetId?: string;
+    ogAssetId?: string | undefined;
   };
   form: {
-    title?: string;
+    title?: string | undefined;
     /** Fields besides the email address */
-    fields?: Array<"firstName" | "lastName" | "phone">;
+    fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
     labels?: {
-      email?: string;
-      firstName?: string;
-      lastName?: string;
-      phone?: string;
-    };
+      email?: string | undefined;
+      firstName?: string | undefined;
+      lastName?: string | undefined;
+      phone?: string | undefined;
+    } | undefined;
     /** Text of the button */
-    button?: string;
+    button?: string | undefined;
     /** What visitors agree to by submitting the form; stored with each sign-up */
-    consentText?: string;
+    consentText?: string | undefined;
     /** Visitors must tick a box beside the consent text */
-    consentCheckbox?: boolean;
-    thanksTitle?: string;
-    thanksText?: string;
+    consentCheckbox?: boolean | undefined;
+    thanksTitle?: string | undefined;
+    thanksText?: string | undefined;
   } | null;
   previewUrl: string;
 }
@@ -458,7 +458,7 @@ export interface Pagination {
   page: number;
   limit: number;
   total: number;
-  totalIsMinimum?: true;
+  totalIsMinimum?: true | undefined;
   totalPages: number;
   hasMore: boolean;
   nextCursor: string | null;
@@ -478,7 +478,7 @@ export interface Run {
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
     /** What triggered it, e.g. the id of a message */
-    ref?: string;
+    ref?: string | undefined;
   } | null;
   parentRunId: string | null;
   /** ISO 8601 instant */
@@ -490,7 +490,7 @@ export interface Run {
   waitingFor: "approval" | "wakeup" | null;
   progress: {
     percent: number;
-    label?: string;
+    label?: string | undefined;
   } | null;
   summary: string | null;
   output: unknown;
@@ -513,7 +513,7 @@ export interface RunDetail {
   trigger: {
     type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
     /** What triggered it, e.g. the id of a message */
-    ref?: string;
+    ref?: string | undefined;
   } | null;
   parentRunId: string | null;
   /** ISO 8601 instant */
@@ -525,7 +525,7 @@ export interface RunDetail {
   waitingFor: "approval" | "wakeup" | null;
   progress: {
     percent: number;
-    label?: string;
+    label?: string | undefined;
   } | null;
   summary: string | null;
   output: unknown;
@@ -610,7 +610,7 @@ export interface WrittenLandingPage {
     /** Id of an asset */
     assetId: string;
     alt: string;
-    caption?: string;
+    caption?: string | undefined;
   } | {
     type: "list";
     items: Array<string>;
@@ -618,7 +618,7 @@ export interface WrittenLandingPage {
   } | {
     type: "quote";
     text: string;
-    by?: string;
+    by?: string | undefined;
   } | {
     type: "button";
     label: string;
@@ -629,29 +629,29 @@ export interface WrittenLandingPage {
     type: "form";
   }> | null;
   seo: {
-    title?: string;
-    description?: string;
+    title?: string | undefined;
+    description?: string | undefined;
     /** Id of an asset */
-    ogAssetId?: string;
+    ogAssetId?: string | undefined;
   };
   form: {
-    title?: string;
+    title?: string | undefined;
     /** Fields besides the email address */
-    fields?: Array<"firstName" | "lastName" | "phone">;
+    fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
     labels?: {
-      email?: string;
-      firstName?: string;
-      lastName?: string;
-      phone?: string;
-    };
+      email?: string | undefined;
+      firstName?: string | undefined;
+      lastName?: string | undefined;
+      phone?: string | undefined;
+    } | undefined;
     /** Text of the button */
-    button?: string;
+    button?: string | undefined;
     /** What visitors agree to by submitting the form; stored with each sign-up */
-    consentText?: string;
+    consentText?: string | undefined;
     /** Visitors must tick a box beside the consent text */
-    consentCheckbox?: boolean;
-    thanksTitle?: string;
-    thanksText?: string;
+    consentCheckbox?: boolean | undefined;
+    thanksTitle?: string | undefined;
+    thanksText?: string | undefined;
   } | null;
   previewUrl: string;
   removed: Array<Removal>;

@@ -21,6 +21,8 @@ export interface HeartbeatOptions {
   readonly client: AgentClient;
   readonly clock: AgentClock;
   readonly runId: string;
+  /** Ends the call that is under way, and all that would follow. */
+  readonly signal: AbortSignal;
   /** Called once, when the service refuses a heartbeat for good or says that the run is to stop. */
   readonly onEnd: (cause: unknown | "cancel_requested") => void;
 }
@@ -44,7 +46,7 @@ const MAX_BUFFERED = 1000;
 const RETRY_MS = 10_000;
 
 /** Starts the heartbeats of a run: one a minute, or as often as the service asks for, up to a tenth earlier or later. */
-export function startHeartbeat({ client, clock, runId, onEnd }: HeartbeatOptions, waiting: boolean): Heartbeat {
+export function startHeartbeat({ client, clock, runId, signal, onEnd }: HeartbeatOptions, waiting: boolean): Heartbeat {
   const entries: LogEntry[] = [];
   let report: Report = {};
   let intervalMs = 60_000;
@@ -72,10 +74,11 @@ export function startHeartbeat({ client, clock, runId, onEnd }: HeartbeatOptions
     const reported = report;
     report = {};
     try {
-      read(await client.runs.log({ runId, entries: batch, ...reported }));
+      read(await client.runs.log({ runId, entries: batch, ...reported }, { signal }));
       entries.splice(0, batch.length);
       planNext();
     } catch (error) {
+      if (signal.aborted) return;
       report = { ...reported, ...report };
       if (isTransient(error)) return plan(RETRY_MS);
       stopped = true;

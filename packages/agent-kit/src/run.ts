@@ -122,7 +122,10 @@ export async function performRun(deps: RunDeps, runId: string, options: RunOptio
 
   const controller = new AbortController();
   const abort = (reason: Error): void => controller.abort(reason);
-  const heartbeat = startHeartbeat({ client, clock, runId, onEnd: (cause) => abort(toEnd(runId, cause)) }, started.status === "WAITING");
+  const heartbeat = startHeartbeat(
+    { client, clock, runId, signal: controller.signal, onEnd: (cause) => abort(toEnd(runId, cause)) },
+    started.status === "WAITING",
+  );
   const unregister = deps.register({ activationId, runId, abort });
   const cancelLimit = maxDurationMs === undefined ? () => {} : clock.after(maxDurationMs, () => abort(new TooLong(maxDurationMs)));
   try {
@@ -132,7 +135,7 @@ export async function performRun(deps: RunDeps, runId: string, options: RunOptio
     const done = await client.runs.complete({ runId, summary, output, metrics }).catch((error) => Promise.reject(asEnd(runId, error)));
     return { runId, summary: done.summary, output: done.output };
   } catch (error) {
-    await heartbeat.flush();
+    if (!controller.signal.aborted) await heartbeat.flush();
     throw await endBy(client, runId, controller.signal.aborted ? controller.signal.reason : error);
   } finally {
     cancelLimit();

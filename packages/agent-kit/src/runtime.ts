@@ -55,3 +55,8 @@ export function environment(name: string): string | undefined {
 export function sleep(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
+
+/** Waits until this process has had the chance to do what is ready to be done. For tests, in Node. */
+export function turn(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
+}

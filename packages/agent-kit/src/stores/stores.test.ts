@@ -83,7 +83,8 @@ describe("the store in a file", () => {
   test("does not grow without end, and is readable by its owner only", async () => {
     const path = join(useFolder(), "agent.ndjson");
     const store = fileStore(path);
-    for (let i = 0; i < 3000; i += 1) await store.swap("a", i === 0 ? null : String(i - 1), String(i));
+    for (let i = 0; i < 30; i += 1)
+      await Promise.all(Array.from({ length: 100 }, (_, key) => store.swap(`${key}`, i === 0 ? null : String(i - 1), String(i))));
     await store.close();
     expect(readFileSync(path, "utf8").split("\n").length).toBeLessThan(2000);
     expect(statSync(path).mode & 0o077).toBe(0);

@@ -38,6 +38,11 @@ export interface WorldOptions {
   flags?: Readonly<Record<string, string>>;
   /** A Postgres database, empty or used by this world before, instead of a folder of its own. */
   databaseUrl?: string;
+  /**
+   * Waits for work outside of the service that depends on it, such as that of an agent; returns whether there was any. The world then
+   * counts as settled only when neither has any left.
+   */
+  alongside?: () => Promise<boolean>;
   /** False for a world that behaves as in production: senders must be verified, and the dev endpoints are closed. */
   dev?: boolean;
 }
@@ -71,6 +76,8 @@ export interface TestWorld {
     now(): number;
     /** Moves time by a duration such as `15m`, and runs everything that becomes due on the way. */
     advance(by: string): Promise<void>;
+    /** Calls `fire` once, `ms` from now by this clock. Returns how to cancel it. */
+    after(ms: number, fire: () => void): () => void;
     /** Moves time to the next timer; false if there is none. */
     next(): Promise<boolean>;
   };
@@ -135,7 +142,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     removeFolder(folder);
   };
 
-  const settle = (): Promise<void> => app.deps.queue.idle();
+  const settle = async (): Promise<void> => {
+    do await app.deps.queue.idle();
+    while (await options.alongside?.());
+  };
   return {
     sdk,
     apiKey,
@@ -154,6 +164,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     app,
     clock: {
       now: clock.now,
+      after: (ms, fire) => {
+        const timer = clock.after(ms, "test", fire);
+        return () => timer.cancel();
+      },
       advance: async (by) => void (await clock.advanceTo(clock.now() + durationMs(by), settle)),
       next: async () => {
         await settle();

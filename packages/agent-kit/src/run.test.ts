@@ -1,0 +1,384 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Agent, type AgentOptions, createAgent } from "./agent.ts";
+import { AgentDeactivatedError, AgentPausedError, RunEndedError } from "./errors.ts";
+import type { Run } from "./run.ts";
+import { memoryStore } from "./stores/memory.ts";
+import { TestMarketplace } from "./testing.ts";
+
+const masterKey = Buffer.alloc(32, 3).toString("base64");
+const WAIT = { timeout: 20_000 };
+
+/** A marketplace with an agent that performs a run when it is turned on. `restart` replaces its process. */
+async function perform(work: (run: Run) => unknown, options: AgentOptions = {}) {
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  const store = memoryStore();
+  const errors: unknown[] = [];
+  const start = (): Agent => {
+    const agent = createAgent({ ...market.options, store, masterKey, ...options })
+      .on("agent.activated", (ctx) => ctx.run({ title: "Work" }, work))
+      .onError((error) => errors.push(error));
+    market.serve(agent);
+    return agent.start();
+  };
+  let agent = start();
+  const restart = async (): Promise<void> => {
+    await agent.stop();
+    agent = start();
+  };
+  return { market, errors, restart, activation: await market.activate() };
+}
+
+const never = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+describe("a run", () => {
+  test("starts, logs, reports and completes with what the work returns", async () => {
+    const { activation, errors } = await perform(async (run) => {
+      run.log("Draft written", { data: { words: 412 } });
+      run.progress(50, "half");
+      await run.checkpoint({ page: 2 });
+      run.log("Almost", { level: "warn" });
+      expect(await run.lastCheckpoint()).toEqual({ page: 2 });
+      return { summary: "Done.", output: { url: "x" }, metrics: { words: 412 } };
+    });
+    const [run] = await activation.runs();
+    expect(run).toMatchObject({
+      title: "Work",
+      status: "COMPLETED",
+      trigger: { type: "activation" },
+      summary: "Done.",
+      output: { url: "x" },
+      metrics: { words: 412 },
+      progress: { percent: 50, label: "half" },
+    });
+    expect(await activation.logs(run?.runId ?? "")).toEqual(["Draft written", "Almost"]);
+    expect(errors).toEqual([]);
+  });
+
+  test("fails once with the error of its work, and the event is not repeated", async () => {
+    let calls = 0;
+    const { market, activation, errors } = await perform(() => {
+      calls += 1;
+      throw Object.assign(new Error("The model\ndid not answer."), { code: "model_unavailable" });
+    });
+    await market.advance("2h");
+    expect(await activation.runs()).toMatchObject([
+      { status: "FAILED", error: { code: "model_unavailable", message: "The model did not answer." } },
+    ]);
+    expect(calls).toBe(1);
+    expect(errors).toEqual([expect.any(RunEndedError)]);
+  });
+
+  test("sends a heartbeat a minute, so that it outlives any window", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { market, activation } = await perform(() => promise);
+    const beats: number[] = [];
+    for (let minute = 0; minute < 40; minute += 1) {
+      await market.advance("1m");
+      const [run] = await activation.runs();
+      expect(run?.status).toBe("RUNNING");
+      beats.push(Date.parse(run?.lastHeartbeatAt ?? ""));
+    }
+    const times = [...new Set(beats)];
+    expect(times.length).toBeGreaterThan(34);
+    resolve();
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  });
+
+  test("merges log entries into few calls", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      calls.push(String(input).split("/").at(-1) ?? "");
+      return market.options.fetch(input, init);
+    };
+    market.serve(
+      createAgent({ ...market.options, fetch }).on("agent.activated", (ctx) =>
+        ctx.run({}, async (run) => {
+          for (let i = 0; i < 120; i += 1) run.log(`Entry ${i}`);
+          await promise;
+        }),
+      ),
+    );
+    const activation = await market.activate();
+    await market.advance("10s");
+    expect(calls.filter((call) => call === "log").length).toBeLessThanOrEqual(3);
+    const [run] = await activation.runs();
+    expect(await activation.logs(run?.runId ?? "")).toEqual(Array.from({ length: 120 }, (_, i) => `Entry ${i}`));
+    resolve();
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  });
+
+  test("has steps that happen once, also when a restart repeats the work", async () => {
+    const effects: string[] = [];
+    const keys = new Set<string>();
+    let holds = true;
+    const { market, activation, restart } = await perform(async (run) => {
+      const draft = await run.step("draft", ({ idempotencyKey }) => {
+        effects.push("draft");
+        keys.add(idempotencyKey);
+        return { words: 3 };
+      });
+      await run.credits("publish-page", { amount: 5 });
+      if (holds) await never(run.signal);
+      effects.push(`end ${draft.words}`);
+      return { summary: "Published." };
+    });
+    await market.until("credits spent", async () => (await activation.balance()) === 995);
+    await restart();
+    await market.settle();
+    holds = false;
+    await restart();
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+    expect(effects).toEqual(["draft", "end 3"]);
+    expect(keys.size).toBe(1);
+    expect(await activation.balance()).toBe(995);
+    expect(await activation.runs()).toHaveLength(1);
+  });
+});
+
+describe("an approval", () => {
+  const publish = async (run: Run) => {
+    const { approved, decision, comment } = await run.approval("publish", { title: "Publish?", text: "The page is ready." });
+    return { summary: `${approved} ${decision} ${comment}` };
+  };
+
+  test.each([
+    ["approve", "true approved Nice."],
+    ["reject", "false rejected Nice."],
+  ])("is asked for once, and the run goes on with the answer: %s", async (decision, summary) => {
+    const { activation } = await perform(publish);
+    expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+    await activation.answer(decision, "Nice.");
+    expect(await activation.runs()).toMatchObject([{ status: "COMPLETED", summary }]);
+    expect((await activation.messages()).map(({ type }) => type)).toEqual(["APPROVAL_REQUEST", "APPROVAL_RESPONSE"]);
+  });
+
+  test("is waited for without heartbeats, for days", async () => {
+    const { market, activation } = await perform(publish);
+    await market.advance("3d");
+    const [run] = await activation.runs();
+    expect([run?.status, run?.lastHeartbeatAt]).toEqual(["WAITING", run?.startedAt]);
+    await activation.answer("approve");
+    expect(await activation.runs()).toMatchObject([{ status: "COMPLETED" }]);
+  });
+
+  test("expires", async () => {
+    const { market, activation } = await perform(publish);
+    await market.advance("8d");
+    expect(await activation.runs()).toMatchObject([{ status: "COMPLETED", summary: "false expired null" }]);
+  });
+
+  test("that was answered while no process ran is found after the restart", async () => {
+    const { market, activation, restart } = await perform(publish);
+    await restart();
+    await activation.answer("approve");
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+    expect(await activation.messages()).toHaveLength(2);
+    expect(await activation.runs()).toHaveLength(1);
+  });
+});
+
+test("a wakeup is slept for without heartbeats, also over a restart", async () => {
+  const { market, activation, restart } = await perform(async (run) => {
+    const { payload } = await run.wakeup("numbers", { delaySeconds: 7200, payload: { page: 7 } });
+    return { output: payload };
+  });
+  await market.advance("1h");
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING", waitingFor: "wakeup" }]);
+  await restart();
+  await market.advance("59m");
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+  await market.advance("2m");
+  expect(await activation.runs()).toMatchObject([{ status: "COMPLETED", output: { page: 7 } }]);
+});
+
+describe("the signal of a run", () => {
+  const seen: unknown[] = [];
+  const hold = async (run: Run) => {
+    run.signal.addEventListener("abort", () => seen.push(run.signal.reason));
+    await never(run.signal);
+  };
+  const lastReason = () => seen.at(-1);
+
+  test("is aborted by a pause; after the resumption the same run goes on", async () => {
+    let rounds = 0;
+    const { market, activation, errors } = await perform(async (run) => {
+      rounds += 1;
+      if (rounds === 1) await hold(run);
+    });
+    await activation.pause();
+    expect(lastReason()).toBeInstanceOf(AgentPausedError);
+    expect(await activation.runs()).toMatchObject([{ status: "RUNNING" }]);
+    await market.advance("5m");
+    expect(rounds).toBe(1);
+    await activation.resume();
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+    expect([rounds, errors]).toEqual([2, []]);
+  });
+
+  test("is aborted by a deactivation, for good", async () => {
+    const { market, activation, errors } = await perform(hold);
+    await activation.deactivate();
+    expect(lastReason()).toBeInstanceOf(AgentDeactivatedError);
+    await market.advance("1h");
+    expect(errors).toEqual([expect.any(AgentDeactivatedError)]);
+    expect(await activation.runs()).toMatchObject([{ status: "CANCELLED" }]);
+  });
+
+  test("is aborted when the service fails the run", async () => {
+    // Its heartbeats do not arrive.
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = (input, init) =>
+      String(input).endsWith("/runs/log") ? new Promise(() => {}) : market.options.fetch(input, init);
+    const errors: unknown[] = [];
+    market.serve(
+      createAgent({ ...market.options, fetch })
+        .on("agent.activated", (ctx) => ctx.run({}, hold))
+        .onError((error) => errors.push(error)),
+    );
+    const activation = await market.activate();
+    await market.advance("15m");
+    expect(await activation.runs()).toMatchObject([{ status: "FAILED", failureReason: "heartbeat_timeout" }]);
+    expect(lastReason()).toMatchObject({ code: "run_ended", status: "FAILED" });
+  });
+
+  test("is aborted when the brand asks the run to stop, and the run is cancelled", async () => {
+    const { market, activation } = await perform(hold);
+    const [run] = await activation.runs();
+    await market.world.sdk.runs.cancel(activation.id, run?.runId ?? "");
+    expect(await activation.runs()).toMatchObject([{ status: "RUNNING", cancelRequested: true }]);
+    await market.advance("70s");
+    expect(lastReason()).toMatchObject({ code: "run_ended", status: "CANCELLED" });
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "CANCELLED");
+  });
+
+  test("is aborted when a heartbeat is refused", async () => {
+    const { market, activation } = await perform(hold);
+    const [run] = await activation.runs();
+    await market.world.sdk.runs.cancel(activation.id, run?.runId ?? "", { force: true });
+    await market.advance("70s");
+    expect(lastReason()).toMatchObject({ code: "run_ended", runId: run?.runId });
+  });
+
+  test("is aborted after the longest duration, and the run fails", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    market.serve(createAgent(market.options).on("agent.activated", (ctx) => ctx.run({ maxDurationMs: 3_600_000 }, hold)));
+    const activation = await market.activate();
+    await market.advance("59m");
+    expect(await activation.runs()).toMatchObject([{ status: "RUNNING" }]);
+    await market.advance("1m");
+    await market.until("the end", async () => (await activation.runs())[0]?.status === "FAILED");
+    expect(await activation.runs()).toMatchObject([{ error: { message: "The run took longer than 3600 s." } }]);
+  });
+});
+
+describe("the client of an activation", () => {
+  test("refuses calls while it is paused, without asking, and works again with the same key", async () => {
+    const calls: string[] = [];
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      calls.push(String(input));
+      return market.options.fetch(input, init);
+    };
+    const agent = createAgent({ ...market.options, fetch });
+    market.serve(agent);
+    const activation = await market.activate();
+    const client = agent.client(activation.id);
+    expect((await client.self.get()).status).toBe("active");
+    await client.messages.create({ text: "Hello" });
+    await activation.pause();
+    const before = calls.length;
+    await expect(client.self.get()).rejects.toThrow(AgentPausedError);
+    await expect(client.self.get()).rejects.toThrow("user_paused");
+    expect(calls).toHaveLength(before);
+    await activation.resume();
+    expect((await client.messages.list({ limit: 1 })).data).toMatchObject([{ text: "Hello" }]);
+    await activation.deactivate();
+    await expect(client.self.get()).rejects.toThrow(AgentDeactivatedError);
+    await expect(agent.client("act_unknown").self.get()).rejects.toThrow("There is no key for the activation act_unknown");
+  });
+
+  test("throws the errors of the service with their code, and does not repeat what cannot succeed", async () => {
+    const calls: string[] = [];
+    const market = await TestMarketplace.create({ scopes: ["agent:read_messages"] });
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      calls.push(String(input));
+      return market.options.fetch(input, init);
+    };
+    const agent = createAgent({ ...market.options, fetch });
+    market.serve(agent);
+    const client = agent.client((await market.activate()).id);
+    await expect(client.runs.start()).rejects.toMatchObject({ name: "AgentApiError", status: 403, code: "forbidden" });
+    await expect(client.messages.get("msg_none")).rejects.toMatchObject({ status: 404, code: "not_found" });
+    await expect(client.messages.get("")).rejects.toThrow("messages.get: messageId is missing.");
+    expect(calls).toHaveLength(2);
+  });
+
+  test("repeats what can succeed later, with the same idempotency key", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const keys: (string | null)[] = [];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (!String(input).endsWith("/credits/consume")) return market.options.fetch(input, init);
+      keys.push(new Headers(init?.headers).get("idempotency-key"));
+      if (keys.length === 1) throw new TypeError("fetch failed");
+      const response = await market.options.fetch(input, init);
+      // The first answer is lost after the service has acted.
+      return keys.length === 2 ? new Response("", { status: 503, headers: { "retry-after": "0" } }) : response;
+    };
+    const agent = createAgent({ ...market.options, fetch });
+    market.serve(agent);
+    const activation = await market.activate();
+    await agent.client(activation.id).credits.consume({ amount: 7, action: "draft" });
+    expect([keys.length, new Set(keys).size, await activation.balance()]).toEqual([3, 1, 993]);
+  });
+});
+
+test("an event whose handler fails is tried again with growing waits, and given up in the end", async () => {
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  const attempts: number[] = [];
+  const failures: unknown[] = [];
+  market.serve(
+    createAgent({ ...market.options, maxAttempts: 4 })
+      .on("agent.activated", ({ attempt }) => {
+        attempts.push(attempt);
+        throw new Error("no");
+      })
+      .onError((_error, { attempt, willRetry }) => failures.push([attempt, willRetry])),
+  );
+  await market.activate();
+  expect(attempts).toEqual([1]);
+  await market.advance("2s");
+  expect(attempts).toEqual([1, 2]);
+  await market.advance("10m");
+  expect(attempts).toEqual([1, 2, 3, 4]);
+  await market.advance("1d");
+  expect(failures).toEqual([
+    [1, true],
+    [2, true],
+    [3, true],
+    [4, false],
+  ]);
+});
+
+test("credentials are for a client of one's own", async () => {
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  const seen = vi.fn();
+  market.serve(createAgent(market.options).on("agent.activated", async (ctx) => seen(await ctx.credentials(), await ctx.activation())));
+  const activation = await market.activate();
+  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), WAIT);
+  expect(seen.mock.lastCall).toMatchObject([
+    { activationId: activation.id, apiKey: expect.stringMatching(/^ms_agent_/), baseUrl: market.options.baseUrl },
+    { status: "active", agentSlug: "agent-under-test" },
+  ]);
+});
