@@ -20,7 +20,10 @@ const makeBatcher = (options: Partial<ConstructorParameters<typeof Batcher<Item>
 const add = (batcher: Batcher<Item>, ...names: string[]): void => {
   for (const name of names) batcher.add({ name, size: 10, reject: (error) => rejected.push([name, error]) });
 };
-const turn = (): Promise<void> => new Promise((next) => setImmediate(next));
+/** Some turns of the event loop. */
+const turn = async (): Promise<void> => {
+  for (let i = 0; i < 4; i += 1) await new Promise((next) => setImmediate(next));
+};
 const sent = (): string => batches.map(({ names }) => names.join("")).join(" ");
 
 beforeEach(() => {
@@ -39,6 +42,19 @@ test("what is added in one turn of the event loop is one batch", async () => {
   expect(sent()).toBe("");
   await turn();
   expect(sent()).toBe("abc");
+});
+
+test("many items are held back while each turn brings more", async () => {
+  const batcher = makeBatcher({ maxItems: 100, maxSize: 1000, full: 100 });
+  const add8 = (from: number) => add(batcher, ...Array.from({ length: 8 }, (_, i) => String.fromCharCode(from + i)));
+  add8(97);
+  await new Promise((next) => setImmediate(next));
+  expect(sent()).toBe("");
+  add8(105);
+  await new Promise((next) => setImmediate(next));
+  expect(sent()).toBe("");
+  await turn();
+  expect(sent()).toBe("abcdefghijklmnop");
 });
 
 test("what comes while a batch runs waits for its end, unless it makes a full batch", async () => {

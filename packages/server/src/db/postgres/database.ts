@@ -254,7 +254,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
   /** Runs `fn` in a light transaction, and in an ordinary one if it needs that. */
   const runLight = async <T>(fn: (tx: PgTx) => Promise<T>, kind: object): Promise<T> => {
     const scope = newScope();
-    const light = openLightTx(scope, schema.tables, reads);
+    const light = openLightTx(scope, schema.tables, reads, kinds.numbersOf(kind));
     let value: T;
     try {
       value = await currentScope.run(scope, async () => fn(light.tx));
@@ -267,7 +267,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       kinds.failed(kind);
       return runOrdinary(fn);
     }
-    kinds.succeeded(kind);
+    kinds.succeeded(kind, light.numbers);
     return new Promise<T>((resolve, reject) => {
       const commit = (): void => {
         refusal = null;

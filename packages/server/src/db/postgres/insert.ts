@@ -1,7 +1,7 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { UniqueViolation } from "../errors.ts";
-import { findCounter, listColumns, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
+import { findCounter, listColumns, type NamedColumn, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
 import type { Run } from "./session.ts";
 
 /**
@@ -29,7 +29,7 @@ const inserts = new WeakMap<PgTable, { counted?: TableInsert; given?: TableInser
 /** The insert into a table for rows like `first`: one that names a counter's value, or one that lets it count on. */
 export function toTableInsert(table: PgTable, first: Row): TableInsert {
   const counter = findCounter(table);
-  const kind = counter !== undefined && first[counter.key] === undefined ? "counted" : "given";
+  const kind = counter && first[counter.key] === undefined ? "counted" : "given";
   const known = inserts.get(table) ?? {};
   inserts.set(table, known);
   known[kind] ??= makeTableInsert(table, kind === "counted");
@@ -74,7 +74,7 @@ export function createInserts(run: Run): Pick<Tx, "insertAll" | "insertNumbered"
 export const NEXT_NUMBERS = "select nextval(pg_get_serial_sequence($1, $2)) as n from generate_series(1, $3::int)";
 
 /** The counter of a table that must have one. */
-export function getCounter(table: PgTable): NonNullable<ReturnType<typeof findCounter>> {
+export function getCounter(table: PgTable): NamedColumn {
   const counter = findCounter(table);
   if (!counter) throw new Error(`${nameOf(table)} has no counter.`);
   return counter;

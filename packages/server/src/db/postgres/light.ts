@@ -21,6 +21,8 @@ export type CollectedRows = Map<BulkInsert, unknown[][]>;
 export interface LightTx {
   readonly tx: PgTx;
   readonly rows: CollectedRows;
+  /** How many rows it has numbered, by table. */
+  readonly numbers: ReadonlyMap<PgTable, number>;
   /** The length of the texts in the rows, roughly. */
   readonly size: number;
   /** True once it was asked for something else: its work must run again in an ordinary transaction. */
@@ -31,10 +33,11 @@ const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete",
 
 /**
  * Opens a light transaction: inserts are collected, to be written together with those of other transactions, and lookups read
- * committed rows. Everything else needs an ordinary transaction, as does a lookup in a table it has inserted into.
+ * committed rows. `likely` tells how many rows it is likely to number, by table. Everything else needs an ordinary transaction, as does a lookup in a table it has inserted into.
  */
-export function openLightTx(scope: Scope, t: Schema, reads: SharedReads): LightTx {
+export function openLightTx(scope: Scope, t: Schema, reads: SharedReads, likely: ReadonlyMap<PgTable, number>): LightTx {
   const rows: CollectedRows = new Map();
+  const taken = new Map<PgTable, number>();
   const written = new Set<PgTable>();
   let size = 0;
   let failed = false;
@@ -62,6 +65,17 @@ export function openLightTx(scope: Scope, t: Schema, reads: SharedReads): LightT
     for (const row of list) collect(insert, insert.toValues(row as Row));
   };
 
+  // Taken together with what is looked up first, because rows usually need their numbers after that.
+  const early = new Map([...likely].map(([table, n]) => [table, { n, numbers: reads.ask(toNumberQuery(table), n) }]));
+  // Reported where they are used.
+  for (const { numbers } of early.values()) numbers.catch(() => {});
+  const takeNumbers = (table: PgTable, n: number): Promise<number[]> => {
+    taken.set(table, (taken.get(table) ?? 0) + n);
+    const ready = early.get(table);
+    early.delete(table);
+    return ready?.n === n ? ready.numbers : reads.ask(toNumberQuery(table), n);
+  };
+
   const tx = {
     t,
     sqlDialect: postgresDialect,
@@ -75,7 +89,7 @@ export function openLightTx(scope: Scope, t: Schema, reads: SharedReads): LightT
     insertNumbered: async (table: PgTable, list: readonly object[]) => {
       guard();
       if (list.length === 0) return [];
-      const numbers = await reads.ask(toNumberQuery(table), list.length);
+      const numbers = await takeNumbers(table, list.length);
       const { key } = getCounter(table);
       insertAll(
         table,
@@ -104,6 +118,7 @@ export function openLightTx(scope: Scope, t: Schema, reads: SharedReads): LightT
   return {
     tx,
     rows,
+    numbers: taken,
     get size() {
       return size;
     },
