@@ -1,12 +1,12 @@
 import { columnTypes } from "./db/postgres/columns.ts";
 import { rateBuckets, workers } from "./db/postgres/tables.ts";
-import { defineTables } from "./schema.ts";
+import { defineTables, listSearchedTexts } from "./schema.ts";
 import { version } from "./version.ts";
 
 const shared = defineTables(columnTypes);
 
 /** What a Postgres database is opened with. */
-export const postgresSchema = { tables: shared, searched: shared.contacts, version };
+export const postgresSchema = { tables: shared, searched: listSearchedTexts(shared), version };
 
 /** All tables but those of graphile-worker, for migrations. */
 export const tables = { ...shared, rateBuckets, workers };

@@ -2,6 +2,7 @@ import { campaignTables } from "./campaigns/tables.ts";
 import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
+import type { SearchedText } from "./db/search-index.ts";
 import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
@@ -43,6 +44,14 @@ export function defineTables(c: ColumnTypes) {
 }
 
 export type Tables = ReturnType<typeof defineTables>;
+
+/** The texts in which substrings are searched; each has an index made by a migration. */
+export function listSearchedTexts({ contacts, suppressions }: Tables): SearchedText[] {
+  return [
+    { table: contacts, text: contacts.searchText },
+    { table: suppressions, text: suppressions.email },
+  ];
+}
 
 // Gives `Db`, `Reader` and `Tx` these tables, so that `db/` needs to know no feature and no caller has to pass a type argument.
 declare module "./db/db.ts" {

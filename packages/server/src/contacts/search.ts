@@ -46,7 +46,8 @@ export async function searchContacts(
       `Page numbers of a search reach its first ${MAX_SKIP} hits. Use cursor with pagination.nextCursor beyond.`,
     );
 
-  const scanned = read.searchIndex.scanFirst(text) || SCAN_LIMIT;
+  const index = read.searchIndex(read.t.contacts);
+  const scanned = index.scanFirst(text) || SCAN_LIMIT;
   const scanNewest = async (before: number): Promise<{ matches: Matches; all: boolean }> => {
     const floor = await findSeqAt(read, scope, before, scanned);
     return { matches: matchByScan(read, scope, text, floor ?? 0), all: floor === null };
@@ -62,7 +63,7 @@ export async function searchContacts(
     const seen = page.length > 0 ? slice.skip + page.length : 0;
     return { rows: page, total: Math.max(Math.min(counted, COUNT_LIMIT), seen), exact: all && counted <= COUNT_LIMIT };
   };
-  if (read.searchIndex.scanFirst(text) > 0) {
+  if (index.scanFirst(text) > 0) {
     const { matches, all } = await scanNewest(slice.before);
     const rows = await matches.rows(wide);
     if (all || rows.length >= slice.limit)
@@ -70,7 +71,7 @@ export async function searchContacts(
         ? toResult(rows, slice.before === TOP ? matches : (await scanNewest(TOP)).matches, false)
         : toResult(rows, fullScan, true);
   }
-  const hits = await read.searchIndex.hits(text);
+  const hits = await index.hits(text);
   // If few contacts have the tag or status and many match, scanning those few is cheaper.
   const narrow = hits !== null && !large && (scope.tagKey !== ALL || scope.status !== undefined);
   const many =

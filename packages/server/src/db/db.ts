@@ -1,7 +1,7 @@
 import type { InferInsertModel, InferSelectModel } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { SqlDialect } from "./dialect.ts";
-import type { SearchedTable, SearchIndex } from "./search-index.ts";
+import type { FindSearchIndex, SearchedText } from "./search-index.ts";
 
 /** The tables of the product by name. `schema.ts` composes them from all features and declares them here (module augmentation). */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by schema.ts
@@ -10,8 +10,8 @@ export interface Schema {}
 /** Options for opening a database. */
 export interface DatabaseSchema {
   readonly tables: Schema;
-  /** The table whose texts the search index holds. */
-  readonly searched: SearchedTable;
+  /** The texts that have a substring index. */
+  readonly searched: readonly SearchedText[];
   /** The version of mailsvc, which is recorded in the database. */
   readonly version: string;
 }
@@ -28,7 +28,7 @@ interface Session<T> {
   /** SQL expressions that the two databases spell differently. */
   readonly sqlDialect: SqlDialect;
   /** The index for substring searches in addresses and names. */
-  readonly searchIndex: SearchIndex;
+  readonly searchIndex: FindSearchIndex;
   /**
    * Builds a statement once per connection and keeps it. Building is most of what drizzle costs: 3.6x on writes and 15x on
    * point reads, against 1.2x when prepared. `name` is unique in the product.

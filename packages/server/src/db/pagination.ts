@@ -117,8 +117,7 @@ export async function chooseFilter(
   let chosen = 0;
   if (filters.length > 1) {
     const counts: number[] = [];
-    for (const { scope, condition } of filters)
-      counts.push(await countUpTo(read, read.select(ONE).from(table).where(and(scope, condition)), MAX_EXAMINED + 1));
+    for (const { scope, condition } of filters) counts.push(await countExamined(read, table, and(scope, condition)));
     chosen = counts.indexOf(Math.min(...counts));
   }
   const { scope, condition } = filters[chosen] ?? {};
@@ -127,6 +126,11 @@ export async function chooseFilter(
     where: and(scope, condition && rarely(condition)),
     unindexed: and(...filters.filter((_, i) => i !== chosen).map((other) => usually(other.condition))),
   };
+}
+
+/** True if at most 2,500 rows match, so that a list may read and sort them. */
+export async function isRare(read: Selecting, table: PgTable, where: SQL | undefined): Promise<boolean> {
+  return (await countExamined(read, table, where)) <= MAX_EXAMINED;
 }
 
 /** Counts the rows of one table that filters match: exactly up to 10,000, or among the newest 2,500 where rows have to be read to tell. */
@@ -239,7 +243,12 @@ export async function paginateAscending<Row extends { seq: number }, Item>(
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
 
-async function countUpTo(read: Selecting, query: Countable, limit: number): Promise<number> {
+function countExamined(read: Selecting, table: PgTable, where: SQL | undefined): Promise<number> {
+  return countUpTo(read, read.select(ONE).from(table).where(where), MAX_EXAMINED + 1);
+}
+
+/** Counts the rows of a query that selects `ONE`, up to `limit`. */
+export async function countUpTo(read: Selecting, query: Countable, limit: number): Promise<number> {
   const [row] = await read.select({ n: sql<number>`count(*)`.mapWith(Number) }).from(query.limit(limit).as("counted"));
   return row?.n ?? 0;
 }

@@ -1,6 +1,6 @@
 import { inArray, max } from "drizzle-orm";
 import type { Queries } from "./db.ts";
-import type { SearchedTable } from "./search-index.ts";
+import type { SearchedText } from "./search-index.ts";
 
 // Rows sampled to learn which trigrams are common.
 const SAMPLE = 500;
@@ -20,7 +20,7 @@ export type FindRarest = (part: string, n: number) => Promise<string[]>;
  * Ranks trigrams by how often they occur in a sample of all rows. The sample is taken on first use, and again when the table
  * has grown or shrunk by a quarter.
  */
-export function rankTrigrams(q: Pick<Queries, "select">, t: SearchedTable): FindRarest {
+export function rankTrigrams(q: Pick<Queries, "select">, { table: t, text }: SearchedText): FindRarest {
   let counts = new Map<string, number>();
   let sampledAt = 0;
   const refresh = async (): Promise<void> => {
@@ -29,12 +29,11 @@ export function rankTrigrams(q: Pick<Queries, "select">, t: SearchedTable): Find
     if (Math.abs(last - sampledAt) * 4 <= sampledAt) return;
     const spread = Array.from({ length: SAMPLE }, (_, i) => Math.ceil(last * (((i + 1) * GOLDEN) % 1)));
     const rows = await q
-      .select({ searchText: t.searchText })
+      .select({ text })
       .from(t)
       .where(inArray(t.seq, [...new Set(spread)]));
     counts = new Map();
-    for (const { searchText } of rows)
-      for (const trigram of trigramsOf(String(searchText))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
+    for (const row of rows) for (const trigram of trigramsOf(String(row.text))) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
     sampledAt = last;
   };
   return async (part, n) => {

@@ -11,7 +11,8 @@ import { ERASED_MARKER, hasErasedAddresses, hashAddresses } from "./erasure.ts";
 
 export { eraseAddress } from "./erasure.ts";
 
-export type SuppressionRow = Tables["suppressions"]["$inferSelect"];
+/** A suppression without its key inside the database, which it gets when it is stored. */
+export type SuppressionRow = Omit<Tables["suppressions"]["$inferSelect"], "seq">;
 
 type Scope = Suppression["scope"];
 

@@ -6,7 +6,9 @@ export function suppressionTables(c: ColumnTypes) {
     suppressions: c.table(
       "suppressions",
       {
-        id: c.text("id").primaryKey(),
+        /** The key inside the database: in indexes and the search index. Newer suppressions have larger ones. */
+        seq: c.counter("seq"),
+        id: c.text("id").notNull(),
         workspaceId: c.text("workspace_id").notNull(),
         /** The address as `addressKey` returns it, or its hash once the person was erased. */
         email: c.text("email").notNull(),
@@ -19,11 +21,12 @@ export function suppressionTables(c: ColumnTypes) {
         updatedAt: c.instant("updated_at").notNull(),
       },
       (t) => [
+        c.uniqueIndex("suppressions_id").on(t.id),
         c.uniqueIndex("suppressions_email").on(t.workspaceId, t.email),
-        c.index("suppressions_workspace").on(t.workspaceId, t.id),
+        c.index("suppressions_workspace").on(t.workspaceId, t.seq),
         // For the filters of the list: those that name fewer than these three columns read one range for each value of the others.
-        c.index("suppressions_filter").on(t.workspaceId, t.reason, t.scope, t.source, t.id),
-        c.index("suppressions_since").on(t.workspaceId, t.createdAt, t.id),
+        c.index("suppressions_filter").on(t.workspaceId, t.reason, t.scope, t.source, t.seq),
+        c.index("suppressions_since").on(t.workspaceId, t.createdAt, t.seq),
       ],
     ),
   };

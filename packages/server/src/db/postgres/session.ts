@@ -2,6 +2,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import type pg from "pg";
 import type { DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
+import { createSearchIndexes } from "../search-index.ts";
 import { postgresDialect } from "./dialect.ts";
 import { createInserts } from "./insert.ts";
 import { createLookups } from "./lookup.ts";
@@ -58,7 +59,7 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
   return Object.assign(queries, {
     t: tables,
     sqlDialect: postgresDialect,
-    searchIndex: createSearchIndex(queries, searched),
+    searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(queries, one)),
     prepared: <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
       let statement = statements.get(name);
       if (statement === undefined) {

@@ -2,6 +2,7 @@ import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
+import { createSearchIndexes } from "../search-index.ts";
 import type { Scope } from "../writer.ts";
 import { bindOnce } from "./bind.ts";
 import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
@@ -63,7 +64,7 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
   const session = Object.assign(queries, { t: tables, sqlDialect: sqliteDialect, prepared });
   return Object.assign(
     session,
-    { searchIndex: createSearchIndex(session, searched) },
+    { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
     createInserts(session),
     createUpdates(session),
     createLookups(session),
