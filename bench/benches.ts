@@ -14,6 +14,7 @@ import { soak } from "./figures/soak.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
+import { verify } from "./figures/verify.ts";
 import { world } from "./figures/world.ts";
 
 /** All benchmarks, in the order they are run. */
@@ -34,5 +35,6 @@ export const benches: readonly Bench[] = [
   templates,
   cancel,
   runs,
+  verify,
   soak,
 ];
