@@ -133,6 +133,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...parts,
     ...{
       storage,
+      overloaded,
       db,
       queue,
       mailer,

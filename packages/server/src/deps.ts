@@ -54,6 +54,8 @@ export interface Deps {
   readonly staging: Staging;
   /** Rate limits, shared by all servers on one database. */
   readonly limiter: Limiter;
+  /** True while requests wait for the process: what can be done after accepting them is then left for later. */
+  readonly overloaded: () => boolean;
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly audience: Audience;

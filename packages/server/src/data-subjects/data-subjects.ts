@@ -2,7 +2,7 @@ import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
 import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { getEmails } from "../emails/emails.ts";
+import { getEmails, listIdsTo } from "../emails/emails.ts";
 import { listContactEvents, toEventId } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -14,7 +14,6 @@ import {
   deleteIdempotentResponses,
   type EmailCopy,
   findEmailCopies,
-  listEmailIds,
 } from "./email-copies.ts";
 
 const PAGE = 50;
@@ -31,7 +30,7 @@ export async function exportDataSubject(
   const contact = await findContactByEmail(read, workspaceId, key);
   const events = contact ? await listContactEvents(read, contact.id) : [];
   const suppression = (await findSuppressions(read, workspaceId, [key])).get(key);
-  const ids = await listEmailIds(read, workspaceId, key, { before: cursor === undefined ? null : decodeCursor(cursor), limit: PAGE + 1 });
+  const ids = await listIdsTo(read, workspaceId, key, { before: cursor === undefined ? null : decodeCursor(cursor), limit: PAGE + 1 });
   if (!contact && !suppression && ids.length === 0 && cursor === undefined) throw notStored(email);
   const page = ids.slice(0, PAGE);
   return {

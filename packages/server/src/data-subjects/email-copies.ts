@@ -1,24 +1,8 @@
-import { and, count, desc, eq, inArray, lt, or } from "drizzle-orm";
+import { and, count, eq, inArray, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { isTo } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
-
-/** Ids of emails to an address, newest first. */
-export async function listEmailIds(
-  read: Reader,
-  workspaceId: string,
-  toKey: string,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<string[]> {
-  const { emails: t } = read.t;
-  const rows = await read
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey), before === null ? undefined : lt(t.id, before)))
-    .orderBy(desc(t.id))
-    .limit(limit);
-  return rows.map((row) => row.id);
-}
 
 /** An email to an address. */
 export interface EmailCopy {
@@ -37,7 +21,7 @@ export async function findEmailCopies(read: Reader, workspaceId: string, toKey: 
   const emails = await read
     .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
+    .where(isTo(read.t, workspaceId, toKey));
   const uses = new Map<number, number>();
   const own = emails.filter((e) => e.campaignId === null);
   for (const chunk of splitIntoChunks([...new Set(own.map((e) => e.contentsId))]))

@@ -1,7 +1,7 @@
 import type { Email, EmailDetail, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import { countFiltered, type PageInput, paginateById } from "../db/pagination.ts";
+import { type PageInput, paginateById } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { listEventsOfEmails, recordEvents, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -9,7 +9,8 @@ import { iso } from "../lib/clock.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
 import {
-  chooseEmailFilter,
+  chooseEmails,
+  countEmails,
   type EmailRow,
   type FullEmail,
   findEmail,
@@ -24,7 +25,7 @@ import {
 export type { MailTransform, PendingMail, StatusListener } from "./delivery-hooks.ts";
 export { send } from "./send.ts";
 export { transition } from "./states.ts";
-export { countInDoubt, countStatus, type EmailRow, findEmail } from "./store.ts";
+export { countInDoubt, countStatus, type EmailRow, findEmail, isTo, listIdsTo } from "./store.ts";
 
 /** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */
 export function buildMessageId(id: string, from: string): string {
@@ -50,11 +51,11 @@ export interface EmailQuery extends PageInput {
 
 export async function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
   const toKey = to === undefined ? undefined : parseAddress(to).key;
-  const filters = await chooseEmailFilter(read, workspaceId, { status, inDoubt, toKey });
+  const chosen = await chooseEmails(read, workspaceId, { status, inDoubt, toKey });
   return paginateById<FullEmail & { id: string }, Email>(
     page,
-    (slice) => selectEmails(read, workspaceId, filters, slice),
-    () => countFiltered(read, read.t.emails, filters, read.t.emails.id),
+    (slice) => selectEmails(read, workspaceId, chosen, slice),
+    () => countEmails(read, chosen),
     toEmail,
   );
 }

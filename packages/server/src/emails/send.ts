@@ -85,6 +85,7 @@ export async function send(
   );
   const contentsIds = inserting instanceof Promise ? await inserting : inserting;
   const idOf = new Map(messages.map((message, i) => [message, contentsIds[i] as number]));
+  const unlisted = scheduledAt === null && deps.overloaded() ? true : null;
   const emails = accepted.map(({ address, key }) => ({
     workspaceId,
     id: deps.ids("em"),
@@ -94,6 +95,7 @@ export async function send(
     createdAt: now,
     scheduledAt,
     nextAttemptAt: scheduledAt ?? now,
+    unlisted,
   }));
   await insertEmails(tx, emails);
   for (const { id, toKey } of emails) {

@@ -1,7 +1,16 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { type ChosenFilters, chooseFilter, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
+import {
+  addTotals,
+  type ChosenFilters,
+  chooseFilter,
+  countFiltered,
+  countRows,
+  type Filter,
+  type Slice,
+  type Total,
+} from "../db/pagination.ts";
 import type { Tables } from "../schema.ts";
 import { IN_DOUBT } from "./tables.ts";
 
@@ -28,7 +37,10 @@ export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<
   await tx.insertAll(tx.t.attachments, rows);
 }
 
-export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt">;
+export type NewEmail = Pick<
+  EmailRow,
+  "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted"
+>;
 
 /** Inserts emails that wait for their delivery. */
 export function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
@@ -111,7 +123,7 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
       const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt } = { ...email, ...patch };
       return {
         where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
-        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt },
+        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt, unlisted: null },
       };
     }),
   );
@@ -151,36 +163,74 @@ export interface EmailFilter {
   inDoubt?: boolean | undefined;
 }
 
+/** How a filter finds emails: in an index, and among those that are in none of the indexes yet, if any of these can match. */
+export interface ChosenEmails {
+  readonly listed: ChosenFilters;
+  readonly unlisted: ChosenFilters | null;
+}
+
 /** Chooses the index that serves a filter with few rows read. */
-export async function chooseEmailFilter(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter): Promise<ChosenFilters> {
+export async function chooseEmails(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter): Promise<ChosenEmails> {
   const { emails } = q.t;
-  const scope = eq(emails.workspaceId, workspaceId);
+  const all = eq(emails.workspaceId, workspaceId);
+  const scope = and(all, isNull(emails.unlisted));
   const filters: Filter[] = [];
-  if (inDoubt) filters.push({ scope: and(scope, IN_DOUBT), condition: eq(emails.inDoubt, true) });
+  if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
   if (toKey !== undefined) filters.push({ scope, condition: eq(emails.toKey, toKey) });
   if (status !== undefined) filters.push({ scope, condition: eq(emails.status, status) });
-  const { where, unindexed } = await chooseFilter(q, emails, filters);
   const certain = inDoubt === false ? eq(emails.inDoubt, false) : undefined;
   // Nearly all emails are certain: without another filter they are counted on the way down.
-  return filters.length === 0 ? { where: and(scope, certain), unindexed: undefined } : { where, unindexed: and(unindexed, certain) };
+  if (filters.length === 0) return { listed: { where: and(all, certain), unindexed: undefined }, unlisted: null };
+  const { where, unindexed } = await chooseFilter(q, emails, filters);
+  // Emails that are not listed yet wait for their first attempt.
+  const wait = !inDoubt && (status === undefined || status === "queued");
+  return {
+    listed: { where, unindexed: and(unindexed, certain) },
+    unlisted: wait
+      ? { where: and(all, eq(emails.unlisted, true)), unindexed: toKey === undefined ? undefined : eq(emails.toKey, toKey) }
+      : null,
+  };
+}
+
+export async function countEmails(q: Reader, { listed, unlisted }: ChosenEmails): Promise<Total> {
+  const { emails } = q.t;
+  const total = await countFiltered(q, emails, listed, emails.id);
+  return unlisted === null ? total : addTotals([total, await countFiltered(q, emails, unlisted, emails.id)]);
+}
+
+/** A query for the ids of emails, newest first. */
+function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limit, offset }: Slice) {
+  const { emails } = q.t;
+  const select = ({ where, unindexed }: ChosenFilters) =>
+    q
+      .select({ id: emails.id })
+      .from(emails)
+      .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)));
+  const ids = unlisted === null ? select(listed) : select(listed).unionAll(select(unlisted));
+  return ids.orderBy(desc(emails.id)).limit(limit).offset(offset);
+}
+
+/** The condition that emails go to an address, for queries in any order: both kinds of them have an index. */
+export function isTo({ emails }: Pick<Tables, "emails">, workspaceId: string, toKey: string): SQL | undefined {
+  const all = and(eq(emails.workspaceId, workspaceId), eq(emails.toKey, toKey));
+  return or(and(all, isNull(emails.unlisted)), and(all, eq(emails.unlisted, true)));
+}
+
+/** The ids of emails to an address, newest first. */
+export async function listIdsTo(q: Reader, workspaceId: string, toKey: string, slice: Omit<Slice, "offset">): Promise<string[]> {
+  const rows = await selectIds(q, await chooseEmails(q, workspaceId, { toKey }), { ...slice, offset: 0 });
+  return rows.map(({ id }) => id);
 }
 
 export async function selectEmails(
   q: Reader,
   workspaceId: string,
-  { where, unindexed }: ChosenFilters,
-  { before, limit, offset }: Slice,
+  chosen: ChosenEmails,
+  slice: Slice,
 ): Promise<(FullEmail & { id: string })[]> {
   const { emails, contents } = q.t;
   // Ids first: rows that the offset skips are not read.
-  const page = q
-    .select({ id: emails.id })
-    .from(emails)
-    .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)))
-    .orderBy(desc(emails.id))
-    .limit(limit)
-    .offset(offset)
-    .as("page");
+  const page = selectIds(q, chosen, slice).as("page");
   return q
     .select({ id: emails.id, email: emails, contents })
     .from(page)
@@ -213,10 +263,10 @@ export async function selectNewestEmails(q: Reader, limit: number): Promise<Full
 }
 
 /** Emails of all workspaces with a status. Names the workspaces, because the index of statuses starts with them. */
-export function countStatus(q: Reader, status: EmailStatus): Promise<Total> {
+export function countStatus(q: Reader, status: Exclude<EmailStatus, "queued">): Promise<Total> {
   const { emails, workspaces } = q.t;
   const all = q.select({ id: workspaces.id }).from(workspaces);
-  return countRows(q, emails, and(inArray(emails.workspaceId, all), eq(emails.status, status)));
+  return countRows(q, emails, and(inArray(emails.workspaceId, all), isNull(emails.unlisted), eq(emails.status, status)));
 }
 
 /** Emails of all workspaces in doubt. */
