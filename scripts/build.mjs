@@ -5,7 +5,8 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { isBuiltin } from "node:module";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import semver from "semver";
@@ -79,6 +80,8 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
       options.chunkNames = `chunks/${Object.keys(entry)[0]}-[name]-[hash]`;
       options.legalComments = "none";
       options.minifySyntax = whole === true;
+      // The program is read on every start, and its stack traces name places in the bundle either way.
+      options.minifyWhitespace = whole === true && "main" in entry;
       // React's production build; and Ink without its developer tools, which a variable DEV=true would switch on.
       if (name === "cli") options.define = { ...options.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' };
     },
@@ -105,6 +108,37 @@ const nameJavaScript = (name) => {
   }
 };
 
+/**
+ * Removes the declarations that no entry of the package leads to. What remains is its public interface, and must not name a
+ * package that is not installed with it.
+ */
+const pruneDeclarations = (name) => {
+  const {
+    exports,
+    dependencies = {},
+    peerDependencies = {},
+  } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+  const reached = new Set();
+  const foreign = [];
+  const follow = (file) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const [, from] of readFileSync(file, "utf8").matchAll(/(?:\bfrom |\bimport\()"([^"]+)"/g)) {
+      const id = from
+        .split("/")
+        .slice(0, from.startsWith("@") ? 2 : 1)
+        .join("/");
+      if (from.startsWith(".")) follow(join(dirname(file), from.replace(/\.js$/, ".d.ts")));
+      else if (!isBuiltin(from) && !(id in dependencies) && !(id in peerDependencies))
+        foreign.push(`${relative(root, file)} names ${from}`);
+    }
+  };
+  for (const target of Object.values(exports)) if (target.types) follow(join(root, "packages", name, target.types));
+  if (foreign.length > 0)
+    throw new Error(`The public types of ${name} need packages that are not its dependencies:\n${foreign.join("\n")}`);
+  for (const file of globSync("**/*.d.ts", { cwd: dist(name) })) if (!reached.has(join(dist(name), file))) rmSync(join(dist(name), file));
+};
+
 /** Copies the declarations beside the CommonJS files, where they count as CommonJS. */
 const declareCommonJs = (name) => {
   for (const file of globSync("**/*.d.ts", { cwd: dist(name), exclude: ["cjs/**"] })) {
@@ -119,8 +153,8 @@ const declareCommonJs = (name) => {
  */
 const listMismatches = (name) => {
   const folder = join(root, "packages", name);
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return Object.entries(dependencies).flatMap(([dependency, range]) => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return Object.entries({ ...dependencies, ...devDependencies }).flatMap(([dependency, range]) => {
     const found = [folder, root].map((at) => join(at, "node_modules", dependency, "package.json")).find((manifest) => existsSync(manifest));
     const version = found && JSON.parse(readFileSync(found, "utf8")).version;
     return version && semver.satisfies(version, range) ? [] : [`${name} needs ${dependency} ${range}, found ${version ?? "none"}`];
@@ -189,6 +223,7 @@ const main = async () => {
     process.exitCode = 1;
     return;
   }
+  pruneDeclarations("server");
   await documentDeclarations(dist("sdk"));
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
   const migrations = join(root, "packages/server/migrations");

@@ -1,11 +1,23 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import semver from "semver";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -33,6 +45,33 @@ const run = (command: string, args: string[], cwd = work) => {
   return { status, output: `${stdout}${stderr}`, stdout };
 };
 
+interface Manifest {
+  version: string;
+  dependencies?: Record<string, string>;
+}
+const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+
+function link(name: string): void {
+  const to = join(work, "node_modules", name);
+  mkdirSync(dirname(to), { recursive: true });
+  if (!existsSync(to)) symlinkSync(join(root, "node_modules", name), to);
+}
+
+/** The packages that were installed from the registry. */
+const installed = new Set<string>();
+
+/** Installs the dependencies of a package, and theirs, in the versions of this repository. */
+function install(folder: string): void {
+  for (const [name, wanted] of Object.entries(manifestOf(folder).dependencies ?? {})) {
+    if (packages.some((own) => own.name === name) || installed.has(name)) continue;
+    const from = join(root, "node_modules", name);
+    expect([name, semver.satisfies(manifestOf(from).version, wanted)]).toEqual([name, true]);
+    installed.add(name);
+    link(name);
+    install(from);
+  }
+}
+
 beforeAll(() => {
   work = mkdtempSync(join(tmpdir(), "packages-"));
   const built = run(process.execPath, [join(root, "scripts/build.mjs")], root);
@@ -47,15 +86,9 @@ beforeAll(() => {
     mkdirSync(join(modules, name), { recursive: true });
     execFileSync("tar", ["-xzf", tarball(folder), "-C", join(modules, name), "--strip-components=1"]);
   }
-  // Their dependencies, as an installation would put them: inside where two versions are about, else beside.
-  for (const { folder, name } of packages) {
-    const own = join(root, "packages", folder, "node_modules");
-    if (existsSync(own)) symlinkSync(own, join(modules, name, "node_modules"));
-  }
-  for (const entry of readdirSync(join(root, "node_modules"))) {
-    if (entry.startsWith(".") || entry === "@mailsvc" || entry === "mailsvc") continue;
-    symlinkSync(join(root, "node_modules", entry), join(modules, entry));
-  }
+  // What an installation would put beside them and nothing else, so that a dependency that is not declared is missed.
+  for (const { name } of packages) install(join(modules, name));
+  for (const name of ["@types/node", "undici-types"]) link(name);
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
@@ -94,6 +127,13 @@ test.each(packages.filter(({ types }) => types !== null))("$name has types that 
   ]);
   expect(status, output).toBe(0);
 });
+
+/** Bytes of all files in a folder. better-sqlite3 leaves a build of its own here, which an installation does not have. */
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("better-sqlite3/build"))
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
 
 const write = (file: string, text: string): string => {
   const path = join(work, file);
@@ -192,6 +232,13 @@ describe("a project that uses them", () => {
   });
 });
 
+test("an installation is small: what the bundles hold is not installed again", () => {
+  const own = ["@mailsvc/sdk", "@mailsvc/server", "mailsvc"];
+  const bytes = [...own, ...installed].map((name) => sizeOf(realpathSync(join(work, "node_modules", name))));
+  expect(bytes.length).toBeLessThanOrEqual(10);
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(62 * 1024 * 1024);
+});
+
 describe("the server", () => {
   test("ships as one lean program with the migrations beside it", () => {
     const dist = join(work, "node_modules/@mailsvc/server/dist");
@@ -199,9 +246,9 @@ describe("the server", () => {
     expect(others).toEqual([]);
     expect(readFileSync(join(dist, "main.js"), "utf8")).toContain(`await import("./chunks/${program}")`);
     expect(statSync(join(dist, "chunks", program)).size).toBeLessThan(2_000_000);
-    const outside = [...readFileSync(join(dist, "chunks", program), "utf8").matchAll(/^import\s[^"']*?from\s*["']([^"']+)["']/gm)].map(
-      (m) => m[1] as string,
-    );
+    const outside = [
+      ...readFileSync(join(dist, "chunks", program), "utf8").matchAll(/(?:^|;)import[^"'();]*?from\s*["']([^"']+)["']/gm),
+    ].map((m) => m[1] as string);
     const foreign = outside.filter((id) => !isBuiltin(id) && !id.startsWith("./"));
     expect([...new Set(foreign)]).toEqual(["better-sqlite3"]);
     for (const dialect of ["sqlite", "pg"])

@@ -1,4 +1,3 @@
-import type { BackupOptions, BackupReport, RestoreOptions, RestoreReport } from "./backup/report.ts";
 import type { Db } from "./db/db.ts";
 import type { Snapshots } from "./dev/snapshots.ts";
 import type { BackendStats } from "./health/metrics.ts";
@@ -6,7 +5,6 @@ import type { Clock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
-import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 import type { Queue } from "./queue/queue.ts";
 
 export interface QueueParts {
@@ -33,22 +31,4 @@ export interface Backend {
   readStats(): Promise<BackendStats>;
   /** Called for each connection accepted. */
   connectionAccepted(): void;
-}
-
-/** Copies an installation from a folder to a Postgres database; see `migrate/copy.ts`. Only this loads Postgres. */
-export async function migrateToPostgres(options: CopyOptions): Promise<CopyReport> {
-  const [{ copyToPostgres }, { postgresSchema }] = await Promise.all([import("./migrate/migrate.ts"), import("./schema.pg.ts")]);
-  return copyToPostgres(postgresSchema, options);
-}
-
-/** Backs an installation up while its servers run; see `backup/backup.ts`. */
-export async function createBackup(options: BackupOptions): Promise<BackupReport> {
-  const [backup, { postgresSchema }] = await Promise.all([import("./backup/backup.ts"), import("./schema.pg.ts")]);
-  return backup.createBackup(postgresSchema, options);
-}
-
-/** Restores a backup into an empty folder or database; see `backup/restore.ts`. */
-export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const [restore, { postgresSchema }] = await Promise.all([import("./backup/restore.ts"), import("./schema.pg.ts")]);
-  return restore.restoreBackup(postgresSchema, options);
 }

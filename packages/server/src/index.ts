@@ -1,5 +1,3 @@
-export { type App, type AppParts, createApp } from "./app.ts";
-export { createBackup, migrateToPostgres, restoreBackup } from "./backend.ts";
 export {
   BackupDamaged,
   type BackupOptions,
@@ -10,8 +8,9 @@ export {
 } from "./backup/report.ts";
 export { type Config, ConfigError, DEFAULT_PORT, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
-export { ListenError } from "./http/server.ts";
+export { ListenError } from "./http/listen-error.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
+export { createBackup, migrateToPostgres, restoreBackup } from "./maintenance.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

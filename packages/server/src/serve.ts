@@ -7,9 +7,10 @@ import { type Config, ConfigError } from "./config.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
-import { listen, toListenError } from "./http/server.ts";
+import { toListenError } from "./http/listen-error.ts";
+import { listen } from "./http/server.ts";
+import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
-import type { Installation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
 import type { Log } from "./lib/log.ts";
@@ -29,6 +30,7 @@ export interface RunningServer extends Installation {
   readonly dashboardUrl: string | null;
   /** Where metrics are served; null without --metrics. */
   readonly metricsUrl: string | null;
+  /** @internal */
   readonly app: App;
   /** The file that holds the keys of a new installation until `keysShown`; null when no key is waiting there. */
   readonly keysFile: string | null;

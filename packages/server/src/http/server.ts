@@ -4,6 +4,7 @@ import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { InFlightRequests } from "./in-flight.ts";
+import { toListenError } from "./listen-error.ts";
 import type { Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
@@ -28,22 +29,6 @@ export interface ListeningServer {
   readonly url: string;
   /** Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. */
   close(graceMs: number): Promise<void>;
-}
-
-/** The server cannot listen on the port or address. The message says what to do. */
-export class ListenError extends Error {
-  override name = "ListenError";
-}
-
-/** Turns an error of listen() into one whose message says what to do. */
-export function toListenError({ code, message }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): ListenError {
-  const messages: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is in use. Stop the other program, or choose another port; --port 0 takes any free one.`,
-    EACCES: `This process may not listen on port ${port}. Choose a port above 1023.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine.`,
-    ENOTFOUND: `${host} is not an address of this machine.`,
-  };
-  return new ListenError(messages[code ?? ""] ?? `Cannot listen on ${host}:${port}: ${code ?? message}.`);
 }
 
 // A slow client holds a connection only, yet it is closed in time.

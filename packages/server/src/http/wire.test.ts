@@ -8,7 +8,7 @@ import { wire } from "../../test/wire.ts";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
-import { ListenError } from "./server.ts";
+import { ListenError } from "./listen-error.ts";
 
 let folder: string;
 let server: RunningServer;

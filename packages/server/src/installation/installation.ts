@@ -8,28 +8,8 @@ import { makeKeyText, parseKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
 import { createWorkspace } from "../workspaces/workspaces.ts";
+import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
-
-/** A workspace and its owner key. */
-export interface WorkspaceAccess {
-  readonly workspaceId: string;
-  readonly apiKey: string;
-}
-
-/** The two parties of the marketplace; dev mode makes a workspace for each. */
-export type Profile = "brand" | "builder";
-
-/** The workspaces and keys of the first start. Keys are known when they were just made, and in dev mode. */
-export interface Installation {
-  /** The first workspace; in dev mode the brand's. */
-  readonly workspaceId: string;
-  /** Its owner key. */
-  readonly apiKey: string | null;
-  /** The key that manages workspaces. */
-  readonly operatorKey: string | null;
-  /** Dev mode only. */
-  readonly profiles: Readonly<Record<Profile, WorkspaceAccess>> | null;
-}
 
 type Fact = "firstWorkspace" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 
