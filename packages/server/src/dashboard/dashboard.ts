@@ -3,7 +3,7 @@ import { getEmail, listRecentEmails } from "../emails/emails.ts";
 import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
 import type { PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
-import type { Installation } from "../installation/access.ts";
+import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import { buildContentDisposition, buildMailPolicy, findAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";

@@ -11,6 +11,8 @@ import { createWorkspace } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 
+export type { Installation } from "./access.ts";
+
 type Fact = "firstWorkspace" | "devCredentials" | "masterKey" | "sealCheck" | typeof OPERATOR_KEY;
 
 /** The fact that names the first workspace. */
