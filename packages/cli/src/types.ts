@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { Mailsvc } from "@mailsvc/sdk";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Exit } from "./runtime/exit.ts";
 
@@ -268,6 +269,8 @@ export interface Session {
   use(settings: Settings): void;
   /** Sends one request. Throws the SDK's errors, or CliError when a key is needed and none is set. */
   send(call: Call): Promise<Answer>;
+  /** A client of the SDK, for what is no single request. Throws CliError when no key is set. */
+  client(): Promise<Mailsvc>;
   /** Prints the request instead of sending it. */
   printDryRun(call: Call): Promise<void>;
   progress(label: string): Progress;

@@ -6,6 +6,8 @@ const endpoints = Object.entries(contract as Contract).flatMap(([noun, verbs]) =
   Object.entries(verbs).map(([verb, endpoint]): [string, string, string, Endpoint] => [`${noun}.${verb}`, noun, verb, endpoint]),
 );
 
+const isStream = (noun: string, verb: string): boolean => (contract as Contract)[noun]?.[verb]?.stream === true;
+
 /** Calls an endpoint by its name in the contract and tells what was sent. */
 const call = async (noun: string, verb: string, args: readonly unknown[]) => {
   const sent: { method: string; url: URL; body: unknown; headers: Record<string, string> }[] = [];
@@ -14,11 +16,16 @@ const call = async (noun: string, verb: string, args: readonly unknown[]) => {
     apiKey: "ms_live_x",
     fetch: async (url, { method, body, headers }) => {
       sent.push({ method, url: new URL(url), body: body === undefined ? undefined : JSON.parse(String(body)), headers });
-      return Response.json({ data: [], pagination: { nextCursor: null } });
+      return headers.accept?.startsWith("text/event-stream")
+        ? Response.json({ error: { code: "forbidden", message: "No." } }, { status: 403 })
+        : Response.json({ data: [], pagination: { nextCursor: null } });
     },
   });
   const groups = client as unknown as Record<string, Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
-  await groups[noun]?.[verb]?.(...args);
+  const made: unknown = groups[noun]?.[verb]?.(...args);
+  // A stream is opened when its first message is asked for.
+  if (isStream(noun, verb)) await (made as AsyncGenerator).next().catch(() => {});
+  else await made;
   return sent;
 };
 

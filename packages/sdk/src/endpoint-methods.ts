@@ -1,6 +1,7 @@
 import { APIPromise } from "./api-promise.ts";
 import { encodeBinary, hasBinary } from "./call/binary.ts";
 import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
+import { follow } from "./call/follow.ts";
 import { readJson, readText, validateData } from "./call/response.ts";
 import { buildPath, buildQuery, toJsonBody } from "./call/url.ts";
 import { type Contract, type Endpoint, type Page, Pagination, paramNames } from "./contract/index.ts";
@@ -95,10 +96,30 @@ function buildCall(
   return call;
 }
 
+/** The data of the messages of a stream. */
+async function* followEndpoint(
+  endpoint: Endpoint,
+  label: string,
+  params: readonly unknown[],
+  input: Fields,
+  options: CallOptions,
+  settings: Settings,
+): AsyncGenerator<unknown, void, undefined> {
+  const call = buildCall(endpoint, label, params, input, options, settings, undefined);
+  for await (const { data } of follow({ ...call, accept: "text/event-stream, application/json;q=0.9" }, settings))
+    if (data !== null) yield JSON.parse(data);
+}
+
 function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, settings: Settings, bound: readonly string[]) {
   const count = paramNames(endpoint.path).length - bound.length;
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
   const paged = isPage(endpoint);
+  if (endpoint.stream)
+    return (...args: readonly unknown[]) => {
+      const input = takesInput ? readInput(args[count], label) : {};
+      const options = readOptions(args[takesInput ? count + 1 : count], label);
+      return followEndpoint(endpoint, label, [...bound, ...args.slice(0, count)], input, options, settings);
+    };
   return (...args: readonly unknown[]) => {
     // Async, so that invalid arguments reject the promise like every other failure.
     const send = async (more: Fields) => {

@@ -80,8 +80,12 @@ export interface SendMethod<E extends Endpoint> {
   (...args: MethodArgs<E>): APIPromise<Output<E>>;
 }
 
-/** The method of an endpoint. */
-export type Method<E extends Endpoint> =
+/** The method of an endpoint. One with a stream gives its messages one by one, and connects again when the connection is lost. */
+export type Method<E extends Endpoint> = E["stream"] extends true
+  ? (...args: MethodArgs<E>) => AsyncGenerator<Output<E>, void, undefined>
+  : CallMethod<E>;
+
+type CallMethod<E extends Endpoint> =
   Output<E> extends Page<infer Item>
     ? (...args: MethodArgs<E>) => PagePromise<Item>
     : [Single<E>, Batch<E>] extends [never, unknown] | [unknown, never]

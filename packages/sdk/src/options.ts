@@ -1,6 +1,14 @@
 import type { Dispatcher } from "undici";
 import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
-import { type FetchLike, fetchTransport, type Transport, undiciTransport } from "./call/transport.ts";
+import {
+  type FetchLike,
+  fetchStream,
+  fetchTransport,
+  type StreamTransport,
+  type Transport,
+  undiciStream,
+  undiciTransport,
+} from "./call/transport.ts";
 import { findDevServer } from "./dev-server.ts";
 import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
 import {
@@ -89,6 +97,7 @@ export interface Settings {
   readonly requireKey: boolean;
   readonly runtime: Runtime;
   readonly transport: Transport;
+  readonly stream: StreamTransport;
 }
 
 /** Validates a time limit in milliseconds. Throws UsageError. */
@@ -132,7 +141,7 @@ export function resolveSettings(options: MailsvcOptions): Settings {
       ...(options.sleep && { sleep: options.sleep }),
       ...(options.onWarning && { warn: options.onWarning }),
     },
-    transport: createTransport(options),
+    ...createTransports(options),
   };
 }
 
@@ -154,10 +163,13 @@ function parseBaseUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-function createTransport({ fetch, dispatcher }: MailsvcOptions): Transport {
+function createTransports({ fetch, dispatcher }: MailsvcOptions): Pick<Settings, "transport" | "stream"> {
   if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
-  if (fetch) return fetchTransport(fetch);
+  if (fetch) return { transport: fetchTransport(fetch), stream: fetchStream(fetch) };
   // undici runs on Node only; other runtimes have a global fetch.
-  if (!dispatcher && platform() === undefined) return fetchTransport((url, init) => globalThis.fetch(url, init));
-  return undiciTransport(dispatcher);
+  if (!dispatcher && platform() === undefined) {
+    const global: FetchLike = (url, init) => globalThis.fetch(url, init);
+    return { transport: fetchTransport(global), stream: fetchStream(global) };
+  }
+  return { transport: undiciTransport(dispatcher), stream: undiciStream(dispatcher) };
 }

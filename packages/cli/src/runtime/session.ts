@@ -6,7 +6,7 @@ import { createOutput } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { describeDryRun } from "./request.ts";
 import { resolveSettings } from "./settings.ts";
-import { createTransport, type Transport } from "./transport.ts";
+import { createClient, createTransport, type Transport } from "./transport.ts";
 import { detectTerminal } from "./tty.ts";
 
 export function createSession(host: Host, globals: Globals, signal: AbortSignal): Session {
@@ -57,6 +57,11 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
       }
       if (call.withKey && known.apiKey === undefined) throw missingKeyError(known);
       return (await transport)(call);
+    },
+    client: async () => {
+      const known = session.settings();
+      if (known.apiKey === undefined) throw missingKeyError(known);
+      return createClient(session);
     },
     printDryRun: async (call) => {
       const known = session.settings();

@@ -1,3 +1,4 @@
+import type { Mailsvc } from "@mailsvc/sdk";
 import { buildForm } from "../contract/files.ts";
 import type { Answer, Call, Session } from "../types.ts";
 import { buildUrl } from "./request.ts";
@@ -9,27 +10,11 @@ const MIN_ATTEMPT_MS = 15_000;
 
 /** Connects a session to its server through the SDK. Loads the SDK lazily, because help and completion do not need it. */
 export async function createTransport(session: Session): Promise<Transport> {
-  const { Mailsvc } = await import("@mailsvc/sdk");
-  const { host, globals, out, term, signal } = session;
+  const { host, signal } = session;
   const settings = session.settings();
-  const tell = (text: string): void => {
-    if (globals.verbose) out.say(term.err.dim(safeText(text)));
-  };
+  const tell = createTeller(session);
   let silentRetries = false;
-  const client = new Mailsvc({
-    baseUrl: settings.url,
-    apiKey: settings.apiKey,
-    timeoutMs: settings.timeoutMs,
-    attemptTimeoutMs: Math.max(MIN_ATTEMPT_MS, settings.timeoutMs / 2),
-    userAgent: `mailsvc-cli/${host.version}`,
-    fetch: host.fetch,
-    // Said without --verbose too: a failure that a retry hides is worth knowing. An import reports its own progress.
-    onRetry: ({ error, delayMs }) => {
-      const text = `retrying in ${Math.round(delayMs)} ms: ${safeText(error.message)}`;
-      if (globals.verbose) tell(`~ ${text}`);
-      else if (!silentRetries && !globals.json) out.note(term.err.dim(text));
-    },
-  });
+  const client = await createClient(session, () => silentRetries);
   return async (call) => {
     silentRetries = call.retries !== undefined;
     const from = host.now();
@@ -52,5 +37,33 @@ export async function createTransport(session: Session): Promise<Transport> {
       if (typeof failed.status === "number") done(failed.status, failed.requestId);
       throw error;
     }
+  };
+}
+
+/** Creates the SDK's client with the settings of a session. `silent` keeps retries from being told. */
+export async function createClient(session: Session, silent: () => boolean = () => false): Promise<Mailsvc> {
+  const { Mailsvc } = await import("@mailsvc/sdk");
+  const { host, globals, out, term } = session;
+  const settings = session.settings();
+  const tell = createTeller(session);
+  return new Mailsvc({
+    baseUrl: settings.url,
+    apiKey: settings.apiKey,
+    timeoutMs: settings.timeoutMs,
+    attemptTimeoutMs: Math.max(MIN_ATTEMPT_MS, settings.timeoutMs / 2),
+    userAgent: `mailsvc-cli/${host.version}`,
+    fetch: host.fetch,
+    // Said without --verbose too: a failure that a retry hides is worth knowing. An import reports its own progress.
+    onRetry: ({ error, delayMs }) => {
+      const text = `retrying in ${Math.round(delayMs)} ms: ${safeText(error.message)}`;
+      if (globals.verbose) tell(`~ ${text}`);
+      else if (!silent() && !globals.json) out.note(term.err.dim(text));
+    },
+  });
+}
+
+function createTeller({ globals, out, term }: Session): (text: string) => void {
+  return (text) => {
+    if (globals.verbose) out.say(term.err.dim(safeText(text)));
   };
 }

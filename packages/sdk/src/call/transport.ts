@@ -17,6 +17,14 @@ export interface HttpResponse {
   readonly bytes: Uint8Array;
 }
 
+/** An HTTP response whose body is read as it comes. */
+export interface StreamResponse extends Omit<HttpResponse, "bytes"> {
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Sends a request and resolves when the head of the response has come, or rejects. The signal ends the response too. */
+export type StreamTransport = (request: HttpRequest) => Promise<StreamResponse>;
+
 /** Sends a request and resolves to the complete response, or rejects. */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -34,6 +42,8 @@ export type FetchLike = (
   readonly status: number;
   readonly headers: { forEach(visit: (value: string, name: string) => void): void };
   arrayBuffer(): Promise<ArrayBuffer>;
+  /** Needed for streams only. */
+  readonly body?: ReadableStream<Uint8Array> | null;
 }>;
 
 /** A transport over `fetch`. */
@@ -46,6 +56,29 @@ export function fetchTransport(fetch: FetchLike): Transport {
     });
     return { status: response.status, headers: received, bytes: new Uint8Array(await response.arrayBuffer()) };
   };
+}
+
+/** The same for streams. */
+export function fetchStream(fetch: FetchLike): StreamTransport {
+  return async ({ method, url, headers, signal }) => {
+    const response = await fetch(url, { method, headers: { ...headers }, signal, redirect: "manual" });
+    const received: Record<string, string> = {};
+    response.headers.forEach((value, name) => {
+      received[name.toLowerCase()] = value;
+    });
+    return { status: response.status, headers: received, chunks: readChunks(response.body ?? null) };
+  };
+}
+
+// Not every runtime can iterate over a ReadableStream.
+async function* readChunks(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body?.getReader();
+  if (!reader) return;
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
 
 /** A transport over undici's `request` with keep-alive connections: those of `dispatcher`, or undici's global ones. */
@@ -61,5 +94,19 @@ export function undiciTransport(dispatcher: Dispatcher | undefined): Transport {
       if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
     }
     return { status: response.statusCode, headers: received, bytes: new Uint8Array(await response.body.arrayBuffer()) };
+  };
+}
+
+/** The same for streams, without undici's limits on how long a body may take. */
+export function undiciStream(dispatcher: Dispatcher | undefined): StreamTransport {
+  return async ({ method, url, headers, signal }) => {
+    const undici = await import("undici");
+    const options = { method: method as Dispatcher.HttpMethod, headers, signal, bodyTimeout: 0 };
+    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
+    const received: Record<string, string> = {};
+    for (const [name, value] of Object.entries(response.headers)) {
+      if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+    }
+    return { status: response.statusCode, headers: received, chunks: response.body };
   };
 }

@@ -76,6 +76,8 @@ export interface Endpoint {
   readonly output: z.ZodType;
   /** Media type of a successful response that is not JSON; `output` is then a string. */
   readonly produces?: "text/html" | "text/plain" | "message/rfc822" | "application/octet-stream";
+  /** The response is a stream of server-sent events, each with an `output` as its data. It goes on until one side ends it. */
+  readonly stream?: true;
   /** Error codes beyond those of every endpoint, COMMON_ERRORS. */
   readonly errors?: readonly ErrorCode[];
   /** The rate limit bucket of the key that it draws from; by default `read` for GET and `write` for the rest. */
@@ -119,10 +121,18 @@ export type HandlerInput<E extends Endpoint> = Params<E["path"]> & Shape<E["quer
 /** The response data of an endpoint. */
 export type Output<E extends Endpoint> = z.output<E["output"]>;
 
+/** A message of a stream; without data it only keeps the connection open. A client that comes back names the last id it has seen. */
+export interface StreamMessage<T> {
+  readonly id: string;
+  readonly data?: T;
+}
+
 /** The return value of a handler: the data before serialisation; with the status where an endpoint has several. */
-export type HandlerOutput<E extends Endpoint> = E["status"] extends readonly SuccessStatus[]
-  ? { readonly status: SuccessStatus; readonly body: z.input<E["output"]> }
-  : z.input<E["output"]>;
+export type HandlerOutput<E extends Endpoint> = E["stream"] extends true
+  ? AsyncIterable<StreamMessage<z.input<E["output"]>>>
+  : E["status"] extends readonly SuccessStatus[]
+    ? { readonly status: SuccessStatus; readonly body: z.input<E["output"]> }
+    : z.input<E["output"]>;
 
 /** The parameter names of a path, at run time. */
 export function paramNames(path: string): string[] {

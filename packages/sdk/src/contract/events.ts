@@ -70,6 +70,28 @@ export const events = {
       { summary: "All about one recipient", query: { to: "ada@example.com" } },
     ],
   }),
+  tail: endpoint({
+    method: "GET",
+    path: "/api/v1/v1/events/stream",
+    aliases: ["/api/v1/events/stream"],
+    access: read,
+    summary: "Follow events as they happen",
+    description:
+      "Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time.",
+    query: z.object({
+      from: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(Number.MAX_SAFE_INTEGER)
+        .optional()
+        .meta({ description: "Begin with this sequence, as far as it is kept; without it, with what happens next" }),
+      ...filters,
+    }),
+    stream: true,
+    output: Event,
+    examples: [{ summary: "Bounces", query: { type: "email.bounced" } }],
+  }),
   get: endpoint({
     method: "GET",
     path: "/api/v1/v1/events/:id",

@@ -2,6 +2,7 @@ import { eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
 
 /*
@@ -35,6 +36,10 @@ export interface EventStream {
   catchUp(): Promise<void>;
   /** Settles when the stream of a workspace may have got longer, after `ms` of real time, or when `signal` aborts. */
   wait(workspaceId: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** Counts a connection that follows events, until the returned function is called. Throws ApiError rate_limited. */
+  openTail(keyId: string): () => void;
+  /** Aborted when the loop stops: connections that follow events then end. */
+  readonly stopping: AbortSignal;
 }
 
 /** The loop, for the code that starts and stops it. */
@@ -54,6 +59,9 @@ const BUSY_MS = 50;
 const RETRY_MS = 1000;
 // Another process may have died after its commit and before its tick (real time).
 const POLL_MS = 1000;
+// Connections of one API key, and of all keys, that follow events on this process.
+const MAX_TAILS_OF_KEY = 10;
+const MAX_TAILS = 1000;
 
 export interface EventStreamParts {
   /** Known once the product is put together. */
@@ -62,6 +70,8 @@ export interface EventStreamParts {
 }
 
 export function createEventStream({ deps: getDeps, listeners }: EventStreamParts): EventStreamWorker {
+  const tails = new Map<string, number>();
+  let stopping = new AbortController();
   const waiting = new Map<string, Set<() => void>>();
   let started = false;
   let again = false;
@@ -167,13 +177,33 @@ export function createEventStream({ deps: getDeps, listeners }: EventStreamParts
         signal.addEventListener("abort", wake);
         if (signal.aborted) wake();
       }),
+    openTail: (keyId) => {
+      const open = tails.get(keyId) ?? 0;
+      const all = [...tails.values()].reduce((sum, n) => sum + n, 0);
+      if (open >= MAX_TAILS_OF_KEY || all >= MAX_TAILS)
+        throw new ApiError("rate_limited", `Too many connections follow events: ${open} with this API key, ${all} in all.`, {
+          headers: { "retry-after": "10" },
+          hint: `Close one first. An API key may follow with ${MAX_TAILS_OF_KEY} connections at a time.`,
+        });
+      tails.set(keyId, open + 1);
+      return () => {
+        const left = (tails.get(keyId) ?? 1) - 1;
+        if (left > 0) tails.set(keyId, left);
+        else tails.delete(keyId);
+      };
+    },
+    get stopping() {
+      return stopping.signal;
+    },
     start: () => {
       started = true;
+      if (stopping.signal.aborted) stopping = new AbortController();
       run();
       if (getDeps().queue.workers) schedulePoll();
     },
     stop: async () => {
       started = false;
+      stopping.abort();
       poll?.cancel();
       wakeUp();
       await running;

@@ -5,7 +5,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { type Random, seededRandom } from "../lib/random.ts";
 import type { HeaderList } from "./headers.ts";
-import type { HttpResponse } from "./response.ts";
 
 /** Marks a response whose connection is cut instead. */
 export const DROP_HEADER = "x-mailsvc-drop";
@@ -46,7 +45,7 @@ export class FaultInjector {
   }
 
   /** Serves a request under the first rule that applies to it. Throws ApiError with the code of the rule. */
-  async inject(method: string, path: string, headers: HeaderList, serve: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  async inject<R>(method: string, path: string, headers: HeaderList, serve: () => Promise<R>): Promise<R> {
     const hit = this.#rules.find((rule) => this.#applies(rule, method, path))?.fault;
     if (!hit) return serve();
     headers.push(["x-mailsvc-fault", hit.id]);

@@ -241,7 +241,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
           {
             description: status === 201 ? "Created" : "OK",
             headers: listHeaders(e, status),
-            content: { [e.produces ?? "application/json"]: { schema: convert(e.output, "output") } },
+            content: { [e.stream ? "text/event-stream" : (e.produces ?? "application/json")]: { schema: convert(e.output, "output") } },
           },
         ]),
       ),

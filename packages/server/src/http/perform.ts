@@ -1,4 +1,4 @@
-import { type Endpoint, isForAgents, listStatuses } from "@mailsvc/sdk/contract";
+import { type Endpoint, isForAgents, listStatuses, type StreamMessage } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { PAGE_POLICY } from "../html/page.ts";
@@ -25,7 +25,7 @@ import { parseClaim } from "./idempotency.ts";
 import { guardDev } from "./public/dev-guard.ts";
 import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
 import type { HttpRequest } from "./request.ts";
-import { buildResponse, buildStaticResponse, type HttpResponse, withETag } from "./response.ts";
+import { type AnyResponse, buildResponse, buildStaticResponse, buildStream, withETag } from "./response.ts";
 import { type AnyHandler, type Caller, createWriter, type Input, type RunAny } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
@@ -61,7 +61,7 @@ export interface Call {
   keyId?: string;
 }
 
-export type Perform = (call: Call) => Promise<HttpResponse>;
+export type Perform = (call: Call) => Promise<AnyResponse>;
 
 export interface PerformParts {
   readonly deps: Deps;
@@ -94,15 +94,16 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     throw error;
   };
 
-  const read = async (call: Call, { context }: Caller, params: Record<string, string>): Promise<HttpResponse> => {
+  const read = async (call: Call, { context }: Caller, params: Record<string, string>): Promise<AnyResponse> => {
     const { endpoint, request, headers } = call;
     const output = await (call.handler as RunAny)(parseInput(endpoint, params, request.search(), {}), { ...context, read: db.read });
+    if (endpoint.stream) return buildStream(output as AsyncIterable<StreamMessage<unknown>>, headers);
     if (typeof output === "string" && endpoint.produces) return buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers);
     const json = JSON.stringify(output);
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
   };
 
-  const mutate = async (call: Call, caller: Caller, params: Record<string, string>): Promise<HttpResponse> => {
+  const mutate = async (call: Call, caller: Caller, params: Record<string, string>): Promise<AnyResponse> => {
     const { endpoint, handler, request, headers } = call;
     // Deleting is how room is made.
     if (storage.lowDisk !== null && endpoint.method !== "DELETE")
@@ -125,12 +126,12 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     return buildResponse(stored.status, "application/json", stored.answer, headers);
   };
 
-  const serve = (call: Call, caller: Caller, params: Record<string, string>): Promise<HttpResponse> =>
+  const serve = (call: Call, caller: Caller, params: Record<string, string>): Promise<AnyResponse> =>
     call.endpoint.method === "GET" ? read(call, caller, params) : mutate(call, caller, params);
 
   const performForDeveloper: Perform = (call) => {
     const { request, endpoint, base, headers } = call;
-    const admit = (key: DeveloperKey): Promise<HttpResponse> => {
+    const admit = (key: DeveloperKey): Promise<AnyResponse> => {
       authorizeDeveloper(key, endpoint);
       const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
       const params = parseParams(request);
@@ -138,7 +139,7 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
       const caller: Caller = { id: key.id, context, maxBody: config.maxBodyBytes * BASE64_OVERHEAD };
       return developerUploads.run(key.id, request.signal(), () => serve(call, caller, params));
     };
-    const limitAndAdmit = (key: DeveloperKey): Promise<HttpResponse> => {
+    const limitAndAdmit = (key: DeveloperKey): Promise<AnyResponse> => {
       call.keyId = key.id;
       const limiting = limitDeveloper(limiter, rates, key.id, endpoint, headers);
       return limiting ? limiting.then(() => admit(key)) : admit(key);
@@ -185,7 +186,7 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
       maxBody: endpoint.form ? config.maxBodyBytes * BASE64_OVERHEAD : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
       limit: (input) => limitAgentWork(limiter, rates, activationId, endpoint, input, headers),
     };
-    const run = (): Promise<HttpResponse> => serve(call, caller, params);
+    const run = (): Promise<AnyResponse> => serve(call, caller, params);
     return endpoint.form ? agentUploads.run(activationId, request.signal(), run) : run();
   };
 

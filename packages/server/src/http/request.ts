@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { H3Event } from "h3";
 import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
-import { type HttpResponse, sendResponse, writeResponse } from "./response.ts";
+import { type AnyResponse, sendResponse, writeResponse } from "./response.ts";
 
 /** A request and the way to respond to it, however it arrived. */
 export interface HttpRequest {
@@ -17,7 +17,7 @@ export interface HttpRequest {
   body(limit: number): Promise<Uint8Array>;
   /** Aborted when the client disconnects. */
   signal(): AbortSignal;
-  respond(response: HttpResponse): Response;
+  respond(response: AnyResponse): Response;
   /** Ends the connection without a response. */
   cut(): void;
 }
@@ -60,7 +60,7 @@ export class RoutedRequest implements HttpRequest {
     return this.#event.req.signal;
   }
 
-  respond(response: HttpResponse): Response {
+  respond(response: AnyResponse): Response {
     return sendResponse(this.#event, response);
   }
 
@@ -115,7 +115,7 @@ export class DirectRequest implements HttpRequest, HeaderReader {
     return disconnected.signal;
   }
 
-  respond(response: HttpResponse): Response {
+  respond(response: AnyResponse): Response {
     writeResponse(this.#res, response);
     return WRITTEN;
   }

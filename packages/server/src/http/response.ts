@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { pipeline, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import type { ErrorBody } from "@mailsvc/sdk/contract";
+import type { ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
 import { FastResponse } from "srvx";
 import type { ApiError } from "../lib/api-error.ts";
@@ -13,15 +14,33 @@ const BASE_HEADERS: Readonly<HeaderList> = [
   ["x-content-type-options", "nosniff"],
 ];
 
+// A connection on which nothing moves for this long is dead: streams send a message more often.
+const STUCK_MS = 60_000;
+
 /** A response that has not been written yet. */
-export interface HttpResponse {
+export interface HttpResponse<Body = string | Uint8Array> {
   readonly status: number;
   readonly headers: HeaderList;
-  readonly body: string | Uint8Array;
+  readonly body: Body;
 }
+
+/** A response of either kind: whole, or in chunks that are written as fast as the client reads them. */
+export type AnyResponse = HttpResponse | HttpResponse<AsyncIterable<string>>;
 
 export function buildResponse(status: number, type: string, body: string | Uint8Array, headers: HeaderList): HttpResponse {
   return { status, headers: [["content-type", type], ...BASE_HEADERS, ...headers], body };
+}
+
+/** A stream of server-sent events. */
+export function buildStream(messages: AsyncIterable<StreamMessage<unknown>>, headers: HeaderList): HttpResponse<AsyncIterable<string>> {
+  // A proxy must pass each message on at once.
+  const unbuffered: HeaderList = [...headers, ["x-accel-buffering", "no"]];
+  return { status: 200, headers: [["content-type", "text/event-stream"], ...BASE_HEADERS, ...unbuffered], body: encodeMessages(messages) };
+}
+
+async function* encodeMessages(messages: AsyncIterable<StreamMessage<unknown>>): AsyncGenerator<string> {
+  for await (const { id, data } of messages)
+    yield data === undefined ? `: ping\nid: ${id}\n\n` : `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** A JSON response with an ETag; 304 without a body when If-None-Match names it. */
@@ -75,23 +94,51 @@ export function errorResponse(error: ApiError, requestId: string, headers: Heade
 }
 
 /** Writes a response to its connection at once, which saves a tenth of a small request. */
-export function writeResponse(res: ServerResponse, { status, headers, body }: HttpResponse): void {
-  const lines = status === 304 ? [] : ["content-length", String(Buffer.byteLength(body))];
+export function writeResponse(res: ServerResponse, { status, headers, body }: AnyResponse): void {
+  const streamed = isStreamed(body);
+  const lines = status === 304 || streamed ? [] : ["content-length", String(Buffer.byteLength(body))];
   for (const [name, value] of headers) lines.push(name, value);
   res.writeHead(status, lines);
-  res.end(body);
+  if (streamed) writeStream(res, body);
+  else res.end(body);
 }
 
 /** Sends the response to a routed request: over its connection, or in process as a Response. */
-export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: HttpResponse): Response {
+export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: AnyResponse): Response {
   const res = runtime?.node?.res as ServerResponse | undefined;
   if (!res) {
-    const body = response.status === 304 ? null : (response.body as BodyInit);
+    const { body: content } = response;
+    const body = response.status === 304 ? null : isStreamed(content) ? toWebStream(content) : (content as BodyInit);
     return new FastResponse(body, { status: response.status, headers: response.headers });
   }
   writeResponse(res, response);
   // Nothing is left to write; srvx sees that the response has ended.
   return new FastResponse(null);
+}
+
+/** Writes chunks as fast as the client reads them. One that reads nothing for a minute is disconnected. */
+function writeStream(res: ServerResponse, chunks: AsyncIterable<string>): void {
+  res.setTimeout(STUCK_MS, () => res.destroy());
+  // A client that leaves ends the stream; there is nobody to tell.
+  pipeline(Readable.from(chunks, { highWaterMark: 16 }), res, () => {});
+}
+
+function isStreamed(body: AnyResponse["body"]): body is AsyncIterable<string> {
+  return typeof body === "object" && Symbol.asyncIterator in body;
+}
+
+function toWebStream(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    // Without waiting: the iterator ends when it looks next.
+    cancel: () => void iterator.return?.(),
+  });
 }
 
 function toETag(text: string): string {

@@ -13,7 +13,7 @@ import type { InFlightRequests } from "./in-flight.ts";
 import { type Call, createPerform } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest, type HttpRequest, RoutedRequest } from "./request.ts";
-import { errorResponse, type HttpResponse, sendResponse } from "./response.ts";
+import { type AnyResponse, errorResponse, sendResponse } from "./response.ts";
 import type { AnyHandler } from "./transaction.ts";
 import { check } from "./validation.ts";
 
@@ -58,7 +58,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
 
   const createServe = (endpoint: Endpoint, handler: AnyHandler): Serve => {
     const perform = choosePerform(endpoint);
-    const respond = async (call: Call): Promise<HttpResponse> => {
+    const respond = async (call: Call): Promise<AnyResponse> => {
       const { request, base, headers } = call;
       try {
         return faults?.any && endpoint.access !== "dev"
@@ -125,8 +125,8 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       const serveEvent = (event: H3Event): Promise<Response> => serve(new RoutedRequest(event));
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         h3.on(endpoint.method, path, serveEvent);
-        if (endpoint.method === "GET") h3.on("HEAD", path, serveEvent);
-        else if (!path.includes(":")) direct.set(`${endpoint.method} ${path}`, serve);
+        if (endpoint.method === "GET" && !endpoint.stream) h3.on("HEAD", path, serveEvent);
+        else if (endpoint.method !== "GET" && !path.includes(":")) direct.set(`${endpoint.method} ${path}`, serve);
         const shape = normalizeParams(path);
         methodsByPath.set(shape, [...(methodsByPath.get(shape) ?? []), endpoint.method]);
       }

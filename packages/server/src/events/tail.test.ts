@@ -1,0 +1,170 @@
+import type { Event } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { secondWorkspace } from "../../test/tenant.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { type NewEvent, recordEvents } from "./events.ts";
+
+const STREAM = "/api/v1/v1/events/stream";
+
+const record = ({ app: { deps }, workspaceId }: TestWorld, ...types: NewEvent["type"][]): Promise<void> =>
+  deps.db.tx((tx) =>
+    recordEvents(
+      tx,
+      deps,
+      types.map((type, i) => ({ workspaceId, at: deps.clock.now(), type, emailId: `em_${i}` })),
+    ),
+  );
+
+/** The first `n` events of a stream, which is then closed. */
+const take = async (stream: AsyncGenerator<Event>, n: number): Promise<Event[]> => {
+  const taken: Event[] = [];
+  for await (const event of stream) if (taken.push(event) === n) break;
+  return taken;
+};
+
+/** A connection that follows events, as bytes; `text` waits until it has received a part. */
+const connect = async (world: TestWorld, path = STREAM, headers: Record<string, string> = {}) => {
+  const stop = new AbortController();
+  const response = await world.fetch(`${world.url}${path}`, {
+    headers: { authorization: `Bearer ${world.apiKey}`, ...headers },
+    signal: stop.signal,
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let received = "";
+  return {
+    response,
+    close: () => stop.abort(),
+    until: async (part: string): Promise<string> => {
+      while (!received.includes(part)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`The stream ended after: ${received}`);
+        received += decoder.decode(value, { stream: true });
+      }
+      return received;
+    },
+    ended: async (): Promise<boolean> => {
+      for (;;) if ((await reader.read()).done) return true;
+    },
+  };
+};
+
+const numbersOf = (events: readonly Event[]): number[] => events.map((e) => e.sequence);
+
+test("a stream begins with what happens next, and shows it as it happens", async () => {
+  await using world = await createWorld();
+  await record(world, "email.queued");
+  const client = await connect(world);
+  expect(client.response.headers.get("content-type")).toBe("text/event-stream");
+  // The number of the newest event, so that a client that is cut off now loses nothing.
+  expect(await client.until("\n\n")).toBe(": ping\nid: 1\n\n");
+  await record(world, "email.sent");
+  const text = await client.until("email.sent");
+  expect(text).toContain('id: 2\ndata: {"id":"evt_');
+  expect(text).not.toContain("email.queued");
+  client.close();
+});
+
+test("a client that was cut off continues after the event it has seen", async () => {
+  await using world = await createWorld();
+  await record(world, "email.queued", "email.sent", "email.delivered");
+  const client = await connect(world, `${STREAM}?from=1`, { "last-event-id": "2" });
+  expect(await client.until("email.delivered")).not.toContain("email.sent");
+  client.close();
+});
+
+test("the SDK misses no event and repeats none, however often the connection breaks", async () => {
+  await using world = await createWorld();
+  const types = Array.from({ length: 30 }, (): NewEvent["type"] => "email.sent");
+  await record(world, ...types);
+  let connections = 0;
+  // Each connection breaks after some hundred bytes, in the middle of a message.
+  const flaky: typeof fetch = async (input, init) => {
+    connections += 1;
+    const response = await world.fetch(input, init);
+    let left = 1000 + 137 * connections;
+    const cut = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        controller.enqueue(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left <= 0) controller.error(new TypeError("terminated"));
+      },
+    });
+    return new Response(response.body?.pipeThrough(cut) ?? null, { status: response.status, headers: response.headers });
+  };
+  const client = world.sdk.withOptions({ apiKey: world.apiKey, fetch: flaky, sleep: async () => {} });
+  const events = await take(client.events.tail({ from: 1 }), 30);
+  expect(numbersOf(events)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+  expect(connections).toBeGreaterThan(2);
+});
+
+test("an aborted stream ends, and a refused one throws", async () => {
+  await using world = await createWorld();
+  const stop = new AbortController();
+  const seen: Event[] = [];
+  const following = (async () => {
+    for await (const event of world.sdk.events.tail({ from: 1 }, { signal: stop.signal })) {
+      seen.push(event);
+      stop.abort();
+    }
+  })();
+  await record(world, "email.sent", "email.delivered");
+  await following;
+  expect(seen).toHaveLength(1);
+  const stranger = world.sdk.withOptions({ apiKey: "ms_live_nobody", fetch: world.fetch });
+  await expect(take(stranger.events.tail(), 1)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(take(world.sdk.events.tail({ type: "email.bounce" }), 1)).rejects.toMatchObject({ code: "validation_error" });
+});
+
+test("a stream with filters shows what matches", async () => {
+  await using world = await createWorld();
+  await record(world, "email.queued", "email.sent", "contact.created", "email.bounced");
+  expect((await take(world.sdk.events.tail({ from: 1, type: "email.bounced,contact.*" }), 2)).map((e) => e.type)).toEqual([
+    "contact.created",
+    "email.bounced",
+  ]);
+  expect(numbersOf(await take(world.sdk.events.tail({ from: 1, email: "em_1" }), 1))).toEqual([2]);
+});
+
+test("no workspace sees the events of another one", async () => {
+  await using world = await createWorld();
+  const other = await secondWorkspace(world);
+  const following = take(other.sdk.events.tail({ from: 1 }), 1);
+  await record(world, "email.sent", "email.delivered");
+  await record({ ...world, workspaceId: other.workspaceId }, "email.bounced");
+  expect(await following).toMatchObject([{ sequence: 1, type: "email.bounced" }]);
+});
+
+test("a key may follow with ten connections at a time", async () => {
+  await using world = await createWorld();
+  const clients = [];
+  for (let i = 0; i < 10; i += 1) {
+    const client = await connect(world);
+    await client.until("\n\n");
+    clients.push(client);
+  }
+  const refused = await world.fetch(`${world.url}${STREAM}`, { headers: { authorization: `Bearer ${world.apiKey}` } });
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: { code: "rate_limited" } });
+  clients[0]?.close();
+  const again = await connect(world);
+  await again.until("\n\n");
+  for (const client of [...clients, again]) client.close();
+});
+
+test("streams end when the server stops", async () => {
+  await using world = await createWorld();
+  const client = await connect(world);
+  await client.until("\n\n");
+  await world.app.stopWork();
+  expect(await client.ended()).toBe(true);
+});
+
+test("a Last-Event-ID that is none is refused", async () => {
+  await using world = await createWorld();
+  const refused = await world.fetch(`${world.url}${STREAM}`, {
+    headers: { authorization: `Bearer ${world.apiKey}`, "last-event-id": "evt_1" },
+  });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { details: [{ path: "Last-Event-ID" }] } });
+});

@@ -1,0 +1,108 @@
+import { type Event, parseAddress, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { invalid } from "../lib/api-error.ts";
+import { readStream, showEvent } from "./list.ts";
+
+/** What a client wants to follow. */
+export interface TailRequest {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  /** The first number wanted. */
+  readonly from?: number | undefined;
+  /** The last number that the client has seen, as it sends it; it wins over `from`. */
+  readonly lastEventId: string | null;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+  readonly type?: string | undefined;
+  readonly email?: string | undefined;
+  readonly to?: string | undefined;
+  readonly campaign?: string | undefined;
+  readonly automation?: string | undefined;
+  readonly contact?: string | undefined;
+  readonly machine?: boolean | undefined;
+}
+
+// Events read at a time. A client that reads slowly holds up only its own reads: nothing is queued for it.
+const PAGE = 200;
+// How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
+const PING_MS = 15_000;
+// Another process may have numbered events: look this often (real time).
+const POLL_MS = 300;
+
+/**
+ * The events of a workspace from a number on, without end: it stops when the client disconnects or the server does. Throws ApiError
+ * validation_error, rate_limited.
+ */
+export async function followEvents(read: Reader, deps: Deps, request: TailRequest): Promise<AsyncIterable<StreamMessage<Event>>> {
+  const { eventStream, queue, clock } = deps;
+  const { workspaceId, keyId } = request;
+  const wanted = parseLastEventId(request.lastEventId) ?? request.from;
+  const matches = createMatcher(request);
+  const first = wanted ?? (await findNext(read, deps, workspaceId));
+  const close = eventStream.openTail(keyId);
+  const signal = AbortSignal.any([request.signal, eventStream.stopping]);
+  const pause = queue.workers === null ? PING_MS : POLL_MS;
+  signal.addEventListener("abort", close, { once: true });
+
+  async function* follow(): AsyncGenerator<StreamMessage<Event>> {
+    try {
+      let next = first;
+      // At once, so that the client knows it is connected.
+      yield { id: String(next - 1) };
+      let quietSince = clock.real.now();
+      while (!signal.aborted) {
+        const waiting = eventStream.wait(workspaceId, pause, signal);
+        const rows = await readStream(read, workspaceId, next, PAGE);
+        for (const row of rows) {
+          next = (row.event.position ?? 0) + 1;
+          const event = showEvent(row);
+          if (!matches(event)) continue;
+          yield { id: String(event.sequence), data: event };
+          quietSince = clock.real.now();
+        }
+        if (rows.length === PAGE) continue;
+        if (clock.real.now() - quietSince >= PING_MS) {
+          yield { id: String(next - 1) };
+          quietSince = clock.real.now();
+        }
+        await waiting;
+      }
+    } finally {
+      signal.removeEventListener("abort", close);
+      if (!signal.aborted) close();
+    }
+  }
+  return follow();
+}
+
+/** The number that the next event of a workspace will get. */
+async function findNext(read: Reader, { eventStream }: Deps, workspaceId: string): Promise<number> {
+  await eventStream.catchUp();
+  const { eventStreams: s } = read.t;
+  const [stream] = await read.select({ last: s.last }).from(s).where(eq(s.workspaceId, workspaceId));
+  return (stream?.last ?? 0) + 1;
+}
+
+/** The number after the one in Last-Event-ID; undefined when there is none. Throws ApiError validation_error. */
+function parseLastEventId(text: string | null): number | undefined {
+  if (text === null || text === "") return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw invalid("Last-Event-ID", "invalid_format", "Last-Event-ID must be the id of a message of this stream: a whole number.");
+  return Number(text) + 1;
+}
+
+function createMatcher(request: TailRequest): (event: Event) => boolean {
+  const types = new Set(parseEventTypes(request.type));
+  const toKey = request.to === undefined ? undefined : parseAddress(request.to).key;
+  const { email, campaign, automation, contact, machine } = request;
+  return (event) =>
+    types.has(event.type) &&
+    (email === undefined || event.emailId === email) &&
+    (toKey === undefined || (event.to !== null && parseAddress(event.to).key === toKey)) &&
+    (campaign === undefined || event.campaignId === campaign) &&
+    (automation === undefined || event.automationId === automation) &&
+    (contact === undefined || event.contactId === contact) &&
+    (machine === undefined || event.machine === machine);
+}
