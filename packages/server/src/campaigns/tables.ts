@@ -8,8 +8,9 @@ export interface PinnedAudience {
   lastSeq: number;
   /** The list whose members get it. */
   listSeq?: number;
-  /** The rules of the segment. */
+  /** The rules of the segment, and the `seq`s of the lists they name. */
   rules?: SegmentRule;
+  listSeqs?: Record<string, number>;
 }
 
 export function campaignTables(c: ColumnTypes) {

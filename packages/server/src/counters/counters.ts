@@ -4,11 +4,11 @@ import type { Reader, Tx } from "../db/db.ts";
 // On Postgres, writers of the same row run one after the other; with sixteen rows per counter that is rare.
 const PARTS = 16;
 
-/** A change of a counter, for the contact with this `seq`. */
+/** A change of a counter. Changes of the same `seq`, such as that of a contact, go to the same part of it. */
 export interface CounterChange {
   kind: string;
   seq: number;
-  by: 1 | -1;
+  by: number;
 }
 
 /** Adds changes to the counters of one owner. */

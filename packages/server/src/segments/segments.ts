@@ -18,6 +18,7 @@ import { type SegmentRow, updateMembership } from "./membership.ts";
 
 export { recordEngagements } from "./engagement.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
+export { listNamedLists, type PinnedRules, selectMatching } from "./selection.ts";
 
 /** Job kind: compares all contacts with the rules of a segment. */
 export const REBUILD_JOB = "segments.rebuild";

@@ -1,0 +1,112 @@
+import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
+import { and, asc, eq, inArray } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { recordEvents } from "../events/events.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { Parse } from "../templates/templates.ts";
+import { findCampaign, findCampaignRow, showDetail } from "./campaigns.ts";
+import { addCounts } from "./counts.ts";
+import { enqueueSending, start } from "./start.ts";
+import { changeStatus } from "./states.ts";
+
+/** Job kind: marks the recipients of a cancelled campaign that got nothing yet. */
+export const CANCEL_JOB = "campaigns.cancel";
+
+const STOPPABLE: readonly CampaignStatus[] = ["SCHEDULED", "SENDING", "PAUSED"];
+
+/**
+ * Pauses a campaign: nothing more is released, and what was released but not handed over is put back. Throws ApiError not_found or
+ * invalid_state.
+ */
+export async function pauseCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  if (row.status === "PAUSED") return showDetail(tx, row);
+  return showDetail(tx, await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused" }));
+}
+
+/** Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, invalid_state or what keeps it from starting. */
+export async function resumeCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  if (row.status === "SENDING") return showDetail(tx, row);
+  if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], parse));
+  const resumed = await changeStatus(
+    tx,
+    deps,
+    row,
+    ["PAUSED"],
+    { status: "SENDING", run: row.run + 1, releasedAt: null, nextReleaseAt: null },
+    { type: "campaign.resumed" },
+  );
+  await enqueueSending(tx, deps, resumed);
+  return showDetail(tx, resumed);
+}
+
+/** Cancels a campaign for good; a job marks the recipients that got nothing yet. Throws ApiError not_found or invalid_state. */
+export async function cancelCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  if (row.status === "CANCELLED") return showDetail(tx, row);
+  const now = deps.clock.now();
+  const cancelled = await changeStatus(
+    tx,
+    deps,
+    row,
+    STOPPABLE,
+    { status: "CANCELLED", run: row.run + 1, completedAt: now },
+    { type: "campaign.cancelled" },
+  );
+  if (row.startedAt !== null)
+    await deps.queue.enqueue(tx, { kind: CANCEL_JOB, payload: { workspaceId, campaignId: id }, maxAttempts: 1000 });
+  return showDetail(tx, cancelled);
+}
+
+// Recipients marked in one transaction.
+const CHUNK = 500;
+
+/** Marks the recipients of a cancelled campaign, some hundred at a time. One that is being handed over is left to its delivery. */
+export function cancelRecipients(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
+    const { emails: t } = deps.db.read.t;
+    const rows = await deps.db.read
+      .select({ id: t.id })
+      .from(t)
+      .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), inArray(t.status, ["queued", "deferred"])))
+      .orderBy(asc(t.id))
+      .limit(CHUNK);
+    const ids = rows.map(({ id }) => id);
+    return {
+      ...(ids.length === CHUNK && { again: deps.clock.now() }),
+      commit: async (tx) => {
+        if ((await findCampaignRow(tx, workspaceId, campaignId))?.status === "CANCELLED") await cancelEmails(tx, deps, workspaceId, campaignId, ids);
+      },
+    };
+  };
+}
+
+async function cancelEmails(tx: Tx, deps: Deps, workspaceId: string, campaignId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { emails: t } = tx.t;
+  const now = deps.clock.now();
+  for (const status of ["queued", "deferred"] as const) {
+    const cancelled = await tx
+      .update(t)
+      .set({ status: "cancelled", nextAttemptAt: null, updatedAt: now })
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids]), eq(t.status, status)))
+      .returning({ id: t.id, variant: t.variant, contactId: t.contactId });
+    await addCounts(
+      tx,
+      deps,
+      cancelled.flatMap(({ variant }) => [
+        { campaignId, variant, metric: `status:${status}`, by: -1 } as const,
+        { campaignId, variant, metric: "status:cancelled", by: 1 } as const,
+      ]),
+    );
+    await recordEvents(
+      tx,
+      deps,
+      cancelled.map(({ id, contactId }) => ({ workspaceId, type: "email.cancelled", emailId: id, campaignId, contactId, at: now })),
+    );
+  }
+}

@@ -1,0 +1,89 @@
+import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+
+/** What is counted by hour: events, not states. */
+export const SERIES_METRICS = [
+  "sent",
+  "delivered",
+  "deferred",
+  "bounced",
+  "complained",
+  "failed",
+  "opens",
+  "uniqueOpens",
+  "machineOpens",
+  "clicks",
+  "uniqueClicks",
+  "machineClicks",
+  "unsubscribes",
+] as const;
+export type SeriesMetric = (typeof SERIES_METRICS)[number];
+
+/** Counted in total, and for each variant of an A/B test. */
+export type Metric = SeriesMetric | `status:${EmailStatus}` | `skip:${SkipReason}`;
+
+/** A change of the statistics of a campaign. */
+export interface Delta {
+  readonly campaignId: string;
+  readonly metric: Metric;
+  readonly by: number;
+  /** The variant of the recipient; null outside of A/B tests. */
+  readonly variant: string | null;
+  /** When it happened (ms), for what is counted by hour. */
+  readonly at?: number;
+}
+
+const HOUR = 3_600_000;
+
+/** Changes the statistics of campaigns, in the transaction of what is counted. */
+export async function addCounts(tx: Tx, deps: Pick<Deps, "queue" | "random">, deltas: readonly Delta[]): Promise<void> {
+  const changes = new Map<string, Map<string, number>>();
+  for (const { campaignId, metric, by, variant, at } of deltas) {
+    const sums = changes.get(campaignId) ?? new Map<string, number>();
+    changes.set(campaignId, sums);
+    const kinds = [metric, ...(variant === null ? [] : [`${metric}/${variant}`]), ...(at === undefined ? [] : [`${metric}@${Math.floor(at / HOUR)}`])];
+    for (const kind of kinds) sums.set(kind, (sums.get(kind) ?? 0) + by);
+  }
+  // Transactions of several servers take different parts of a counter, so that they rarely wait for each other.
+  const seq = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * 2 ** 20);
+  // In the same order for all transactions, so that two of them cannot deadlock.
+  for (const [campaignId, sums] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await incrementCounters(
+      tx,
+      campaignId,
+      [...sums].map(([kind, by]): CounterChange => ({ kind, seq, by })),
+    );
+}
+
+/** The statistics of a campaign, as counted. */
+export interface Counts {
+  readonly total: ReadonlyMap<Metric, number>;
+  readonly variants: ReadonlyMap<string, ReadonlyMap<Metric, number>>;
+  /** By the start of the hour, ms, in ascending order. */
+  readonly hours: ReadonlyMap<number, ReadonlyMap<SeriesMetric, number>>;
+}
+
+/** Reads the counters of a campaign. Those that are zero may be absent. */
+export async function readCounts(q: Tx | Reader, campaignId: string): Promise<Counts> {
+  const total = new Map<Metric, number>();
+  const variants = new Map<string, Map<Metric, number>>();
+  const hours = new Map<number, Map<SeriesMetric, number>>();
+  for (const [kind, n] of (await getCounters(q, [campaignId])).get(campaignId) ?? []) {
+    if (n === 0) continue;
+    const [metric = "", at] = kind.split("@");
+    const [name, variant] = metric.split("/");
+    if (at !== undefined) getOrCreate(hours, Number(at) * HOUR).set(metric as SeriesMetric, n);
+    else if (variant !== undefined) getOrCreate(variants, variant).set(name as Metric, n);
+    else total.set(metric as Metric, n);
+  }
+  return { total, variants, hours: new Map([...hours].sort(([a], [b]) => a - b)) };
+}
+
+/** The entry of a map of maps. */
+export function getOrCreate<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
+  const known = map.get(key) ?? new Map<L, V>();
+  map.set(key, known);
+  return known;
+}

@@ -1,0 +1,71 @@
+import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { OF_CAMPAIGN } from "../emails/emails.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
+import { changeStatus } from "./states.ts";
+
+/** Job kind: finds out whether each recipient of a campaign had an attempt. */
+export const FINISH_JOB = "campaigns.finish";
+
+// The first wait (ms) before looking again, doubled each time.
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 60_000;
+
+/** Enqueues a look at whether a campaign is done. */
+export async function enqueueFinish(tx: Tx, deps: Deps, { workspaceId, id }: Pick<CampaignRow, "workspaceId" | "id">): Promise<void> {
+  await deps.queue.enqueue(tx, { kind: FINISH_JOB, payload: { workspaceId, campaignId: id, wait: FIRST_WAIT_MS }, maxAttempts: 1000 });
+}
+
+/** Enqueues a look at those of some campaigns that have released all their recipients. */
+export async function finishReleased(tx: Tx, deps: Deps, campaignIds: readonly string[]): Promise<void> {
+  const { campaigns: t } = tx.t;
+  const rows = await tx
+    .select({ id: t.id, workspaceId: t.workspaceId })
+    .from(t)
+    .where(and(inArray(t.id, [...campaignIds]), eq(t.status, "SENDING"), isNotNull(t.releasedAt)));
+  for (const row of rows) await enqueueFinish(tx, deps, row);
+}
+
+/**
+ * Ends a campaign whose recipients all had an attempt. The rows decide, not the counters. The last deliveries enqueue this job; it
+ * looks again by itself in case one of them, on another server, did not see yet that the campaign was released.
+ */
+export function finishCampaign(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
+    const wait = Number(payload.wait);
+    return {
+      commit: async (tx) => {
+        const row = await findCampaignRow(tx, workspaceId, campaignId);
+        if (row?.status !== "SENDING" || row.releasedAt === null) return;
+        if (await isPending(tx, campaignId)) {
+          const payloadNext = { workspaceId, campaignId, wait: Math.min(wait * 2, MAX_WAIT_MS) };
+          await deps.queue.enqueue(tx, {
+            kind: FINISH_JOB,
+            payload: payloadNext,
+            runAt: deps.clock.now() + wait,
+            maxAttempts: 1000,
+            dedupeKey: `${FINISH_JOB}:${campaignId}`,
+          });
+          return;
+        }
+        await changeStatus(tx, deps, row, ["SENDING"], { status: "SENT", completedAt: deps.clock.now() }, { type: "campaign.completed" });
+      },
+    };
+  };
+}
+
+async function isPending(q: Tx | Reader, campaignId: string): Promise<boolean> {
+  const { emails: t } = q.t;
+  for (const status of ["queued", "sending"] as const) {
+    const [one] = await q
+      .select({ id: t.id })
+      .from(t)
+      .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), eq(t.status, status)))
+      .limit(1);
+    if (one) return true;
+  }
+  return false;
+}

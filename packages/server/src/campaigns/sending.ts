@@ -1,0 +1,205 @@
+import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
+import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { scheduleBulk, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { Tables } from "../schema.ts";
+import { type AudienceChunk, type Candidate, readAudience } from "./audience.ts";
+import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
+import { addCounts, type Delta } from "./counts.ts";
+import { enqueueFinish } from "./finish.ts";
+import { enqueueSending } from "./start.ts";
+import { computeAllowance } from "./throttle.ts";
+import { pickWinner, pickVariant } from "./variants.ts";
+
+type EmailRow = Tables["emails"]["$inferSelect"];
+type ContentsOf = ReadonlyMap<string, number>;
+
+// Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than some thousand are under
+// way, whatever the size of the campaign.
+const RELEASED = 500;
+
+/**
+ * One step of a campaign's sending: makes the next contacts of the audience recipients, and releases some recipients for delivery.
+ * Both are rows of the transaction that ends the job and enqueues the next step, so a crash repeats a step as a whole or not at all.
+ *
+ * | campaign          | audience     | recipients wait | the step                                 | the next step           |
+ * | ----------------- | ------------ | --------------- | ---------------------------------------- | ----------------------- |
+ * | SENDING           | not all read | any             | adds a chunk, releases                   | at once                 |
+ * | SENDING           | all read     | yes             | releases as many as the throttle allows  | when the throttle allows |
+ * | SENDING, A/B test | all read     | undecided       | sets the time of the decision            | at that time, or when you pick |
+ * | SENDING           | all read     | no              | marks the campaign as released           | none; see `finish.ts`   |
+ * | PAUSED            | not all read | any             | adds a chunk                             | at once                 |
+ * | PAUSED            | all read     | any             | nothing                                  | none, until it resumes  |
+ * | another run or state | any       | any             | nothing                                  | none                    |
+ */
+export function continueSending(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
+    const seen = await findCampaignRow(deps.db.read, workspaceId, campaignId);
+    if (!isUnderWay(seen, payload.run)) return {};
+    const chunk = seen.expandedAt === null ? await readAudience(deps, seen) : null;
+    return {
+      commit: async (tx) => {
+        const campaign = await findCampaignRow(tx, workspaceId, campaignId);
+        // Another server may have taken this step meanwhile, or the campaign was paused, resumed or cancelled.
+        if (isUnderWay(campaign, payload.run) && campaign.cursor === seen.cursor) await step(tx, deps, campaign, chunk);
+      },
+    };
+  };
+}
+
+function isUnderWay(campaign: CampaignRow | null, run: unknown): campaign is CampaignRow {
+  return campaign !== null && campaign.run === run && (campaign.status === "SENDING" || campaign.status === "PAUSED");
+}
+
+async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceChunk | null): Promise<void> {
+  const now = deps.clock.now();
+  const contents = await loadContents(tx, campaign);
+  let after = campaign;
+  if (chunk !== null) {
+    const eligible = await addRecipients(tx, deps, campaign, chunk.candidates, contents);
+    after = { ...after, eligible, ...(chunk.next === null ? { expandedAt: now } : { cursor: chunk.next }) };
+  }
+  const expanded = after.expandedAt !== null;
+  let nextAt: number | null = expanded ? null : now;
+  let released = false;
+  if (after.status === "SENDING") {
+    if (isDue(after, now)) after = { ...after, winner: await pickWinner(tx, after) };
+    const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
+    const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
+    if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
+    if (expanded && count === allowance.count) nextAt = allowance.nextAt;
+    else if (expanded && isUndecided(after)) {
+      const { winner, decideAfterMinutes } = after.abTest as NonNullable<CampaignRow["abTest"]>;
+      after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * 60_000 };
+      nextAt = winner === "manual" ? null : after.decideAt;
+    } else if (expanded) {
+      after = { ...after, releasedAt: now };
+      released = true;
+    }
+  }
+  if (after !== campaign) await save(tx, after);
+  if (nextAt !== null) await enqueueSending(tx, deps, after, nextAt > now ? nextAt : undefined);
+  if (released) await enqueueFinish(tx, deps, after);
+}
+
+/** Stores what a step changed. It is an UPDATE of the campaign, so that it conflicts with pausing and cancelling at the same time. */
+async function save(tx: Tx, { id, run, cursor, eligible, expandedAt, nextReleaseAt, releasedAt, winner, decideAt }: CampaignRow): Promise<void> {
+  const { campaigns: t } = tx.t;
+  await tx
+    .update(t)
+    .set({ cursor, eligible, expandedAt, nextReleaseAt, releasedAt, winner, decideAt })
+    .where(and(eq(t.id, id), eq(t.run, run)));
+}
+
+/** Whether the winner of an A/B test has to be known for the rest of the recipients, and is not. */
+function isUndecided({ abTest, winner }: CampaignRow): boolean {
+  return abTest !== null && abTest.samplePercent < 100 && winner === null;
+}
+
+function isDue(campaign: CampaignRow, now: number): boolean {
+  return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
+}
+
+/** Inserts recipients for contacts, also for those that get nothing. Returns how many could get the campaign until now. */
+async function addRecipients(
+  tx: Tx,
+  deps: Deps,
+  campaign: CampaignRow,
+  candidates: readonly Candidate[],
+  contents: ContentsOf,
+): Promise<number> {
+  if (candidates.length === 0) return campaign.eligible;
+  const { id: campaignId, workspaceId } = campaign;
+  const { emails: t } = tx.t;
+  const keys = candidates.map(({ emailKey }) => emailKey);
+  const present = await tx
+    .select({ key: t.toKey })
+    .from(t)
+    .where(and(eq(t.campaignId, campaignId), inArray(t.toKey, keys)));
+  const known = new Set(present.map(({ key }) => key));
+  const now = deps.clock.now();
+  const deltas: Delta[] = [];
+  let { eligible } = campaign;
+  const first = [...contents.values()][0] as number;
+  const rows = candidates
+    // An address gets a campaign once, even if its contact was deleted and created again meanwhile.
+    .filter(({ emailKey }) => !known.has(emailKey))
+    .map(({ id: contactId, email, emailKey, skipReason }): EmailRow => {
+      const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
+      if (skipReason === null) eligible += 1;
+      const status = skipReason === null ? "queued" : "skipped";
+      deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
+      if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
+      return {
+        workspaceId,
+        id: deps.ids("em"),
+        contentsId: contents.get(variant ?? "") ?? first,
+        to: email,
+        toKey: emailKey,
+        status,
+        attempts: 0,
+        inDoubt: false,
+        lastError: null,
+        createdAt: now,
+        scheduledAt: null,
+        nextAttemptAt: null,
+        sentAt: null,
+        updatedAt: now,
+        campaignId,
+        contactId,
+        variant,
+        skipReason,
+      };
+    });
+  await tx.insertAll(t, rows);
+  await addCounts(tx, deps, deltas);
+  return eligible;
+}
+
+/** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
+async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number, contents: ContentsOf): Promise<number> {
+  const { emails: t } = tx.t;
+  const { id: campaignId, workspaceId, abTest, winner } = campaign;
+  const names = abTest === null ? [] : VARIANT_NAMES.slice(0, abTest.variants.length);
+  const groups = [...names, ...(isUndecided(campaign) ? [] : [null])];
+  const now = deps.clock.now();
+  let released = 0;
+  for (const [i, variant] of groups.entries()) {
+    // The variants of a sample share a throttle fairly.
+    const share = Math.ceil((count - released) / (groups.length - i));
+    const waiting = await tx
+      .select({ id: t.id })
+      .from(t)
+      .where(and(WAITING_IN_CAMPAIGN, eq(t.campaignId, campaignId), variant === null ? isNull(t.variant) : eq(t.variant, variant)))
+      .orderBy(asc(t.id))
+      .limit(share);
+    if (waiting.length === 0) continue;
+    const ids = waiting.map(({ id }) => id);
+    // The date of a mail is that of its release, at every attempt.
+    const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
+    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.get(winner) as number } : {};
+    await tx
+      .update(t)
+      .set({ ...dated, ...won })
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)));
+    if (variant === null && winner !== null)
+      await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
+    await scheduleBulk(tx, deps, workspaceId, ids);
+    released += ids.length;
+  }
+  return released;
+}
+
+/** The contents of each variant, by its name; under the empty name without an A/B test. */
+async function loadContents(tx: Tx, { id }: CampaignRow): Promise<ContentsOf> {
+  const { campaignContents: t } = tx.t;
+  const rows = await tx
+    .select({ variant: t.variant, contentsId: t.contentsId })
+    .from(t)
+    .where(eq(t.campaignId, id))
+    .orderBy(asc(t.variant));
+  return new Map(rows.map(({ variant, contentsId }) => [variant, contentsId]));
+}

@@ -1,0 +1,139 @@
+import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { insertCampaignContents } from "../emails/emails.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { loadParser, type Parse } from "../templates/templates.ts";
+import { pinAudience } from "./audience.ts";
+import { buildFrom, type CampaignRow, findCampaign, findCampaignRow, getCampaign, parseSchedule, showDetail } from "./campaigns.ts";
+import { pinContent } from "./content.ts";
+import { changeStatus, EDITABLE } from "./states.ts";
+
+/** Job kind: starts a scheduled campaign. */
+export const START_JOB = "campaigns.start";
+/** Job kind: makes contacts recipients and releases them for delivery, a chunk at a time. */
+export const SEND_JOB = "campaigns.send";
+
+/** How late (ms) a scheduled campaign may start; one that is later was missed while the server was down. */
+export const MAX_LATENESS_MS = 3_600_000;
+
+/** What a start job names. */
+interface StartPayload {
+  workspaceId: string;
+  campaignId: string;
+  at: number;
+}
+
+/** Starts a draft or scheduled campaign now. Throws ApiError not_found, invalid_state, and what keeps it from starting. */
+export async function sendCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], parse));
+}
+
+/** Schedules a campaign that has not started, or moves its date. Throws ApiError not_found, invalid_state or what would keep it from starting. */
+export async function scheduleCampaign(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, scheduledAt }: { id: string; scheduledAt: string },
+  parse: Parse,
+): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  const at = parseSchedule(scheduledAt, deps.clock.now()) as number;
+  const scheduled = await changeStatus(tx, deps, row, row.startedAt === null ? EDITABLE : ["DRAFT", "SCHEDULED"], { status: "SCHEDULED", scheduledAt: at }, { type: "campaign.scheduled" });
+  await pinContent(tx, parse, scheduled);
+  await enqueueStart(tx, deps, scheduled);
+  return getCampaign(tx, workspaceId, id);
+}
+
+/** Enqueues the start of a scheduled campaign. A job of an earlier date finds that the date has changed, and ends. */
+export async function enqueueStart(tx: Tx, deps: Deps, { workspaceId, id, scheduledAt }: CampaignRow): Promise<void> {
+  const at = scheduledAt as number;
+  await deps.queue.enqueue(tx, {
+    kind: START_JOB,
+    payload: { workspaceId, campaignId: id, at } satisfies StartPayload,
+    runAt: at,
+    dedupeKey: `${START_JOB}:${id}:${at}`,
+  });
+}
+
+/**
+ * Starts a scheduled campaign when it is due. One that is late, or that cannot start, is held: PAUSED with the reason, which is in
+ * its event, too.
+ */
+export function startScheduled(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const { workspaceId, campaignId, at } = payload as unknown as StartPayload;
+    const parse = await loadParser();
+    return {
+      commit: async (tx) => {
+        const row = await findCampaignRow(tx, workspaceId, campaignId);
+        if (row?.status !== "SCHEDULED" || row.scheduledAt !== at) return;
+        const late = deps.clock.now() - at;
+        if (late > MAX_LATENESS_MS && deps.config.lateCampaigns === "hold") {
+          const message = `It was due at ${new Date(at).toISOString()} and the server was not running: it is ${Math.round(late / 60_000)} minutes late. Resume it to send it now, or schedule it again.`;
+          await changeStatus(tx, deps, row, ["SCHEDULED"], { status: "PAUSED" }, { type: "campaign.paused", reason: { code: "late", message } });
+          return;
+        }
+        try {
+          await start(tx, deps, row, ["SCHEDULED"], parse);
+        } catch (error) {
+          // `start` writes nothing before its checks are done.
+          if (!(error instanceof ApiError)) throw error;
+          const reason = { code: error.code, message: error.message };
+          await changeStatus(tx, deps, row, ["SCHEDULED"], { status: "PAUSED" }, { type: "campaign.failed", reason });
+        }
+      },
+    };
+  };
+}
+
+/**
+ * Starts a campaign: checks it once more, fixes its content and its audience, and enqueues the first job of its sending. Throws
+ * ApiError before it writes anything.
+ */
+export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly CampaignStatus[], parse: Parse): Promise<CampaignRow> {
+  const { workspaceId, id } = row;
+  const fromText = buildFrom(row);
+  if (from.includes(row.status)) await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
+  const contents = from.includes(row.status) ? await pinContent(tx, parse, row) : [];
+  const audience = from.includes(row.status) ? await pinAudience(tx, row) : null;
+  const started = await changeStatus(
+    tx,
+    deps,
+    row,
+    from,
+    { status: "SENDING", startedAt: deps.clock.now(), audience, run: row.run + 1 },
+    { type: "campaign.started" },
+  );
+  for (const { variant, source, template } of contents) {
+    const contentsId = await insertCampaignContents(tx, {
+      workspaceId,
+      from: fromText,
+      replyTo: row.replyTo,
+      subject: source.subject ?? "",
+      html: source.html,
+      text: source.text,
+      template,
+    });
+    const { previewText } = variant;
+    await tx.insert(tx.t.campaignContents).values({ campaignId: id, variant: variant.name ?? "", contentsId, previewText, source });
+  }
+  await enqueueSending(tx, deps, started);
+  return started;
+}
+
+/** Enqueues the next job of a campaign's sending, behind the mail that is due before. */
+export async function enqueueSending(tx: Tx, deps: Deps, { workspaceId, id, run }: CampaignRow, runAt?: number): Promise<void> {
+  await deps.queue.enqueue(tx, {
+    kind: SEND_JOB,
+    payload: { workspaceId, campaignId: id, run },
+    lane: "bulk",
+    // It fails only when the database does; a campaign must not stop for that.
+    maxAttempts: 1000,
+    ...(runAt !== undefined && { runAt }),
+  });
+}
