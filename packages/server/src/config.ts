@@ -75,6 +75,12 @@ export const SERVE_FLAGS = [
       "how long records of agents are kept: logs=30, runs=365, deliveries=90, stats=730 (these unless said), or forever; several with commas",
   },
   {
+    name: "late-campaigns",
+    value: "send|hold",
+    env: "MAILSVC_LATE_CAMPAIGNS",
+    summary: "what happens to a scheduled campaign that was due over an hour ago, while the server was down (default hold)",
+  },
+  {
     name: "max-body",
     value: "MB",
     env: "MAILSVC_MAX_BODY",
@@ -152,6 +158,8 @@ export interface Config {
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
+  /** What happens to campaigns whose time passed more than an hour ago. */
+  readonly lateCampaigns: "send" | "hold";
   readonly maxBodyBytes: number;
   /** Open connections at most. */
   readonly maxConnections: number;
@@ -217,6 +225,7 @@ export function readConfig({
     inboundDomain: readDomain("inbound-domain", value("inbound-domain")),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
+    lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
@@ -260,6 +269,11 @@ function readDomain(flag: string, text: string | undefined): string | null {
   } catch (error) {
     throw new ConfigError(`--${flag}: ${(error as Error).message}`);
   }
+}
+
+function readLateCampaigns(text: string): Config["lateCampaigns"] {
+  if (text !== "send" && text !== "hold") throw new ConfigError(`--late-campaigns is send or hold, not "${text}".`);
+  return text;
 }
 
 function readMetrics(text: string | undefined): Config["metrics"] {

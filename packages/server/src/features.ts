@@ -1,5 +1,11 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
+import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
+import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
+import { renderRecipients } from "./campaigns/render.ts";
+import { continueSending } from "./campaigns/sending.ts";
+import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
 import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
@@ -107,15 +113,15 @@ export const audience: Audience = {
 };
 
 /** Who reacts to new events, in this order. */
-export const eventListeners: readonly EventListener[] = [];
+export const eventListeners: readonly EventListener[] = [countEvents];
 
 /** Who reacts to events that have got their numbers in the stream. */
 export const streamListeners: readonly StreamListener[] = [];
 
 /** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
 export const deliveryHooks: DeliveryHooks = {
-  transforms: [addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
-  statusChanged: [],
+  transforms: [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
+  statusChanged: [countStatusChanges],
 };
 
 /** When a listing ends, its payments and its activations end. */
@@ -211,6 +217,10 @@ export function jobsOf(deps: Deps): JobHandlers {
     [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
     [CLICKS_JOB]: recordHeldClicks(deps),
+    [START_JOB]: startScheduled(deps),
+    [SEND_JOB]: continueSending(deps),
+    [FINISH_JOB]: finishCampaign(deps),
+    [CANCEL_JOB]: cancelRecipients(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
     ...marketplaceJobs(deps),
   };

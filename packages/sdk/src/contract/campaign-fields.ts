@@ -112,8 +112,10 @@ export const AbTest = z
   .meta({ id: "AbTest" });
 export type AbTest = z.infer<typeof AbTest>;
 
+export const CampaignName = line(CAMPAIGN_LIMITS.name).meta({ description: "Name, up to 200 characters" });
+
 const fields = {
-  name: line(CAMPAIGN_LIMITS.name).meta({ description: "Name, up to 200 characters" }),
+  name: CampaignName,
   subjectLine: SubjectLine,
   fromEmail: EmailAddress.meta({ description: "Address of a verified sender" }),
   templateId: TemplateId.meta({ description: "Published template to send" }),

@@ -1,5 +1,18 @@
 import { z } from "zod";
-import { AbTest, CAMPAIGN_STATUSES, NewCampaign, RECIPIENT_TYPES, Throttle, VARIANT_NAMES } from "./campaign-fields.ts";
+import { EmailAddress } from "./address.ts";
+import {
+  AbTest,
+  CAMPAIGN_LIMITS,
+  CAMPAIGN_STATUSES,
+  CampaignName,
+  CampaignPatch,
+  NewCampaign,
+  RECIPIENT_TYPES,
+  SKIP_REASONS,
+  Throttle,
+  VARIANT_NAMES,
+} from "./campaign-fields.ts";
+import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -47,6 +60,31 @@ export const CampaignDetail = Campaign.extend({
   list: z.object({ id: z.string(), name: z.string(), memberCount: z.int() }).nullable(),
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.infer<typeof CampaignDetail>;
+
+/** A recipient of a campaign: the email for one contact, sent or not. */
+export const Recipient = z
+  .object({
+    /** Of the email: see emails.get. */
+    emailId: z.string(),
+    contactId: z.string().nullable(),
+    to: z.string(),
+    status: z.enum(EMAIL_STATUSES),
+    /** Why it got nothing; null unless it was skipped. */
+    skipReason: z.enum(SKIP_REASONS).nullable(),
+    variant: z.enum(VARIANT_NAMES).nullable(),
+    attempts: z.int(),
+    /** True if a crash left open whether it arrived; it was then sent again under the same Message-ID. */
+    inDoubt: z.boolean(),
+    lastError: DeliveryError.nullable(),
+    sentAt: Instant.nullable(),
+    /** The first open, click and unsubscription, without those by machines. */
+    openedAt: Instant.nullable(),
+    clickedAt: Instant.nullable(),
+    unsubscribedAt: Instant.nullable(),
+    updatedAt: Instant,
+  })
+  .meta({ id: "Recipient" });
+export type Recipient = z.infer<typeof Recipient>;
 
 const id = { id: "cmp_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const launch = {
@@ -102,5 +140,133 @@ export const campaigns = {
     output: CampaignDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/campaigns/:id",
+    access: { permission: "campaigns:write" },
+    summary: "Update a campaign that has not started; fields that are not sent stay",
+    description: "null removes a field. A scheduledAt schedules the campaign, and null makes it a draft again.",
+    body: CampaignPatch,
+    output: CampaignDetail,
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    examples: [
+      { summary: "Another subject", params: id, body: { subjectLine: "We are live today" } },
+      { summary: "Back to a draft", params: id, body: { scheduledAt: null } },
+    ],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/campaigns/:id",
+    access: { permission: "campaigns:write" },
+    summary: "Delete a campaign that has not started",
+    output: CampaignDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
+  schedule: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/schedule",
+    access: { permission: "campaigns:write" },
+    summary: "Schedule a campaign that has not started, or move its date",
+    body: z.strictObject({ scheduledAt: Instant.meta({ description: "When to send (ISO 8601), in the future" }) }),
+    output: CampaignDetail,
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    examples: [{ summary: "At an instant", params: id, body: { scheduledAt: "2030-03-01T09:00:00Z" } }],
+  }),
+  send: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/send",
+    access: { permission: "campaigns:write" },
+    irreversible: true,
+    bucket: "send",
+    summary: "Send a draft or scheduled campaign now",
+    description:
+      "The recipients and the content are fixed at this instant; later changes of the list, segment or template do not reach the campaign. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
+    output: CampaignDetail,
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    examples: [{ summary: "Send", params: id }],
+  }),
+  pause: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/pause",
+    access: { permission: "campaigns:write" },
+    summary: "Pause a campaign that is being sent",
+    description: "Mail that is being handed over at this moment goes out; everything else waits for resume.",
+    output: CampaignDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Pause", params: id }],
+  }),
+  resume: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/resume",
+    access: { permission: "campaigns:write" },
+    bucket: "send",
+    summary: "Continue a paused campaign where it stopped",
+    description: "A scheduled campaign that was held, because it was late or could not start, is started.",
+    output: CampaignDetail,
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    examples: [{ summary: "Resume", params: id }],
+  }),
+  cancel: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/cancel",
+    access: { permission: "campaigns:write" },
+    irreversible: true,
+    summary: "Cancel a campaign for good; recipients that got nothing yet get nothing",
+    output: CampaignDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Cancel", params: id }],
+  }),
+  duplicate: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/duplicate",
+    access: { permission: "campaigns:write" },
+    summary: "Make a draft with the fields of another campaign",
+    body: z.strictObject({ name: CampaignName.optional() }),
+    status: 201,
+    output: CampaignDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Copy", params: id, body: { name: "Launch, once more" } }],
+  }),
+  test: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/test",
+    access: { permission: "campaigns:write" },
+    bucket: "send",
+    summary: "Send a test of a campaign to up to five addresses",
+    description:
+      "An address of a contact gets its fields; for other addresses they are empty. The subject begins with [Test]. Nothing is counted.",
+    body: z.strictObject({
+      to: z.array(EmailAddress).min(1).max(CAMPAIGN_LIMITS.testRecipients).meta({ description: "Addresses, up to five" }),
+      variant: z.enum(VARIANT_NAMES).optional().meta({ description: "Only this variant of an A/B test; all of them when absent" }),
+    }),
+    output: z.object({ ids: z.array(z.string()), count: z.int() }),
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "missing_variables", "recipient_suppressed"],
+    examples: [{ summary: "To yourself", params: id, body: { to: ["me@example.com"] } }],
+  }),
+  winner: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/winner",
+    access: { permission: "campaigns:write" },
+    irreversible: true,
+    summary: "Decide an A/B test by hand; the rest of the recipients gets this variant",
+    body: z.strictObject({ variant: z.enum(VARIANT_NAMES).meta({ description: "The variant that wins" }) }),
+    output: CampaignDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "B wins", params: id, body: { variant: "B" } }],
+  }),
+  recipients: endpoint({
+    method: "GET",
+    path: "/api/v1/campaigns/:id/recipients",
+    access: { permission: "campaigns:read" },
+    summary: "List who got a campaign, and why somebody did not, newest first",
+    query: z.object({
+      ...pageQuery,
+      status: z.enum(EMAIL_STATUSES).optional().meta({ description: "Only recipients in this state" }),
+    }),
+    output: pageSchema(Recipient),
+    errors: ["not_found"],
+    examples: [{ summary: "Who was skipped, and why", params: id, query: { status: "skipped" } }],
   }),
 };

@@ -26,7 +26,10 @@ export interface AudienceChunk {
 const CHUNK = 1000;
 
 /** Fixes who gets a campaign: contacts of this instant. Throws ApiError not_found for a segment or list that does not exist. */
-export async function pinAudience(tx: Tx, { workspaceId, segmentId, listId }: Pick<CampaignRow, "workspaceId" | "segmentId" | "listId">): Promise<PinnedAudience> {
+export async function pinAudience(
+  tx: Tx,
+  { workspaceId, segmentId, listId }: Pick<CampaignRow, "workspaceId" | "segmentId" | "listId">,
+): Promise<PinnedAudience> {
   const { contacts: t } = tx.t;
   const [newest] = await tx.select({ seq: t.seq }).from(t).where(eq(t.workspaceId, workspaceId)).orderBy(desc(t.seq)).limit(1);
   const lastSeq = newest?.seq ?? 0;
@@ -51,7 +54,14 @@ export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">,
       { workspaceId: campaign.workspaceId, rules: audience.rules, listSeqs: audience.listSeqs ?? {}, now: campaign.startedAt as number },
       { after: campaign.cursor, last: audience.lastSeq, limit: CHUNK },
     );
-    const rows = seqs.length === 0 ? [] : await read.select(columns).from(c).where(and(ofWorkspace, inArray(c.seq, seqs))).orderBy(asc(c.seq));
+    const rows =
+      seqs.length === 0
+        ? []
+        : await read
+            .select(columns)
+            .from(c)
+            .where(and(ofWorkspace, inArray(c.seq, seqs)))
+            .orderBy(asc(c.seq));
     return { candidates: await judge(deps, campaign.workspaceId, rows), next };
   }
   const rows =

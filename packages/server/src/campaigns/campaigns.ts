@@ -1,90 +1,45 @@
-import type { Campaign, CampaignDetail, CampaignStatus, contract, HandlerInput, Page } from "@mailsvc/sdk/contract";
-import { CAMPAIGN_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import type { Campaign, CampaignDetail, CampaignStatus, Page } from "@mailsvc/sdk/contract";
+import { CAMPAIGN_LIMITS } from "@mailsvc/sdk/contract";
+import { and, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { findList, getList } from "../lists/lists.ts";
+import { getList } from "../lists/lists.ts";
 import type { Tables } from "../schema.ts";
-import { findSegment, getSegment } from "../segments/segments.ts";
-import { assertVerified } from "../senders/senders.ts";
-import { findTemplate, type Parse } from "../templates/templates.ts";
-import { checkDraft, pinContent } from "./content.ts";
+import { getSegment } from "../segments/segments.ts";
+import { findTemplate } from "../templates/templates.ts";
 
 export type CampaignRow = Tables["campaigns"]["$inferSelect"];
 
 const DAY = 86_400_000;
 
+const ph = sql.placeholder;
+
 /** One campaign. Throws ApiError not_found. */
 export async function findCampaign(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow> {
-  const { campaigns: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  const row = await findCampaignRow(q, workspaceId, id);
   if (!row) throw notFound("campaign", id);
   return row;
+}
+
+/** One campaign, for jobs; null if it was deleted. */
+export async function findCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow | null> {
+  const [row] = await q
+    .prepared("find_campaign", (build, { campaigns: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.id, ph("id"))))
+        .prepare("find_campaign"),
+    )
+    .execute({ workspaceId, id });
+  return row ?? null;
 }
 
 /** One campaign with its content, template, segment and list (SPEC 2). Throws ApiError not_found. */
 export async function getCampaign(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignDetail> {
   return showDetail(q, await findCampaign(q, workspaceId, id));
-}
-
-/**
- * Creates a draft, or a scheduled campaign if it has a `scheduledAt` (SPEC 3, 4). Throws ApiError validation_error,
- * sender_not_verified, not_found, template_not_found or template_error.
- */
-export async function createCampaign(
-  tx: Tx,
-  deps: Deps,
-  workspaceId: string,
-  input: HandlerInput<typeof contract.campaigns.create>,
-  parse: Parse,
-): Promise<CampaignDetail> {
-  const now = deps.clock.now();
-  const scheduledAt = parseSchedule(input.scheduledAt, now);
-  const row: CampaignRow = {
-    id: deps.ids("cmp"),
-    workspaceId,
-    name: input.name,
-    subjectLine: input.subjectLine,
-    fromEmail: input.fromEmail,
-    fromName: input.fromName ?? null,
-    replyTo: input.replyTo ?? null,
-    previewText: input.previewText ?? null,
-    templateId: input.templateId ?? null,
-    html: input.html ?? null,
-    text: input.text ?? null,
-    recipientType: input.recipientType,
-    segmentId: input.segmentId ?? null,
-    listId: input.listId ?? null,
-    status: scheduledAt === null ? "DRAFT" : "SCHEDULED",
-    statusReason: null,
-    scheduledAt,
-    throttle: input.throttle ?? null,
-    abTest: input.abTest ?? null,
-    winner: null,
-    trackOpens: input.trackOpens,
-    trackClicks: input.trackClicks,
-    createdAt: now,
-    updatedAt: now,
-    startedAt: null,
-    completedAt: null,
-    run: 0,
-    audience: null,
-    cursor: 0,
-    eligible: 0,
-    expandedAt: null,
-    nextReleaseAt: null,
-    releasedAt: null,
-    decideAt: null,
-  };
-  await checkCampaign(tx, deps, parse, row);
-  await tx.insert(tx.t.campaigns).values(row);
-  return showDetail(tx, row);
 }
 
 /** A page of campaigns, newest first. */
@@ -103,27 +58,8 @@ export function buildFrom({ fromEmail, fromName }: Pick<CampaignRow, "fromEmail"
   return fromName === null ? fromEmail : `"${fromName.replace(/["\\]/g, "\\$&")}" <${fromEmail}>`;
 }
 
-/** Checks what a campaign refers to; if it is scheduled, that it could start now. Throws ApiError. */
-async function checkCampaign(tx: Tx, deps: Deps, parse: Parse, row: CampaignRow): Promise<void> {
-  await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
-  assertMailbox(row);
-  if (row.segmentId !== null) await findSegment(tx, row.workspaceId, row.segmentId);
-  if (row.listId !== null) await findList(tx, row.workspaceId, row.listId);
-  await checkDraft(tx, parse, row);
-  if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
-}
-
-/** The name of the sender has to fit into a From header. Throws ApiError validation_error. */
-function assertMailbox(row: CampaignRow): void {
-  try {
-    parseMailbox(buildFrom(row));
-  } catch (error) {
-    throw invalid("fromName", "invalid", `fromName cannot be the name of a sender: ${(error as Error).message}`);
-  }
-}
-
 /** The instant of a `scheduledAt`, ms; null without one. Throws ApiError validation_error if it is past or too far ahead. */
-function parseSchedule(scheduledAt: string | null | undefined, now: number): number | null {
+export function parseSchedule(scheduledAt: string | null | undefined, now: number): number | null {
   if (scheduledAt === undefined || scheduledAt === null) return null;
   const at = Date.parse(scheduledAt);
   if (at <= now)
@@ -162,7 +98,7 @@ function showCampaign(row: CampaignRow): Campaign {
   };
 }
 
-async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<CampaignDetail> {
+export async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<CampaignDetail> {
   const { workspaceId, templateId, segmentId, listId } = row;
   const template = templateId === null ? null : await unlessDeleted(findTemplate(q, workspaceId, templateId));
   const segment = segmentId === null ? null : await unlessDeleted(getSegment(q, workspaceId, segmentId));

@@ -2,12 +2,10 @@ import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { OF_CAMPAIGN } from "../emails/emails.ts";
-import { recordEvents } from "../events/events.ts";
+import { moveEmails, OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Parse } from "../templates/templates.ts";
 import { findCampaign, findCampaignRow, showDetail } from "./campaigns.ts";
-import { addCounts } from "./counts.ts";
 import { enqueueSending, start } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
@@ -69,44 +67,23 @@ export function cancelRecipients(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const { emails: t } = deps.db.read.t;
-    const rows = await deps.db.read
-      .select({ id: t.id })
+    const emails = await deps.db.read
+      .select()
       .from(t)
       .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), inArray(t.status, ["queued", "deferred"])))
       .orderBy(asc(t.id))
       .limit(CHUNK);
-    const ids = rows.map(({ id }) => id);
     return {
-      ...(ids.length === CHUNK && { again: deps.clock.now() }),
+      ...(emails.length === CHUNK && { again: deps.clock.now() }),
       commit: async (tx) => {
-        if ((await findCampaignRow(tx, workspaceId, campaignId))?.status === "CANCELLED") await cancelEmails(tx, deps, workspaceId, campaignId, ids);
+        if ((await findCampaignRow(tx, workspaceId, campaignId))?.status !== "CANCELLED") return;
+        const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
+        await moveEmails(
+          tx,
+          deps,
+          emails.map((email) => ({ email, patch, events: [{ type: "email.cancelled" }] })),
+        );
       },
     };
   };
-}
-
-async function cancelEmails(tx: Tx, deps: Deps, workspaceId: string, campaignId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const { emails: t } = tx.t;
-  const now = deps.clock.now();
-  for (const status of ["queued", "deferred"] as const) {
-    const cancelled = await tx
-      .update(t)
-      .set({ status: "cancelled", nextAttemptAt: null, updatedAt: now })
-      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids]), eq(t.status, status)))
-      .returning({ id: t.id, variant: t.variant, contactId: t.contactId });
-    await addCounts(
-      tx,
-      deps,
-      cancelled.flatMap(({ variant }) => [
-        { campaignId, variant, metric: `status:${status}`, by: -1 } as const,
-        { campaignId, variant, metric: "status:cancelled", by: 1 } as const,
-      ]),
-    );
-    await recordEvents(
-      tx,
-      deps,
-      cancelled.map(({ id, contactId }) => ({ workspaceId, type: "email.cancelled", emailId: id, campaignId, contactId, at: now })),
-    );
-  }
 }

@@ -33,6 +33,8 @@ export interface Delta {
   readonly variant: string | null;
   /** When it happened (ms), for what is counted by hour. */
   readonly at?: number;
+  /** True to leave the totals: a recipient that was counted without a variant gets one. */
+  readonly onlyVariant?: true;
 }
 
 const HOUR = 3_600_000;
@@ -40,10 +42,14 @@ const HOUR = 3_600_000;
 /** Changes the statistics of campaigns, in the transaction of what is counted. */
 export async function addCounts(tx: Tx, deps: Pick<Deps, "queue" | "random">, deltas: readonly Delta[]): Promise<void> {
   const changes = new Map<string, Map<string, number>>();
-  for (const { campaignId, metric, by, variant, at } of deltas) {
+  for (const { campaignId, metric, by, variant, at, onlyVariant } of deltas) {
     const sums = changes.get(campaignId) ?? new Map<string, number>();
     changes.set(campaignId, sums);
-    const kinds = [metric, ...(variant === null ? [] : [`${metric}/${variant}`]), ...(at === undefined ? [] : [`${metric}@${Math.floor(at / HOUR)}`])];
+    const kinds = [
+      ...(onlyVariant ? [] : [metric]),
+      ...(variant === null ? [] : [`${metric}/${variant}`]),
+      ...(at === undefined ? [] : [`${metric}@${Math.floor(at / HOUR)}`]),
+    ];
     for (const kind of kinds) sums.set(kind, (sums.get(kind) ?? 0) + by);
   }
   // Transactions of several servers take different parts of a counter, so that they rarely wait for each other.

@@ -1,13 +1,36 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
-import { createCampaign, getCampaign, listCampaigns } from "./campaigns.ts";
+import { getCampaign, listCampaigns } from "./campaigns.ts";
+import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
+import { createCampaign, deleteCampaign, duplicateCampaign, updateCampaign } from "./drafts.ts";
+import { listRecipients } from "./recipients.ts";
+import { scheduleCampaign, sendCampaign } from "./start.ts";
+import { type PreparedTest, prepareTest, sendTest } from "./test-send.ts";
+import { decideWinner } from "./variants.ts";
 
 export const campaignHandlers: Handlers<typeof contract.campaigns> = {
   list: (input, { read, workspaceId }) => listCampaigns(read, workspaceId, input),
-  create: {
-    prepare: loadParser,
-    run: (input, { tx, deps, workspaceId }, parse: Parse) => createCampaign(tx, deps, workspaceId, input, parse),
-  },
+  create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createCampaign(tx, deps, workspaceId, input, parse) },
   get: ({ id }, { read, workspaceId }) => getCampaign(read, workspaceId, id),
+  update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateCampaign(tx, deps, workspaceId, input, parse) },
+  delete: ({ id }, { tx, workspaceId }) => deleteCampaign(tx, workspaceId, id),
+  schedule: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => scheduleCampaign(tx, deps, workspaceId, input, parse) },
+  send: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => sendCampaign(tx, deps, workspaceId, id, parse) },
+  pause: ({ id }, { tx, deps, workspaceId }) => pauseCampaign(tx, deps, workspaceId, id),
+  resume: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => resumeCampaign(tx, deps, workspaceId, id, parse) },
+  cancel: ({ id }, { tx, deps, workspaceId }) => cancelCampaign(tx, deps, workspaceId, id),
+  duplicate: (input, { tx, deps, workspaceId }) => duplicateCampaign(tx, deps, workspaceId, input),
+  // Rendering writes nothing, so it runs before the transaction.
+  test: {
+    prepare: (input, { read, workspaceId }) => prepareTest(read, workspaceId, input),
+    run: (_input, { tx, deps }, prepared: PreparedTest) => sendTest(prepared, tx, deps),
+  },
+  winner: (input, { tx, deps, workspaceId }) => decideWinner(tx, deps, workspaceId, input),
+  recipients: (input, { read, workspaceId }) => listRecipients(read, workspaceId, input),
 };
+
+// Loaded before the transaction begins: inside it, only queries may be awaited.
+function prepare(): Promise<Parse> {
+  return loadParser();
+}

@@ -2,7 +2,7 @@ import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { scheduleBulk, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import { scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
 import { type AudienceChunk, type Candidate, readAudience } from "./audience.ts";
@@ -11,10 +11,17 @@ import { addCounts, type Delta } from "./counts.ts";
 import { enqueueFinish } from "./finish.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
-import { pickWinner, pickVariant } from "./variants.ts";
+import { pickVariant, pickWinner } from "./variants.ts";
 
 type EmailRow = Tables["emails"]["$inferSelect"];
-type ContentsOf = ReadonlyMap<string, number>;
+
+/** The contents of a campaign. */
+interface Contents {
+  /** Their ids by variant; under the empty name without an A/B test. */
+  readonly ids: ReadonlyMap<string, number>;
+  /** The size of the largest. */
+  readonly bytes: number;
+}
 
 // Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than some thousand are under
 // way, whatever the size of the campaign.
@@ -86,7 +93,10 @@ async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceCh
 }
 
 /** Stores what a step changed. It is an UPDATE of the campaign, so that it conflicts with pausing and cancelling at the same time. */
-async function save(tx: Tx, { id, run, cursor, eligible, expandedAt, nextReleaseAt, releasedAt, winner, decideAt }: CampaignRow): Promise<void> {
+async function save(
+  tx: Tx,
+  { id, run, cursor, eligible, expandedAt, nextReleaseAt, releasedAt, winner, decideAt }: CampaignRow,
+): Promise<void> {
   const { campaigns: t } = tx.t;
   await tx
     .update(t)
@@ -109,7 +119,7 @@ async function addRecipients(
   deps: Deps,
   campaign: CampaignRow,
   candidates: readonly Candidate[],
-  contents: ContentsOf,
+  contents: Contents,
 ): Promise<number> {
   if (candidates.length === 0) return campaign.eligible;
   const { id: campaignId, workspaceId } = campaign;
@@ -123,7 +133,7 @@ async function addRecipients(
   const now = deps.clock.now();
   const deltas: Delta[] = [];
   let { eligible } = campaign;
-  const first = [...contents.values()][0] as number;
+  const first = [...contents.ids.values()][0] as number;
   const rows = candidates
     // An address gets a campaign once, even if its contact was deleted and created again meanwhile.
     .filter(({ emailKey }) => !known.has(emailKey))
@@ -136,7 +146,7 @@ async function addRecipients(
       return {
         workspaceId,
         id: deps.ids("em"),
-        contentsId: contents.get(variant ?? "") ?? first,
+        contentsId: contents.ids.get(variant ?? "") ?? first,
         to: email,
         toKey: emailKey,
         status,
@@ -152,6 +162,7 @@ async function addRecipients(
         contactId,
         variant,
         skipReason,
+        unlisted: null,
       };
     });
   await tx.insertAll(t, rows);
@@ -160,7 +171,7 @@ async function addRecipients(
 }
 
 /** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
-async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number, contents: ContentsOf): Promise<number> {
+async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
   const { emails: t } = tx.t;
   const { id: campaignId, workspaceId, abTest, winner } = campaign;
   const names = abTest === null ? [] : VARIANT_NAMES.slice(0, abTest.variants.length);
@@ -180,26 +191,30 @@ async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number,
     const ids = waiting.map(({ id }) => id);
     // The date of a mail is that of its release, at every attempt.
     const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
-    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.get(winner) as number } : {};
+    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
     await tx
       .update(t)
       .set({ ...dated, ...won })
       .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)));
     if (variant === null && winner !== null)
       await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
-    await scheduleBulk(tx, deps, workspaceId, ids);
+    await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
     released += ids.length;
   }
   return released;
 }
 
-/** The contents of each variant, by its name; under the empty name without an A/B test. */
-async function loadContents(tx: Tx, { id }: CampaignRow): Promise<ContentsOf> {
-  const { campaignContents: t } = tx.t;
+async function loadContents(tx: Tx, { id }: CampaignRow): Promise<Contents> {
+  const { campaignContents: c, contents: t } = tx.t;
   const rows = await tx
-    .select({ variant: t.variant, contentsId: t.contentsId })
-    .from(t)
-    .where(eq(t.campaignId, id))
-    .orderBy(asc(t.variant));
-  return new Map(rows.map(({ variant, contentsId }) => [variant, contentsId]));
+    .select({
+      variant: c.variant,
+      id: t.id,
+      bytes: sql<number>`coalesce(length(${t.html}), 0) + coalesce(length(${t.text}), 0)`.mapWith(Number),
+    })
+    .from(c)
+    .innerJoin(t, eq(t.id, c.contentsId))
+    .where(eq(c.campaignId, id))
+    .orderBy(asc(c.variant));
+  return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };
 }

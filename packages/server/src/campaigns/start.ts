@@ -2,7 +2,7 @@ import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { insertCampaignContents } from "../emails/emails.ts";
+import { insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
@@ -10,6 +10,7 @@ import { loadParser, type Parse } from "../templates/templates.ts";
 import { pinAudience } from "./audience.ts";
 import { buildFrom, type CampaignRow, findCampaign, findCampaignRow, getCampaign, parseSchedule, showDetail } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
+import { hashSource } from "./render.ts";
 import { changeStatus, EDITABLE } from "./states.ts";
 
 /** Job kind: starts a scheduled campaign. */
@@ -43,7 +44,14 @@ export async function scheduleCampaign(
 ): Promise<CampaignDetail> {
   const row = await findCampaign(tx, workspaceId, id);
   const at = parseSchedule(scheduledAt, deps.clock.now()) as number;
-  const scheduled = await changeStatus(tx, deps, row, row.startedAt === null ? EDITABLE : ["DRAFT", "SCHEDULED"], { status: "SCHEDULED", scheduledAt: at }, { type: "campaign.scheduled" });
+  const scheduled = await changeStatus(
+    tx,
+    deps,
+    row,
+    row.startedAt === null ? EDITABLE : ["DRAFT", "SCHEDULED"],
+    { status: "SCHEDULED", scheduledAt: at },
+    { type: "campaign.scheduled" },
+  );
   await pinContent(tx, parse, scheduled);
   await enqueueStart(tx, deps, scheduled);
   return getCampaign(tx, workspaceId, id);
@@ -75,7 +83,14 @@ export function startScheduled(deps: Deps): JobHandler {
         const late = deps.clock.now() - at;
         if (late > MAX_LATENESS_MS && deps.config.lateCampaigns === "hold") {
           const message = `It was due at ${new Date(at).toISOString()} and the server was not running: it is ${Math.round(late / 60_000)} minutes late. Resume it to send it now, or schedule it again.`;
-          await changeStatus(tx, deps, row, ["SCHEDULED"], { status: "PAUSED" }, { type: "campaign.paused", reason: { code: "late", message } });
+          await changeStatus(
+            tx,
+            deps,
+            row,
+            ["SCHEDULED"],
+            { status: "PAUSED" },
+            { type: "campaign.paused", reason: { code: "late", message } },
+          );
           return;
         }
         try {
@@ -110,17 +125,27 @@ export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly
     { type: "campaign.started" },
   );
   for (const { variant, source, template } of contents) {
-    const contentsId = await insertCampaignContents(tx, {
-      workspaceId,
-      from: fromText,
-      replyTo: row.replyTo,
-      subject: source.subject ?? "",
-      html: source.html,
-      text: source.text,
-      template,
-    });
     const { previewText } = variant;
-    await tx.insert(tx.t.campaignContents).values({ campaignId: id, variant: variant.name ?? "", contentsId, previewText, source });
+    const [contentsId = 0] = await insertContents(tx, [
+      {
+        workspaceId,
+        from: fromText,
+        replyTo: row.replyTo,
+        subject: source.subject ?? "",
+        html: source.html,
+        text: source.text,
+        headers: {},
+        tags: {},
+        attachments: 0,
+        filesOf: null,
+        template,
+        bypassUnsubscribe: false,
+        tracking: { opens: row.trackOpens, clicks: row.trackClicks },
+      },
+    ]);
+    await tx
+      .insert(tx.t.campaignContents)
+      .values({ campaignId: id, variant: variant.name ?? "", contentsId, previewText, source, hash: hashSource(source, previewText) });
   }
   await enqueueSending(tx, deps, started);
   return started;

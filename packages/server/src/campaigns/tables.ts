@@ -76,6 +76,8 @@ export function campaignTables(c: ColumnTypes) {
         previewText: c.text("preview_text"),
         /** The template with its layout and partials, so that no later change reaches the campaign. */
         source: c.json<PinnedTemplate>("source").notNull(),
+        /** Of the source and the preview text: under it the compiled template is kept in memory. */
+        hash: c.text("hash"),
       },
       (t) => [c.primaryKey({ columns: [t.campaignId, t.variant] }), c.uniqueIndex("campaign_contents_id").on(t.contentsId)],
     ),

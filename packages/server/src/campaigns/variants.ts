@@ -41,9 +41,15 @@ export async function decideWinner(
 ): Promise<CampaignDetail> {
   const row = await findCampaign(tx, workspaceId, id);
   const names = VARIANT_NAMES.slice(0, row.abTest?.variants.length ?? 0);
-  if (!names.includes(variant)) throw invalid("variant", "unknown_variant", names.length === 0 ? "This campaign has no A/B test." : `This campaign has the variants ${names.join(", ")}.`);
+  if (!names.includes(variant))
+    throw invalid(
+      "variant",
+      "unknown_variant",
+      names.length === 0 ? "This campaign has no A/B test." : `This campaign has the variants ${names.join(", ")}.`,
+    );
   if (row.winner === variant) return showDetail(tx, row);
-  if (row.winner !== null) throw new ApiError("invalid_state", `The test is decided: ${row.winner} won, and goes to the rest of the recipients.`);
+  if (row.winner !== null)
+    throw new ApiError("invalid_state", `The test is decided: ${row.winner} won, and goes to the rest of the recipients.`);
   if (row.startedAt === null || (row.status !== "SENDING" && row.status !== "PAUSED"))
     throw new ApiError("invalid_state", `This campaign is ${row.status}. A winner is picked while it is being sent.`);
   const { campaigns: t } = tx.t;

@@ -8,7 +8,7 @@ import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
-import { type Delivery, storeDeliveries, toDelivery, toFailed, toSuppressed } from "./outcome.ts";
+import { type Delivery, storeDeliveries, toDelivery, toFailed, toSuppressed, toWithdrawn } from "./outcome.ts";
 import { CHUNK, readDeliveryJob } from "./schedule.ts";
 import { type Move, moveEmails, OPEN } from "./states.ts";
 import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";
@@ -145,7 +145,8 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
       for (const transformAll of deps.deliveryHooks.transforms) await transformAll(db.read, deps, mails);
       for (const [i, { item }] of some.entries()) {
         const mail = mails[i] as PendingMail;
-        if (mail.failure === null) waiting[item.lane].push({ item, mail });
+        if (mail.withdrawal !== null) void finish(item, { move: toWithdrawn(mail.email, mail.withdrawal, clock.now()) });
+        else if (mail.failure === null) waiting[item.lane].push({ item, mail });
         else void finish(item, { move: toFailed(mail.email, mail.failure, clock.now()) });
       }
     };
@@ -298,6 +299,7 @@ function toPendingMail(email: EmailRow, contents: ContentsRow): PendingMail {
     text: contents.text,
     headers: contents.headers,
     failure: null,
+    withdrawal: null,
   };
 }
 

@@ -1,7 +1,13 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
+import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { ContentsRow, EmailRow } from "./store.ts";
+
+/**
+ * Why a recipient of a campaign is not handed over: the email is put back until it is scheduled again (`hold`), or it is over for
+ * good. One that a crash left in `sending` stays in doubt.
+ */
+export type Withdrawal = { readonly to: "hold" | "cancelled" } | { readonly to: "skipped"; readonly reason: SkipReason };
 
 /** An email about to be handed over. Transforms may change what is sent; every attempt must give the same bytes. */
 export interface PendingMail {
@@ -19,6 +25,8 @@ export interface PendingMail {
   headers: Readonly<Record<string, string>>;
   /** Set it to fail this email alone: it is not handed over and becomes `failed` with this reason. */
   failure: string | null;
+  /** Set it to keep this email from being handed over, without a failure. */
+  withdrawal: Withdrawal | null;
 }
 
 /**

@@ -23,9 +23,11 @@ import {
 } from "./store.ts";
 
 export type { MailTransform, PendingMail, StatusListener } from "./delivery-hooks.ts";
+export { measureMessage, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
-export { transition } from "./states.ts";
-export { countInDoubt, countStatus, type EmailRow, findEmail, isTo, listIdsTo } from "./store.ts";
+export { moveEmails, transition } from "./states.ts";
+export { countInDoubt, countStatus, type EmailRow, findEmail, findEmailRows, insertContents, isTo, listIdsTo } from "./store.ts";
+export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 
 /** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */
 export function buildMessageId(id: string, from: string): string {

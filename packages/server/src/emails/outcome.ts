@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import type { Withdrawal } from "./delivery-hooks.ts";
 import { buildRetryJob, REACT_JOB } from "./schedule.ts";
 import { type Move, moveEmails } from "./states.ts";
 import type { EmailRow } from "./store.ts";
@@ -113,6 +114,16 @@ export function toFailed(email: EmailRow, message: string, now: number): Move {
     patch: { status: "failed", nextAttemptAt: null, lastError, updatedAt: now },
     events: [{ type: "email.failed", data: { ...toBounceData(lastError, "PERMANENT"), attempts: email.attempts } }],
   };
+}
+
+/** An email of a campaign that is not handed over, by what keeps it back. */
+export function toWithdrawn(email: EmailRow, withdrawal: Withdrawal, now: number): Move {
+  // A crash left it between hand-over and record: it may have arrived.
+  const unsure = email.status === "sending";
+  const patch = { inDoubt: email.inDoubt || unsure, nextAttemptAt: null, updatedAt: now };
+  if (withdrawal.to === "hold") return { email, patch: { ...patch, status: unsure ? "deferred" : email.status } };
+  if (withdrawal.to === "skipped") return { email, patch: { ...patch, status: "skipped", skipReason: withdrawal.reason } };
+  return { email, patch: { ...patch, status: "cancelled" }, events: [{ type: "email.cancelled" }] };
 }
 
 // Few emails have consequences.

@@ -103,7 +103,10 @@ export async function measureAttachments(
 }
 
 /** The columns of an email that change. */
-type Mutable = Pick<EmailRow, "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "updatedAt">;
+type Mutable = Pick<
+  EmailRow,
+  "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "skipReason" | "updatedAt"
+>;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
 /** A change of an email as it was read. */
@@ -120,10 +123,10 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt } = { ...email, ...patch };
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt } = { ...email, ...patch };
       return {
         where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
-        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, updatedAt, unlisted: null },
+        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, unlisted: null },
       };
     }),
   );

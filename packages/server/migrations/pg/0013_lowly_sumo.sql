@@ -1,0 +1,1 @@
+ALTER TABLE "campaign_contents" ADD COLUMN "hash" text;

@@ -1,0 +1,167 @@
+import type { CampaignDetail, contract, HandlerInput } from "@mailsvc/sdk/contract";
+import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
+import { eq } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import { findList } from "../lists/lists.ts";
+import { findSegment } from "../segments/segments.ts";
+import { assertVerified } from "../senders/senders.ts";
+import type { Parse } from "../templates/templates.ts";
+import { buildFrom, type CampaignRow, findCampaign, parseSchedule, showDetail } from "./campaigns.ts";
+import { checkDraft, pinContent } from "./content.ts";
+import { enqueueStart } from "./start.ts";
+import { changeStatus, EDITABLE, invalidState } from "./states.ts";
+
+type Endpoints = typeof contract.campaigns;
+
+/**
+ * Creates a draft, or a scheduled campaign if it has a `scheduledAt` (SPEC 3, 4). Throws ApiError validation_error,
+ * sender_not_verified, not_found, template_not_found or template_error.
+ */
+export async function createCampaign(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  input: HandlerInput<typeof contract.campaigns.create>,
+  parse: Parse,
+): Promise<CampaignDetail> {
+  const now = deps.clock.now();
+  const scheduledAt = parseSchedule(input.scheduledAt, now);
+  const row: CampaignRow = {
+    id: deps.ids("cmp"),
+    workspaceId,
+    name: input.name,
+    subjectLine: input.subjectLine,
+    fromEmail: input.fromEmail,
+    fromName: input.fromName ?? null,
+    replyTo: input.replyTo ?? null,
+    previewText: input.previewText ?? null,
+    templateId: input.templateId ?? null,
+    html: input.html ?? null,
+    text: input.text ?? null,
+    recipientType: input.recipientType,
+    segmentId: input.segmentId ?? null,
+    listId: input.listId ?? null,
+    status: scheduledAt === null ? "DRAFT" : "SCHEDULED",
+    statusReason: null,
+    scheduledAt,
+    throttle: input.throttle ?? null,
+    abTest: input.abTest ?? null,
+    winner: null,
+    trackOpens: input.trackOpens,
+    trackClicks: input.trackClicks,
+    createdAt: now,
+    updatedAt: now,
+    ...NEVER_STARTED,
+  };
+  await checkCampaign(tx, deps, parse, row);
+  await tx.insert(tx.t.campaigns).values(row);
+  if (scheduledAt !== null) {
+    await enqueueStart(tx, deps, row);
+    await recordEvents(tx, deps, [{ workspaceId, type: "campaign.scheduled", campaignId: row.id, at: now }]);
+  }
+  return showDetail(tx, row);
+}
+
+/**
+ * Changes the fields that were sent, of a campaign that has not started; a `scheduledAt` schedules it, and null makes it a draft.
+ * Throws ApiError not_found, invalid_state, and what `createCampaign` throws.
+ */
+export async function updateCampaign(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, scheduledAt, ...input }: HandlerInput<Endpoints["update"]>,
+  parse: Parse,
+): Promise<CampaignDetail> {
+  const before = await findCampaign(tx, workspaceId, id);
+  if (before.startedAt !== null) throw invalidState(before, ["DRAFT", "SCHEDULED"]);
+  const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<CampaignRow>;
+  const at = scheduledAt === undefined ? before.scheduledAt : parseSchedule(scheduledAt, deps.clock.now());
+  const status = scheduledAt === undefined ? before.status : at === null ? ("DRAFT" as const) : ("SCHEDULED" as const);
+  const after: CampaignRow = { ...before, ...fields, scheduledAt: at, status };
+  const faults = findAudienceFaults(after);
+  if (faults[0]) throw new ApiError("validation_error", faults[0].message, { details: faults });
+  await checkCampaign(tx, deps, parse, after);
+  const rescheduled = status === "SCHEDULED" && scheduledAt !== undefined;
+  const event = rescheduled ? ({ type: "campaign.scheduled" } as const) : undefined;
+  const changed = await changeStatus(tx, deps, before, EDITABLE, { ...fields, scheduledAt: at, status }, event);
+  // A campaign that is held and only changed stays held for the same reason.
+  if (status === "PAUSED") await tx.update(tx.t.campaigns).set({ statusReason: before.statusReason }).where(eq(tx.t.campaigns.id, id));
+  if (rescheduled) await enqueueStart(tx, deps, changed);
+  return showDetail(tx, status === "PAUSED" ? { ...changed, statusReason: before.statusReason } : changed);
+}
+
+/** Deletes a campaign that has not started. Throws ApiError not_found or invalid_state. */
+export async function deleteCampaign(tx: Tx, workspaceId: string, id: string): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  if (row.startedAt !== null)
+    throw new ApiError("invalid_state", `This campaign is ${row.status}. One that was started is kept as the record of who got what.`);
+  const detail = await showDetail(tx, row);
+  await tx.delete(tx.t.campaigns).where(eq(tx.t.campaigns.id, id));
+  return detail;
+}
+
+/** Makes a draft with the fields of a campaign in any state. Throws ApiError not_found. */
+export async function duplicateCampaign(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, name }: { id: string; name?: string | undefined },
+): Promise<CampaignDetail> {
+  const row = await findCampaign(tx, workspaceId, id);
+  const now = deps.clock.now();
+  const copy: CampaignRow = {
+    ...row,
+    ...NEVER_STARTED,
+    id: deps.ids("cmp"),
+    name: name ?? shorten(`Copy of ${row.name}`),
+    status: "DRAFT",
+    statusReason: null,
+    scheduledAt: null,
+    winner: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await tx.insert(tx.t.campaigns).values(copy);
+  return showDetail(tx, copy);
+}
+
+/** What only the sending writes. */
+const NEVER_STARTED = {
+  startedAt: null,
+  completedAt: null,
+  run: 0,
+  audience: null,
+  cursor: 0,
+  eligible: 0,
+  expandedAt: null,
+  nextReleaseAt: null,
+  releasedAt: null,
+  decideAt: null,
+} as const;
+
+function shorten(name: string): string {
+  return [...name].slice(0, CAMPAIGN_LIMITS.name).join("");
+}
+
+/** Checks what a campaign refers to; if it is scheduled, that it could start now. Throws ApiError. */
+async function checkCampaign(tx: Tx, deps: Deps, parse: Parse, row: CampaignRow): Promise<void> {
+  await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
+  assertMailbox(row);
+  if (row.segmentId !== null) await findSegment(tx, row.workspaceId, row.segmentId);
+  if (row.listId !== null) await findList(tx, row.workspaceId, row.listId);
+  await checkDraft(tx, parse, row);
+  if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
+}
+
+/** The name of the sender has to fit into a From header. Throws ApiError validation_error. */
+function assertMailbox(row: CampaignRow): void {
+  try {
+    parseMailbox(buildFrom(row));
+  } catch (error) {
+    throw invalid("fromName", "invalid", `fromName cannot be the name of a sender: ${(error as Error).message}`);
+  }
+}

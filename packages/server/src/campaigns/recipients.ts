@@ -1,0 +1,72 @@
+import type { EmailStatus, Page, Recipient, VariantName } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, lt } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { countRows, type PageInput, paginateById } from "../db/pagination.ts";
+import { type EmailRow, OF_CAMPAIGN } from "../emails/emails.ts";
+import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
+import { findCampaign } from "./campaigns.ts";
+
+type Reaction = Tables["campaignReactions"]["$inferSelect"];
+
+/** A page of the recipients of a campaign, newest first: who got it, and why somebody did not. Throws ApiError not_found. */
+export async function listRecipients(
+  read: Reader,
+  workspaceId: string,
+  { id: campaignId, status, ...input }: PageInput & { id: string; status?: EmailStatus | undefined },
+): Promise<Page<Recipient>> {
+  await findCampaign(read, workspaceId, campaignId);
+  const { emails: t } = read.t;
+  const where = and(OF_CAMPAIGN, eq(t.campaignId, campaignId), status && eq(t.status, status));
+  const page = await paginateById(
+    input,
+    ({ before, limit, offset }) =>
+      Promise.resolve(
+        read
+          .select()
+          .from(t)
+          .where(and(where, before === null ? undefined : lt(t.id, before)))
+          .orderBy(desc(t.id))
+          .limit(limit)
+          .offset(offset),
+      ),
+    () => countRows(read, t, where),
+    (row) => row,
+  );
+  const reactions = await loadReactions(
+    read,
+    campaignId,
+    page.data.map((row) => row.id),
+  );
+  return { ...page, data: page.data.map((row) => showRecipient(row, reactions.get(row.id))) };
+}
+
+function showRecipient(row: EmailRow, reaction: Reaction | undefined): Recipient {
+  const instant = (ms: number | null | undefined): string | null => (ms === null || ms === undefined ? null : iso(ms));
+  return {
+    emailId: row.id,
+    contactId: row.contactId,
+    to: row.to,
+    status: row.status,
+    skipReason: row.skipReason,
+    variant: row.variant as VariantName | null,
+    attempts: row.attempts,
+    inDoubt: row.inDoubt,
+    lastError: row.lastError,
+    sentAt: instant(row.sentAt),
+    openedAt: instant(reaction?.openedAt),
+    clickedAt: instant(reaction?.clickedAt),
+    unsubscribedAt: instant(reaction?.unsubscribedAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+async function loadReactions(read: Reader, campaignId: string, emailIds: readonly string[]): Promise<Map<string, Reaction>> {
+  if (emailIds.length === 0) return new Map();
+  const { campaignReactions: t } = read.t;
+  const rows = await read
+    .select()
+    .from(t)
+    .where(and(eq(t.campaignId, campaignId), inArray(t.emailId, [...emailIds])));
+  return new Map(rows.map((row) => [row.emailId, row]));
+}

@@ -1,0 +1,106 @@
+import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import { and, asc, eq, gt } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric } from "./counts.ts";
+import { toRecipientEvent } from "./listeners.ts";
+
+/** A number of the statistics that is not what the rows say. */
+export interface Difference {
+  /** Such as `status:delivered`, `opens/A` or `clicks@1735689600000`. */
+  readonly what: string;
+  readonly counted: number;
+  readonly actual: number;
+}
+
+// Rows read by one query.
+const CHUNK = 5000;
+const HOUR = 3_600_000;
+
+/** Compares the statistics of a campaign with its recipients and events, all of which it reads. Empty if they agree. */
+export async function findDifferences(read: Reader, campaignId: string): Promise<Difference[]> {
+  const counted = flatten(await readCounts(read, campaignId));
+  const actual = flatten(await recount(read, campaignId));
+  const names = [...new Set([...counted.keys(), ...actual.keys()])].sort();
+  return names.flatMap((what) => {
+    const [c, a] = [counted.get(what) ?? 0, actual.get(what) ?? 0];
+    return c === a ? [] : [{ what, counted: c, actual: a }];
+  });
+}
+
+/** Counts the recipients and events of a campaign anew. */
+export async function recount(read: Reader, campaignId: string): Promise<Counts> {
+  const total = new Map<Metric, number>();
+  const variants = new Map<string, Map<Metric, number>>();
+  const hours = new Map<number, Map<SeriesMetric, number>>();
+  const variantOf = new Map<string, string>();
+  const add = <K>(map: Map<K, number>, key: K): void => {
+    map.set(key, (map.get(key) ?? 0) + 1);
+  };
+  const count = (metric: Metric, variant: string | undefined, at?: number): void => {
+    add(total, metric);
+    if (variant !== undefined) add(getOrCreate(variants, variant), metric);
+    if (at !== undefined) add(getOrCreate(hours, Math.floor(at / HOUR) * HOUR), metric as SeriesMetric);
+  };
+  for await (const { id, status, variant, skipReason } of readRecipients(read, campaignId)) {
+    if (variant !== null) variantOf.set(id, variant);
+    count(`status:${status}`, variant ?? undefined);
+    if (skipReason !== null) count(`skip:${skipReason}`, variant ?? undefined);
+  }
+  const seen = new Set<string>();
+  for await (const row of readEvents(read, campaignId)) {
+    const [event] = toRecipientEvent(row);
+    if (!event) continue;
+    const variant = variantOf.get(event.emailId);
+    const { metric, at } = event;
+    const key = `${metric} ${event.emailId}`;
+    const first = !seen.has(key);
+    if (metric === "opens" || metric === "clicks" || metric === "unsubscribes") seen.add(key);
+    if (metric !== "unsubscribes" || first) count(metric, variant, at);
+    if (metric === "opens" && first) count("uniqueOpens", variant, at);
+    if (metric === "clicks" && first) count("uniqueClicks", variant, at);
+  }
+  return { total, variants, hours };
+}
+
+function flatten({ total, variants, hours }: Counts): Map<string, number> {
+  const all = new Map<string, number>(total);
+  for (const [variant, metrics] of variants) for (const [metric, n] of metrics) all.set(`${metric}/${variant}`, n);
+  for (const [hour, metrics] of hours) for (const [metric, n] of metrics) all.set(`${metric}@${hour}`, n);
+  return all;
+}
+
+async function* readRecipients(
+  read: Reader,
+  campaignId: string,
+): AsyncGenerator<{ id: string; status: EmailStatus; variant: string | null; skipReason: SkipReason | null }> {
+  const { emails: t } = read.t;
+  for (let after = ""; ; ) {
+    const rows = await read
+      .select({ id: t.id, status: t.status, variant: t.variant, skipReason: t.skipReason, toKey: t.toKey })
+      .from(t)
+      .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), gt(t.toKey, after)))
+      .orderBy(asc(t.toKey))
+      .limit(CHUNK);
+    yield* rows;
+    const last = rows.at(-1);
+    if (rows.length < CHUNK || !last) return;
+    after = last.toKey;
+  }
+}
+
+async function* readEvents(read: Reader, campaignId: string): AsyncGenerator<Parameters<typeof toRecipientEvent>[0]> {
+  const { events: t } = read.t;
+  for (let after = 0; ; ) {
+    const rows = await read
+      .select()
+      .from(t)
+      .where(and(eq(t.campaignId, campaignId), gt(t.sequence, after)))
+      .orderBy(asc(t.sequence))
+      .limit(CHUNK);
+    yield* rows as Parameters<typeof toRecipientEvent>[0][];
+    const last = rows.at(-1);
+    if (rows.length < CHUNK || !last) return;
+    after = last.sequence;
+  }
+}

@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { and, eq, inArray } from "drizzle-orm";
+import type { ContactRow } from "../contacts/contacts.ts";
+import type { Reader } from "../db/db.ts";
+import type { MailTransform, PendingMail } from "../emails/emails.ts";
+import { ApiError } from "../lib/api-error.ts";
+import {
+  type Compiled,
+  checkSubject,
+  compilePinned,
+  loadParser,
+  MissingVariables,
+  type PinnedTemplate,
+  render,
+  UNSUBSCRIBE_URL,
+} from "../templates/templates.ts";
+import type { CampaignRow } from "./campaigns.ts";
+
+/** Identifies what a campaign sends: its source and its preview text. */
+export function hashSource(source: PinnedTemplate, previewText: string | null): string {
+  return createHash("sha256")
+    .update(JSON.stringify([source, previewText]))
+    .digest("base64url");
+}
+
+/**
+ * Renders the mail of each recipient with the fields of their contact, from the content that the campaign started with, and keeps
+ * back what is not to be sent any more.
+ *
+ * | the campaign, the contact                           | the email                                  |
+ * | --------------------------------------------------- | ------------------------------------------ |
+ * | PAUSED                                              | is put back, to be released after resuming |
+ * | CANCELLED                                           | cancelled                                  |
+ * | the contact was deleted                             | skipped: `deleted`                         |
+ * | the contact is no longer SUBSCRIBED                 | skipped: its status                        |
+ * | the contact lacks a variable the template requires  | skipped: `missing_variables`               |
+ * | the contact was changed                             | is rendered with the new values            |
+ * | rendering fails                                     | failed, with the reason                    |
+ */
+export const renderRecipients: MailTransform = async (read, _deps, mails) => {
+  const own = mails.filter(({ email }) => email.campaignId !== null);
+  if (own.length === 0) return;
+  const campaigns = await loadCampaigns(read, own);
+  const contacts = await loadContacts(read, own);
+  const templates = await loadTemplates(read, own);
+  for (const mail of own) {
+    const status = campaigns.get(mail.email.campaignId ?? "");
+    const contact = contacts.get(mail.email.contactId ?? "");
+    if (status === "PAUSED") mail.withdrawal = { to: "hold" };
+    else if (status === "CANCELLED") mail.withdrawal = { to: "cancelled" };
+    else if (!contact) mail.withdrawal = { to: "skipped", reason: "deleted" };
+    else if (contact.status !== "SUBSCRIBED") mail.withdrawal = { to: "skipped", reason: BY_STATUS[contact.status] };
+    else {
+      const template = templates.get(mail.email.contentsId);
+      if (!template) throw new Error(`The campaign ${mail.email.campaignId} has no contents ${mail.email.contentsId}.`);
+      renderOne(mail, template, contact);
+    }
+  }
+};
+
+/** The values of a template for a contact: its fields, and its custom fields by their own names and under `customFields`. */
+export function toValues(
+  contact: Pick<ContactRow, "email" | "firstName" | "lastName" | "phone" | "tags" | "customFields">,
+): Record<string, unknown> {
+  const { email, firstName, lastName, phone, tags, customFields } = contact;
+  return { ...customFields, email, firstName, lastName, phone, tags, customFields, unsubscribeUrl: UNSUBSCRIBE_URL };
+}
+
+/** Compiles what a campaign sends. Variables are optional, except those whose declaration requires them. Throws TemplateFaults. */
+export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {
+  const compiled = compilePinned(parse, previewText === null ? source : addPreheader(source, previewText));
+  const required = new Set(compiled.needed.map(({ name }) => name));
+  const optional = new Set([...compiled.optional, ...compiled.variables.map(({ name }) => name).filter((name) => !required.has(name))]);
+  return { ...compiled, optional };
+}
+
+/** Renders a mail. Throws MissingVariables, or an error whose message says what is wrong with the mail. */
+export function renderWith(
+  compiled: Compiled,
+  values: Record<string, unknown>,
+): { subject: string; html: string | null; text: string | null } {
+  const { subject, html, text } = render(compiled, values);
+  // A value may contain a line break, which a header cannot.
+  const line = (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  if (line === "") throw new Error("The subject is empty.");
+  checkSubject(line);
+  if (!html && !text) throw new Error("The email is empty.");
+  return { subject: line, html: html || null, text: text || null };
+}
+
+const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
+
+function renderOne(mail: PendingMail, template: Compiled, contact: ContactRow): void {
+  try {
+    Object.assign(mail, renderWith(template, toValues(contact)));
+  } catch (error) {
+    if (error instanceof MissingVariables) mail.withdrawal = { to: "skipped", reason: "missing_variables" };
+    else mail.failure = error instanceof ApiError ? error.message : `The email could not be rendered: ${(error as Error).message}`;
+  }
+}
+
+// Hidden text after the preview text, so that mail programs show nothing of the body behind it.
+const PADDING = "&#847;&zwnj;&nbsp;".repeat(40);
+
+/** The template with the preview text at the beginning of its page, where it is hidden and mail programs look for it. */
+function addPreheader(source: PinnedTemplate, previewText: string): PinnedTemplate {
+  const text = previewText.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const preheader = `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${text}${PADDING}</div>`;
+  const insert = (html: string): string => {
+    const body = /<body\b[^>]*>/i.exec(html);
+    const at = body ? body.index + body[0].length : 0;
+    return html.slice(0, at) + preheader + html.slice(at);
+  };
+  if (source.layout?.html) return { ...source, layout: { ...source.layout, html: insert(source.layout.html) } };
+  return source.html === null ? source : { ...source, html: insert(source.html) };
+}
+
+async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, CampaignRow["status"]>> {
+  const { campaigns: t } = read.t;
+  const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
+  const rows = await read.select({ id: t.id, status: t.status }).from(t).where(inArray(t.id, ids));
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
+async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, ContactRow>> {
+  const { contacts: t } = read.t;
+  const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
+  const rows = await read.select().from(t).where(inArray(t.id, ids));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+// Compiled templates by the hash of their source, so that an entry never becomes outdated.
+const cache = new Map<string, Compiled>();
+// Each is some hundred KB at most.
+const MAX_CACHED = 50;
+
+async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promise<Map<number, Compiled>> {
+  const { campaignContents: t } = read.t;
+  const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
+  const rows = await read.select({ contentsId: t.contentsId, hash: t.hash }).from(t).where(inArray(t.contentsId, ids));
+  const found = new Map<number, Compiled>();
+  for (const { contentsId, hash } of rows) {
+    const known = cache.get(hash ?? "");
+    if (known) {
+      // Least recently used entries are removed first.
+      cache.delete(hash ?? "");
+      cache.set(hash ?? "", known);
+      found.set(contentsId, known);
+      continue;
+    }
+    const [row] = await read
+      .select({ source: t.source, previewText: t.previewText })
+      .from(t)
+      .where(and(eq(t.contentsId, contentsId)));
+    if (!row) continue;
+    const made = compileSource(await loadParser(), row.source, row.previewText);
+    cache.set(hash ?? "", made);
+    for (const oldest of cache.keys()) if (cache.size > MAX_CACHED) cache.delete(oldest);
+    found.set(contentsId, made);
+  }
+  return found;
+}
