@@ -150,10 +150,7 @@ export const campaigns = {
     body: CampaignPatch,
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
-    examples: [
-      { summary: "Another subject", params: id, body: { subjectLine: "We are live today" } },
-      { summary: "Back to a draft", params: id, body: { scheduledAt: null } },
-    ],
+    examples: [{ summary: "Another subject", params: id, body: { subjectLine: "We are live today" } }],
   }),
   delete: endpoint({
     method: "DELETE",
