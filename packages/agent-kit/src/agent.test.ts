@@ -124,7 +124,7 @@ describe.each(modes)("$mode: an agent", (options) => {
       .onError((error) => errors.push(error));
     const event = sampleEvent("agent.activated", { apiKey: "ms_agent_secret" });
     expect((await deliver(agent, event)).status).toBe(500);
-    expect([heard, errors]).toEqual([[], [new Error("The disk is full.")]]);
+    expect([heard, errors]).toMatchObject([[], [{ name: "StoreError", cause: new Error("The disk is full.") }]]);
     isBroken = false;
     expect((await deliver(agent, event)).status).toBe(200);
     await vi.waitFor(() => expect(heard).toEqual(["activated"]), WAIT);

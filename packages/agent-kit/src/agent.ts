@@ -7,10 +7,10 @@ import { eventKey, type HandledEvent, type HandledEvents, isKnown, type UnknownE
 import { createEventLog, type Lease } from "./event-log.ts";
 import { type Handler, Handlers } from "./handlers.ts";
 import { assertSecrets, type Reply, type RequestHeaders, receive, reply, type Secrets } from "./receive.ts";
-import { performRun, type Run, type RunOptions, type RunResult } from "./run.ts";
+import { performRun, type Run, type RunDeps, type RunOptions, type RunResult } from "./run.ts";
 import { type AgentClock, environment, randomToken, systemClock } from "./runtime.ts";
 import { memoryStore } from "./stores/memory.ts";
-import type { Store } from "./stores/store.ts";
+import { type Store, withStoreErrors } from "./stores/store.ts";
 import { createVault, type Vault } from "./vault.ts";
 import { createWorker, type Failure } from "./worker.ts";
 
@@ -93,6 +93,14 @@ export interface Agent {
   readonly vault: Vault;
 }
 
+/** A run that this process works on, and the key of its event. */
+interface ActiveRun {
+  readonly activationId: string;
+  readonly runId: string;
+  readonly key: string;
+  readonly abort: (reason: Error) => void;
+}
+
 const DAY_MS = 86_400_000;
 // The service waits eight seconds.
 const INLINE_MS = 7000;
@@ -100,17 +108,18 @@ const STOP_MS = 10_000;
 
 /** Creates an agent. Throws UsageError when an option is missing or wrong. */
 export function createAgent(options: AgentOptions = {}): Agent {
-  const { mode = "inbox", clock = systemClock, store = memoryStore(), leaseMs = 30_000, keepMs = 30 * DAY_MS, maxAttempts = 10 } = options;
+  const { mode = "inbox", clock = systemClock, leaseMs = 30_000, keepMs = 30 * DAY_MS, maxAttempts = 10 } = options;
+  const store = withStoreErrors(options.store ?? memoryStore());
   const secrets = options.secret ?? environment("AGENT_WEBHOOK_SECRET") ?? "";
   if (typeof secrets !== "function") assertSecrets(secrets);
   const baseUrl = (options.baseUrl ?? environment("MAILSVC_URL") ?? "http://127.0.0.1:2526").replace(/\/+$/, "");
   const vault = createVault({ store, masterKey: chooseMasterKey(options) });
   const activations = createActivations(store, vault);
-  const answers = createAnswers(store, keepMs);
+  const answers = createAnswers(store, keepMs, leaseMs / 6);
   const log = createEventLog({ store, clock, leaseMs, keepMs });
   const handlers = new Handlers<Context<never>>();
   const errorHandlers: ErrorHandler[] = [];
-  const runs = new Set<{ activationId: string; runId: string; abort: (reason: Error) => void }>();
+  const runs = new Set<ActiveRun>();
 
   const clientOf = (activationId: string): AgentClient =>
     createClient({
@@ -125,7 +134,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
       },
     });
 
-  const abortRuns = (which: (run: { activationId: string; runId: string }) => boolean, reason: Error): void => {
+  const abortRuns = (which: (run: ActiveRun) => boolean, reason: Error): void => {
     for (const run of runs) if (which(run)) run.abort(reason);
   };
 
@@ -147,7 +156,8 @@ export function createAgent(options: AgentOptions = {}): Agent {
       activation: () => activations.read(activationId),
       run: (runOptions, work) => {
         const runId = runOptions.id ?? runIdOf(activationId, key, count++);
-        const register = (run: { activationId: string; runId: string; abort: (reason: Error) => void }) => {
+        const register: RunDeps["register"] = (abort) => {
+          const run = { activationId, runId, key, abort };
           runs.add(run);
           return () => void runs.delete(run);
         };
@@ -163,6 +173,7 @@ export function createAgent(options: AgentOptions = {}): Agent {
     maxAttempts,
     handle: perform,
     isPaused: async (activationId) => (await activations.read(activationId))?.status === "paused",
+    onLost: (key) => abortRuns((run) => run.key === key, new AgentStoppedError()),
     onError: (error, lease, failure) => void fail(error, { ...failure, event: lease.event }).catch(() => {}),
   });
 

@@ -14,10 +14,9 @@ export interface Answers {
 }
 
 const PREFIX = "answer/";
-// How often a process looks for answers that another one received, in real time.
-const POLL_MS = 5000;
 
-export function createAnswers(store: Store, keepMs: number): Answers {
+/** `pollMs`: how often a process looks for answers that another one received, in real time. */
+export function createAnswers(store: Store, keepMs: number, pollMs: number): Answers {
   const waiting = new Map<string, Set<() => void>>();
 
   const untilNews = (id: string, signal: AbortSignal): Promise<void> =>
@@ -30,7 +29,7 @@ export function createAnswers(store: Store, keepMs: number): Answers {
         if (others.size === 0) waiting.delete(id);
         done();
       };
-      const cancel = systemClock.after(POLL_MS, finish);
+      const cancel = systemClock.after(pollMs, finish);
       signal.addEventListener("abort", finish);
       waiting.set(id, others.add(finish));
     });

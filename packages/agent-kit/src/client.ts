@@ -8,6 +8,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Repeating a write with the same key does not act twice. By default each call has one of its own, the same for its retries. */
   idempotencyKey?: string | undefined;
+  /** @internal Called with the status of a success: 201 for what is new, 200 for what a repeat found. */
+  onStatus?: ((status: number) => void) | undefined;
 }
 
 /**
@@ -54,7 +56,7 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
     target = target.replace(name, encodeURIComponent(value));
   });
   const input = (takesInput ? args[params.length] : undefined) ?? {};
-  const { signal, idempotencyKey = randomToken() } = (args[params.length + (takesInput ? 1 : 0)] ?? {}) as CallOptions;
+  const { signal, idempotencyKey = randomToken(), onStatus } = (args[params.length + (takesInput ? 1 : 0)] ?? {}) as CallOptions;
   if (typeof input !== "object" || Array.isArray(input)) throw new UsageError(`${label}: the input must be an object.`);
   const isRead = method === "GET";
   const url = client.baseUrl + target + (isRead ? toQuery(input) : "");
@@ -69,7 +71,10 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
       { method, body, headers: body === null ? headers : { ...headers, "content-type": "application/json" } },
       signal,
     );
-    if (!("error" in outcome)) return outcome.data;
+    if (!("error" in outcome)) {
+      onStatus?.(outcome.status);
+      return outcome.data;
+    }
     const { error, retryAfterMs } = outcome;
     if (!isTransient(error) && !isInProgress(error)) {
       client.onRefused?.(error);
@@ -84,14 +89,14 @@ function isInProgress(error: unknown): boolean {
   return error instanceof AgentApiError && error.code === "idempotency_in_progress";
 }
 
-type Outcome = { data: unknown } | { error: unknown; retryAfterMs: number | null };
+type Outcome = { data: unknown; status: number } | { error: unknown; retryAfterMs: number | null };
 
 async function send(client: ClientOptions, url: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Outcome> {
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await client.fetch(url, { ...init, redirect: "error", signal: signal ? AbortSignal.any([signal, limit]) : limit });
     const text = await response.text();
-    if (response.ok) return { data: text === "" ? null : JSON.parse(text) };
+    if (response.ok) return { data: text === "" ? null : JSON.parse(text), status: response.status };
     const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
     return { error: toError(client.activationId, response, text), retryAfterMs: Number.isNaN(seconds) ? null : seconds * 1000 };
   } catch (cause) {

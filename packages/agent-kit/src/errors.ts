@@ -104,8 +104,18 @@ export class AgentConnectionError extends AgentKitError {
   readonly code = "connection";
 }
 
-/** Whether the same work can succeed later without a change: the service was overloaded or could not be reached. */
+/** The store could not be read or written; `cause` is its error. Events and runs go on when it works again. */
+export class StoreError extends AgentKitError {
+  override name = "StoreError";
+  readonly code = "store";
+
+  constructor(cause: unknown) {
+    super(`The store failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** Whether the same work can succeed later without a change: the service was overloaded, or it or the store could not be reached. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof AgentConnectionError) return true;
+  if (error instanceof AgentConnectionError || error instanceof StoreError) return true;
   return error instanceof AgentApiError && (error.status >= 500 || error.status === 429 || error.status === 408);
 }

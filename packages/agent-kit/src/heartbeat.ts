@@ -31,8 +31,10 @@ export interface HeartbeatOptions {
 export interface Heartbeat {
   log(entry: LogEntry): void;
   report(report: Report): void;
-  /** While the run waits for an answer it needs no heartbeat; one would end the wait in the eyes of the service. */
-  setWaiting(waiting: boolean): void;
+  /** The service knows that the run waits for an answer, and expects no heartbeat, until the next log. */
+  wait(): void;
+  /** The answer came, and a new window began. */
+  resume(): void;
   /** Sends what is buffered. Never rejects: what could not be sent stays buffered. */
   flush(): Promise<void>;
   stop(): void;
@@ -50,8 +52,10 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
   const entries: LogEntry[] = [];
   let report: Report = {};
   let intervalMs = 60_000;
+  // As the service has it: a log to a WAITING run makes it RUNNING.
   let isWaiting = waiting;
   let stopped = false;
+  let hasFailed = false;
   let sending: Promise<void> | null = null;
   let cancel = (): void => {};
   let dueAt = Number.POSITIVE_INFINITY;
@@ -76,16 +80,19 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
     try {
       read(await client.runs.log({ runId, entries: batch, ...reported }, { signal }));
       entries.splice(0, batch.length);
+      hasFailed = false;
       planNext();
     } catch (error) {
       if (signal.aborted) return;
       report = { ...reported, ...report };
+      hasFailed = true;
       if (isTransient(error)) return plan(RETRY_MS);
       stopped = true;
       onEnd(error);
     }
   };
-  const read = ({ heartbeatIntervalSeconds, cancelRequested }: Response): void => {
+  const read = ({ status, heartbeatIntervalSeconds, cancelRequested }: Response): void => {
+    isWaiting = status === "WAITING";
     intervalMs = heartbeatIntervalSeconds * 1000;
     if (cancelRequested) onEnd("cancel_requested");
   };
@@ -109,16 +116,22 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
       report = { ...report, ...more };
       planNext();
     },
-    setWaiting: (value) => {
-      isWaiting = value;
-      if (!value) return planNext();
-      if (hasNews()) return;
+    wait: () => {
+      isWaiting = true;
       cancel();
       dueAt = Number.POSITIVE_INFINITY;
+      planNext();
+    },
+    resume: () => {
+      isWaiting = false;
+      planNext();
     },
     flush: async () => {
       await sending;
-      if (!stopped && hasNews()) await send();
+      while (!stopped && !signal.aborted && hasNews()) {
+        await send();
+        if (hasFailed) return;
+      }
     },
     stop: () => {
       stopped = true;

@@ -17,6 +17,7 @@ export {
   MissingKeyError,
   ParsedBodyError,
   RunEndedError,
+  StoreError,
   UsageError,
 } from "./errors.ts";
 export { eventKey, type HandledEvent, type HandledEvents, type UnknownEvent } from "./event.ts";

@@ -12,7 +12,7 @@ const WAIT = { timeout: 20_000 };
 async function perform(work: (run: Run) => unknown, options: AgentOptions = {}) {
   const market = await TestMarketplace.create();
   onTestFinished(() => market.dispose());
-  const store = memoryStore();
+  const store = options.store ?? memoryStore();
   const errors: unknown[] = [];
   const start = (): Agent => {
     const agent = createAgent({ ...market.options, store, masterKey, ...options })
@@ -26,7 +26,7 @@ async function perform(work: (run: Run) => unknown, options: AgentOptions = {}) 
     await agent.stop();
     agent = start();
   };
-  return { market, errors, restart, activation: await market.activate() };
+  return { market, errors, restart, store, activation: await market.activate() };
 }
 
 const never = (signal: AbortSignal): Promise<never> =>
@@ -39,7 +39,7 @@ describe("a run", () => {
       run.progress(50, "half");
       await run.checkpoint({ page: 2 });
       run.log("Almost", { level: "warn" });
-      expect(await run.lastCheckpoint()).toEqual({ page: 2 });
+      expect(run.lastCheckpoint).toEqual({ page: 2 });
       return { summary: "Done.", output: { url: "x" }, metrics: { words: 412 } };
     });
     const [run] = await activation.runs();
@@ -180,6 +180,95 @@ describe("an approval", () => {
     expect(await activation.messages()).toHaveLength(2);
     expect(await activation.runs()).toHaveLength(1);
   });
+});
+
+test("an answer that another process receives reaches the run", async () => {
+  const { market, activation, store } = await perform(
+    async (run) => ({ summary: (await run.approval("publish", { title: "Publish?", text: "Ready." })).decision }),
+    { leaseMs: 600 },
+  );
+  const [{ runId } = { runId: "" }] = await activation.runs();
+  // The events go to a second process, which shares nothing with the first but the store.
+  market.serve(createAgent({ ...market.options, store, masterKey }));
+  await activation.answer("approve");
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  expect(await activation.runs()).toMatchObject([{ runId, summary: "approved" }]);
+});
+
+test("a log while the run waits is followed by heartbeats, as the service then expects them", async () => {
+  const { market, activation } = await perform(async (run) => {
+    const answer = run.approval("publish", { title: "Publish?", text: "Ready." });
+    await run.step("meanwhile", () => run.client.messages.create({ text: "I go on with the images." }));
+    for (let i = 0; i < 60; i += 1) run.log(`Image ${i}`);
+    return { summary: (await answer).decision };
+  });
+  await market.advance("2h");
+  expect((await activation.runs())[0]?.status).toBe("RUNNING");
+  await activation.answer("approve");
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+});
+
+test("a repetition does not log again what the steps before the crash logged, and keeps the wait", async () => {
+  const { market, activation, restart } = await perform(async (run) => {
+    run.log("Drafting");
+    await run.step("draft", () => "page");
+    run.progress(60);
+    await run.checkpoint({ page: 1 });
+    run.log(`Asking`);
+    await run.approval("publish", { title: "Publish?", text: "Ready." });
+    run.log("Publishing");
+    return { output: run.lastCheckpoint };
+  });
+  const [{ runId } = { runId: "" }] = await activation.runs();
+  await restart();
+  await market.advance("1h");
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING", progress: { percent: 60 } }]);
+  await activation.answer("approve");
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  expect(await activation.logs(runId)).toEqual(["Drafting", "Asking", "Publishing"]);
+  expect(await activation.runs()).toMatchObject([{ output: { page: 1 } }]);
+});
+
+test("a run goes on when the store fails after a request was sent, and the request is not sent twice", async () => {
+  const inner = memoryStore();
+  let failures = 0;
+  const swap: typeof inner.swap = async (key, from, to, ttlMs) => {
+    if (to?.includes("publish.request") && failures++ === 0) throw new Error("The connection broke.");
+    return inner.swap(key, from, to, ttlMs);
+  };
+  const { market, activation, errors } = await perform(
+    async (run) => ({ summary: (await run.approval("publish", { title: "Publish?", text: "Ready." })).decision }),
+    { store: { ...inner, swap } },
+  );
+  // The repetition finds the request, and the run still waits.
+  await market.advance("2h");
+  expect(await activation.runs()).toMatchObject([{ status: "WAITING" }]);
+  await activation.answer("approve");
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  expect((await activation.messages()).map(({ type }) => type)).toEqual(["APPROVAL_REQUEST", "APPROVAL_RESPONSE"]);
+  expect([failures, errors]).toMatchObject([2, [{ name: "StoreError" }]]);
+});
+
+test("a process that loses its event to another one stops working on the run", async () => {
+  const store = memoryStore();
+  const reasons: unknown[] = [];
+  let rounds = 0;
+  const { market, activation } = await perform(
+    async (run) => {
+      rounds += 1;
+      if (rounds > 1) return { summary: "By the second." };
+      run.signal.addEventListener("abort", () => reasons.push(run.signal.reason));
+      return never(run.signal);
+    },
+    { leaseMs: 300, store },
+  );
+  // As if the first process had been frozen until its lease ended.
+  const [key = ""] = await store.list("event/");
+  const entry = (await store.get(key)) as string;
+  await store.swap(key, entry, JSON.stringify({ ...JSON.parse(entry), due: 0, token: "another" }));
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  await market.until("the signal", () => reasons.length === 1);
+  expect([rounds, reasons]).toMatchObject([2, [{ code: "stopped" }]]);
 });
 
 test("a wakeup is slept for without heartbeats, also over a restart", async () => {

@@ -14,7 +14,7 @@ import {
 import type { HandledEvents } from "./event.ts";
 import { type Heartbeat, type LogEntry, startHeartbeat } from "./heartbeat.ts";
 import type { AgentClock } from "./runtime.ts";
-import { createSteps, type Step } from "./steps.ts";
+import { loadSteps, type Step, type Steps } from "./steps.ts";
 import type { Store } from "./stores/store.ts";
 
 type StartInput = NonNullable<Parameters<AgentApi<never>["runs"]["start"]>[0]>;
@@ -66,13 +66,16 @@ export interface Run {
    * Every method of the run then throws this reason too.
    */
   readonly signal: AbortSignal;
-  /** Adds to the log of the run. Entries are sent together, within two seconds. */
+  /**
+   * Adds to the log of the run. Entries are sent together, within two seconds. While a repetition goes through steps that are done, it
+   * adds nothing: these entries are there.
+   */
   log(message: string, details?: { level?: LogEntry["level"]; data?: unknown }): void;
   /** Reports the progress, 0 to 100. */
   progress(percent: number, label?: string): void;
-  /** Stores what the work needs to continue; `lastCheckpoint` returns it after a crash. */
+  /** Stores what the work needs to continue; `lastCheckpoint` has it after a crash, and is null before the first one. */
   checkpoint(value: unknown): Promise<void>;
-  lastCheckpoint(): Promise<unknown>;
+  readonly lastCheckpoint: unknown;
   /** Does a part of the work once and remembers its result, which must be JSON. */
   step<T>(name: string, work: (step: Step) => T | Promise<T>): Promise<T>;
   /** Asks the brand and waits for the answer, for days if it must be, also over a restart. */
@@ -95,7 +98,7 @@ export interface RunDeps {
   /** How long results of steps are kept. */
   readonly keepMs: number;
   /** Makes the run known, so that events can end it; returns how to undo that. */
-  readonly register: (run: { activationId: string; runId: string; abort: (reason: Error) => void }) => () => void;
+  readonly register: (abort: (reason: Error) => void) => () => void;
 }
 
 /**
@@ -113,23 +116,24 @@ export interface RunDeps {
  *   any              | pause, stop, service not reachable  | unchanged; the error goes up, and the event is repeated later
  */
 export async function performRun(deps: RunDeps, runId: string, options: RunOptions, work: (run: Run) => unknown): Promise<RunResult> {
-  const { client, clock } = deps;
+  const { client, clock, store, keepMs } = deps;
   const { activationId } = client;
   const { id: _id, maxDurationMs, ...start } = options;
   const started = await client.runs.start({ runId, ...start });
   if (started.status === "COMPLETED") return { runId, summary: started.summary, output: started.output };
   if (started.status === "FAILED" || started.status === "CANCELLED") throw endedBefore(started);
 
+  const steps = await loadSteps(store, `${activationId}/${runId}`, keepMs);
   const controller = new AbortController();
   const abort = (reason: Error): void => controller.abort(reason);
   const heartbeat = startHeartbeat(
     { client, clock, runId, signal: controller.signal, onEnd: (cause) => abort(toEnd(runId, cause)) },
     started.status === "WAITING",
   );
-  const unregister = deps.register({ activationId, runId, abort });
+  const unregister = deps.register(abort);
   const cancelLimit = maxDurationMs === undefined ? () => {} : clock.after(maxDurationMs, () => abort(new TooLong(maxDurationMs)));
   try {
-    const outcome = ((await work(createRun(deps, runId, heartbeat, controller.signal))) ?? {}) as RunOutcome;
+    const outcome = ((await work(createRun(deps, runId, steps, heartbeat, controller.signal))) ?? {}) as RunOutcome;
     await heartbeat.flush();
     const { summary, output, metrics } = outcome;
     const done = await client.runs.complete({ runId, summary, output, metrics }).catch((error) => Promise.reject(asEnd(runId, error)));
@@ -207,10 +211,8 @@ function toLine(text: string): string {
   );
 }
 
-function createRun(deps: RunDeps, runId: string, heartbeat: Heartbeat, signal: AbortSignal): Run {
-  const { client, store, clock, answers, keepMs } = deps;
+function createRun({ client, clock, answers }: RunDeps, runId: string, steps: Steps, heartbeat: Heartbeat, signal: AbortSignal): Run {
   const { activationId } = client;
-  const steps = createSteps(store, `${activationId}/${runId}`, keepMs);
   const step = async <T>(name: string, work: (step: Step) => T | Promise<T>): Promise<T> => {
     signal.throwIfAborted();
     const result = await steps.once(name, work);
@@ -218,13 +220,14 @@ function createRun(deps: RunDeps, runId: string, heartbeat: Heartbeat, signal: A
     return result;
   };
 
+  // The service suspends a run when a request is new, not when a repeat finds it.
+  const onStatus = (status: number): void => {
+    if (status === 201) heartbeat.wait();
+  };
   const suspend = async <A extends Answer>(id: string): Promise<A> => {
-    heartbeat.setWaiting(true);
-    try {
-      return (await answers.wait(id, signal)) as A;
-    } finally {
-      heartbeat.setWaiting(false);
-    }
+    const answer = (await answers.wait(id, signal)) as A;
+    heartbeat.resume();
+    return answer;
   };
 
   return {
@@ -235,24 +238,32 @@ function createRun(deps: RunDeps, runId: string, heartbeat: Heartbeat, signal: A
     step,
     log: (message, { level = "info", data } = {}) => {
       signal.throwIfAborted();
+      if (steps.isReplaying()) return;
       heartbeat.log({ level, message, ...(data === undefined ? {} : { data }), at: new Date(clock.now()).toISOString() });
     },
     progress: (percent, label) => {
       signal.throwIfAborted();
+      if (steps.isReplaying()) return;
       heartbeat.report({ progress: { percent, label } });
     },
     checkpoint: async (value) => {
       signal.throwIfAborted();
+      if (steps.isReplaying()) return;
       await steps.setCheckpoint(value);
       heartbeat.report({ checkpoint: value });
     },
-    lastCheckpoint: () => steps.getCheckpoint(),
+    get lastCheckpoint() {
+      return steps.checkpoint;
+    },
     approval: (name, { text, format, ...approval }) =>
       step(name, async () => {
         // What is logged before the question reads before it.
         await heartbeat.flush();
         const message = await steps.once(`${name}.request`, ({ idempotencyKey: externalId }) =>
-          client.messages.create({ type: "APPROVAL_REQUEST", text, format, runId, externalId, approval }, { signal }),
+          client.messages.create(
+            { type: "APPROVAL_REQUEST", text, format, runId, externalId, approval },
+            { signal, onStatus: approval.suspendRun === false ? undefined : onStatus },
+          ),
         );
         const { decision, comment } = decisionOf(message) ?? (await suspend<HandledEvents["approval_response"]>(message.id));
         return { decision, approved: decision === "approved", comment, messageId: message.id };
@@ -265,7 +276,7 @@ function createRun(deps: RunDeps, runId: string, heartbeat: Heartbeat, signal: A
           throw new UsageError(`The wakeup ${name} needs delaySeconds or runAt.`);
         await heartbeat.flush();
         const { wakeupId } = await steps.once(`${name}.request`, ({ idempotencyKey: dedupeKey }) =>
-          client.wakeups.create({ reason: name, ...when, runId, dedupeKey, suspendRun: true }, { signal }),
+          client.wakeups.create({ reason: name, ...when, runId, dedupeKey, suspendRun: true }, { signal, onStatus }),
         );
         return suspend<HandledEvents["agent.wakeup"]>(wakeupId);
       }),

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly handle: (lease: Lease) => Promise<void>;
   /** Whether the activation of an event is paused now. */
   readonly isPaused: (activationId: string) => Promise<boolean>;
+  /** Called when another process has taken an event over, because this one did not renew its lease in time. */
+  readonly onLost: (key: string) => void;
   readonly onError: (error: unknown, lease: Lease, failure: Failure) => void;
 }
 
@@ -39,9 +41,10 @@ export interface Worker {
 
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 3_600_000;
+const PAUSED_RETRY_MS = 10_000;
 
 /** The worker of an agent. Any number of processes may work on one store; each event has one of them at a time. */
-export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPaused, onError }: WorkerOptions): Worker {
+export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPaused, onLost, onError }: WorkerOptions): Worker {
   const working = new Map<string, Promise<void>>();
   let state: "new" | "running" | "stopped" = "new";
   let cancelScan = (): void => {};
@@ -51,8 +54,11 @@ export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPause
     let cancel = (): void => {};
     const plan = (): void => {
       cancel = systemClock.after(leaseMs / 3, async () => {
-        await lease.renew().catch(() => false);
-        if (!ended) plan();
+        // Without the store nobody can have taken over.
+        const isOurs = await lease.renew().catch(() => true);
+        if (ended) return;
+        if (isOurs) plan();
+        else onLost(lease.key);
       });
     };
     plan();
@@ -74,15 +80,20 @@ export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPause
     else if (!willRetry) await lease.bury(error instanceof Error ? error.message : String(error));
     else {
       const ms = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 5 ** (attempt - 1)) * (0.8 + 0.4 * randomFraction());
-      await lease.retry(ms, true);
-      clock.after(ms, () => void process(lease.key));
+      await retry(lease, ms, true);
     }
   };
 
   const park = async (lease: Lease, activationId: string): Promise<void> => {
+    // The service has refused a call before the event of the pause arrived, or after that of the resumption.
+    if (!(await isPaused(activationId))) return retry(lease, PAUSED_RETRY_MS, false);
     await lease.park();
-    // The activation may have been resumed before the event was parked.
     if (!(await isPaused(activationId))) await wake(activationId);
+  };
+
+  const retry = async (lease: Lease, ms: number, failed: boolean): Promise<void> => {
+    await lease.retry(ms, failed);
+    clock.after(ms, () => void process(lease.key));
   };
 
   const wake = async (activationId: string): Promise<void> => {

@@ -1,3 +1,5 @@
+import { StoreError, UsageError } from "../errors.ts";
+
 /**
  * Where an agent keeps what must survive: keys, states of activations, events and results of steps. Three operations are enough for
  * all of it; `store.laws.ts` holds the tests that every store passes.
@@ -27,4 +29,16 @@ export async function update(
     if (next === undefined || next.to === from) return;
     if (await store.swap(key, from, next.to, next.ttlMs)) return;
   }
+}
+
+/** The same store, whose failures are StoreErrors, so that they are not taken for failures of the work. */
+export function withStoreErrors(store: Store): Store {
+  const rethrow = (cause: unknown): never => {
+    throw cause instanceof UsageError ? cause : new StoreError(cause);
+  };
+  return {
+    get: (key) => store.get(key).catch(rethrow),
+    swap: (...args) => store.swap(...args).catch(rethrow),
+    list: (prefix) => store.list(prefix).catch(rethrow),
+  };
 }
