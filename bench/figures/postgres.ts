@@ -5,32 +5,42 @@ import { fileURLToPath } from "node:url";
 import { type PostgresServer, startPostgres } from "../../packages/server/test/postgres-server.ts";
 import { startServer } from "../../test/support/server.ts";
 import { call } from "../contenders.ts";
+import { cpuOf } from "../cpu.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { type Load, load, sends } from "../load/load.ts";
 import { outputOf } from "../runs.ts";
 
 const ROUNDS = 3;
 const CONNECTIONS = 100;
+const BARE_CONNECTIONS = 16;
+const BARE_SECONDS = 3;
+const WARMUP_MS = 1000;
+const LOAD_MS = 3000;
 const JOBS = 30_000;
 const JOBS_WITH_ROW = 6000;
 const AT_A_TIME = 32;
 
+const BARE = fileURLToPath(new URL("../peers/bare-sends.ts", import.meta.url));
 const QUEUE = fileURLToPath(new URL("../peers/queue.ts", import.meta.url));
 
 /** The product on Postgres, whose server runs on the same machine. */
 export const postgres: Bench = {
   name: "postgres",
   meaning:
-    `On Postgres with fsync on, database, servers and load on the same cores. accept: sends a second at ${CONNECTIONS} connections, deliveries (captured) beside them; accept.two: two server processes, half of the connections each. ` +
+    `On Postgres with fsync on, database, servers and load on the same cores. accept: sends a second at ${CONNECTIONS} connections, deliveries (captured) beside them; against the driver alone, which stores the same rows in one transaction each over ${BARE_CONNECTIONS} connections; ` +
+    "accept.two: two server processes, half of the connections each; accept.cpu: processor time of server and database for each accepted send, deliveries included. " +
     `jobs: how many jobs a second that do nothing one process works off, ${AT_A_TIME} at a time; against graphile-worker's own loop (local queue of 500, completions in batches). ` +
     "jobs.effect: each job writes a row; ours in the transaction that ends the job, so once and only once, graphile-worker's in a statement of its own, ended later in a batch.",
   run: async () => {
-    const one: number[] = [];
-    const two: number[] = [];
+    const bare: number[] = [];
+    const one: Accepted[] = [];
+    const two: Accepted[] = [];
     for (let i = 0; i < ROUNDS; i++) {
+      bare.push(await acceptBare());
       one.push(await accept(1));
       two.push(await accept(2));
     }
+    const rate = ({ perSecond }: Accepted): number => perSecond;
     const ours: number[] = [];
     const theirs: number[] = [];
     const oursRow: number[] = [];
@@ -47,8 +57,24 @@ export const postgres: Bench = {
       await database.dispose();
     }
     return [
-      figure("postgres.accept", one, "sends/s"),
-      { ...figure("postgres.accept.two", two, "sends/s"), against: "one process", ratio: ratioOf(two, one) },
+      {
+        ...figure("postgres.accept", one.map(rate), "sends/s"),
+        against: `the driver, ${BARE_CONNECTIONS} connections`,
+        ratio: ratioOf(one.map(rate), bare),
+        goal: { op: ">=", than: 1.3 },
+      },
+      figure("postgres.accept.bare", bare, "sends/s"),
+      {
+        ...figure("postgres.accept.two", two.map(rate), "sends/s"),
+        against: "one process",
+        ratio: ratioOf(two.map(rate), one.map(rate)),
+        goal: { op: ">=", than: 0.8 },
+      },
+      figure(
+        "postgres.accept.cpu",
+        one.map(({ cpu }) => cpu),
+        "µs/send",
+      ),
       {
         ...figure("postgres.jobs", ours, "jobs/s"),
         against: "graphile-worker's loop",
@@ -61,8 +87,14 @@ export const postgres: Bench = {
   },
 };
 
-/** Sends a second that `size` server processes on one database accept together. */
-async function accept(size: number): Promise<number> {
+interface Accepted {
+  perSecond: number;
+  /** Processor time of servers and database for each send, µs. */
+  cpu: number;
+}
+
+/** What `size` server processes on one database accept together. */
+async function accept(size: number): Promise<Accepted> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
   const database = await startPostgres({ durable: true });
   const flags = [
@@ -77,24 +109,34 @@ async function accept(size: number): Promise<number> {
     const ready = await Promise.all(servers.map((server) => server.ready()));
     const apiKey = ready[0]?.apiKey ?? "";
     await call({ url: ready[0]?.url ?? "", apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
-    const loads = await Promise.all(
-      ready.map(
-        (one): Promise<Load> =>
-          load({
-            port: Number(new URL(one?.url ?? "").port),
-            requests: sends(apiKey),
-            connections: CONNECTIONS / size,
-            warmupMs: 1000,
-            durationMs: 3000,
-            timeoutMs: 10_000,
-          }),
-      ),
-    );
-    return loads.reduce((sum, { perSecond }) => sum + perSecond, 0);
+    const pids = [database.pid, ...servers.map(({ child }) => child.pid ?? 0)];
+    const loadAll = (warmupMs: number, durationMs: number): Promise<Load[]> =>
+      Promise.all(
+        ready.map((one) => {
+          const port = Number(new URL(one?.url ?? "").port);
+          return load({ port, requests: sends(apiKey), connections: CONNECTIONS / size, warmupMs, durationMs, timeoutMs: 10_000 });
+        }),
+      );
+    await loadAll(0, WARMUP_MS);
+    const before = cpuOf(pids);
+    const loads = await loadAll(0, LOAD_MS);
+    const used = cpuOf(pids) - before;
+    const answers = loads.reduce((sum, { answers }) => sum + answers, 0);
+    return { perSecond: loads.reduce((sum, { perSecond }) => sum + perSecond, 0), cpu: used / answers };
   } finally {
     await Promise.all(servers.map((server) => server.kill("SIGKILL")));
     await database.dispose();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Sends a second that the driver alone stores. */
+async function acceptBare(): Promise<number> {
+  const database = await startPostgres({ durable: true });
+  try {
+    return Number(await outputOf([process.execPath, BARE, database.url, `${BARE_CONNECTIONS}`, `${BARE_SECONDS}`]));
+  } finally {
+    await database.dispose();
   }
 }
 
