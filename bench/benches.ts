@@ -6,6 +6,7 @@ import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
 import { deliveries } from "./figures/deliveries.ts";
 import { drain } from "./figures/drain.ts";
 import { fsync } from "./figures/fsync.ts";
+import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { runs } from "./figures/runs.ts";
@@ -32,6 +33,8 @@ export const benches: readonly Bench[] = [
   contacts,
   contactsOnPostgres,
   segments,
+  lists,
+  listsOnPostgres,
   templates,
   cancel,
   runs,

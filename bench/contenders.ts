@@ -35,12 +35,14 @@ export async function call(
 }
 
 export interface MailsvcOptions {
+  /** A folder for the data, which stays when the server stops; by default a fresh one that is removed then. */
+  data?: string;
   flags?: readonly string[];
   before?: readonly string[];
 }
 
 /** The built server in dev mode with capture, at the durability it is shipped with, and with a sender that is looked up for each send. */
-export async function mailsvc({ flags = [], before = [] }: MailsvcOptions = {}): Promise<Contender> {
+export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions = {}): Promise<MailsvcContender> {
   const folder = freshFolder();
   // Without a high rate limit, the benchmark would measure the limit.
   const args = [
@@ -49,21 +51,28 @@ export async function mailsvc({ flags = [], before = [] }: MailsvcOptions = {}):
     "send=1000000,write=1000000,read=1000000,agent=1000000/s,message=1000000/s,log=1000000/s",
     ...flags,
   ];
-  const server = startServer({ data: join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
+  const server = startServer({ data: data ?? join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
   const ready = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const { url, apiKey } = ready;
-  await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
+  const { url, apiKey, workspaceId } = ready;
+  const { data: senders } = (await call({ url, apiKey }, "GET", "/api/v1/senders")) as { data: unknown[] };
+  if (senders.length === 0) await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
   return {
     port: Number(new URL(url).port),
     url,
     apiKey,
+    workspaceId,
     pid: server.child.pid ?? 0,
     stop: async () => {
       await server.kill("SIGTERM");
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A mailsvc under test. */
+export interface MailsvcContender extends Contender {
+  workspaceId: string;
 }
 
 /** One of the peers in `peers/`, which print their port when they listen. */

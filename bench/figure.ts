@@ -13,11 +13,13 @@ export interface Figure {
   rounds?: readonly number[];
 }
 
-/** What the command line chooses. Only a benchmark that runs for as long as one likes looks at it. */
+/** What the command line chooses. Only some benchmarks look at it. */
 export interface BenchOptions {
   minutes: number;
   /** Requests a second. */
   rate: number;
+  /** Rows of each large table. */
+  rows: number;
 }
 
 /** A benchmark: some figures that are taken together. */

@@ -1,8 +1,8 @@
 // Runs benchmarks and prints their figures:
 //
-//   npm run bench -- [NAME …] [--json] [--save] [--list] [--minutes N] [--rate N]
+//   npm run bench -- [NAME …] [--json] [--save] [--list] [--minutes N] [--rate N] [--rows N]
 //
-// Without a name, all but the long ones. --minutes and --rate (requests a second) are for soak. --json prints one line for each figure; --save writes bench/RESULTS.md.
+// Without a name, all but the long ones. --minutes and --rate (requests a second) are for soak, --rows for lists. --json prints one line for each figure; --save writes bench/RESULTS.md.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ const options = {
   list: { type: "boolean" },
   minutes: { type: "string", default: "3" },
   rate: { type: "string", default: "600" },
+  rows: { type: "string", default: "1000000" },
 };
 
 const main = async () => {
@@ -28,9 +29,9 @@ const main = async () => {
     console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${benches.map(({ name }) => name).join(", ")}.`);
     return 2;
   }
-  const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
-  if (!(minutes > 0) || !(rate > 0)) {
-    console.error("--minutes and --rate must be numbers above 0.");
+  const [minutes, rate, rows] = [Number(values.minutes), Number(values.rate), Number(values.rows)];
+  if (!(minutes > 0) || !(rate > 0) || !(rows > 0)) {
+    console.error("--minutes, --rate and --rows must be numbers above 0.");
     return 2;
   }
   // Benchmarks measure the built packages; the build does nothing if they are up to date.
@@ -43,7 +44,7 @@ const main = async () => {
   let failed = false;
   for (const bench of chosen) {
     try {
-      const figures = await bench.run({ minutes, rate });
+      const figures = await bench.run({ minutes, rate, rows });
       done.push({ bench, figures });
       for (const figure of figures) console.log(values.json ? asLine(figure) : asRow(figure));
     } catch (error) {

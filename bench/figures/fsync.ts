@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mailsvc, peer } from "../contenders.ts";
+import { type Contender, mailsvc, peer } from "../contenders.ts";
 import type { Bench, Figure } from "../figure.ts";
 import { load, sends } from "../load/load.ts";
 
@@ -38,7 +38,7 @@ function syncs(file: string): number[] {
     .map((line) => Number(/(\d+\.\d+) f(?:data)?sync\(/.exec(line)?.[1]));
 }
 
-async function round(name: string, start: (trace: string[]) => ReturnType<typeof mailsvc>): Promise<Figure> {
+async function round(name: string, start: (trace: string[]) => Promise<Contender>): Promise<Figure> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-trace-"));
   const file = join(folder, "syncs");
   try {

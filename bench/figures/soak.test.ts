@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { benches } from "../benches.ts";
+import { lists, listsOnPostgres } from "./lists.ts";
 import { soak, toFigures } from "./soak.ts";
 
 const start = { requests: 0, resident: 160, heap: 60 };
@@ -26,6 +27,6 @@ test("a soak with hardly any samples fails", () => {
   expect(() => toFigures(start, [start, start])).toThrow("The soak was too short: 2 samples.");
 });
 
-test("the soak runs only when it is named", () => {
-  expect(benches.filter(({ onlyByName }) => onlyByName)).toEqual([soak]);
+test("long benchmarks run only when they are named", () => {
+  expect(benches.filter(({ onlyByName }) => onlyByName)).toEqual([lists, listsOnPostgres, soak]);
 });

@@ -87,6 +87,11 @@ test("of several filters, the one that fewest rows match is served by its index"
     ["/api/v1/emails?status=delivered&inDoubt=true", "emails_in_doubt"],
     [`/api/v1/emails?status=delivered&inDoubt=true&to=${FREQUENT_RECIPIENT}`, "emails_in_doubt"],
     ["/api/v1/emails?status=bounced&inDoubt=false", "emails_status"],
+    ["/api/v1/suppressions?reason=manual", "suppressions_filter"],
+    ["/api/v1/suppressions?reason=manual&search=s", "suppressions_filter"],
+    ["/api/v1/suppressions?since=2030-01-01T00:00:00.000Z", "suppressions_since"],
+    ["/api/v1/suppressions?since=2023-01-01T00:00:00.000Z", "suppressions_workspace"],
+    ["/api/v1/suppressions?email=s77@example.com", "suppressions_email"],
     ["/api/v1/jobs?state=dead", "jobs_dead"],
     ["/api/v1/jobs?state=running", "jobs_ready"],
     ["/api/v1/jobs?state=ready", "jobs_workspace"],
@@ -107,7 +112,9 @@ test("of several filters, the one that fewest rows match is served by its index"
       world,
       [...queries].filter((sql) => !sql.includes('"counted"')),
     );
-    const indexes = plans.flatMap(({ plan }) => plan.map((step) => /INDEX ((?:emails|jobs|webhook_events)_\w+)/.exec(step)?.[1]));
+    const indexes = plans.flatMap(({ plan }) =>
+      plan.map((step) => /INDEX ((?:emails|jobs|webhook_events|suppressions)_\w+)/.exec(step)?.[1]),
+    );
     expect([path, ...new Set(indexes.filter((name) => name !== undefined))]).toEqual([path, index]);
   }
 });

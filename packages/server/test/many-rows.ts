@@ -53,7 +53,8 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
      select ${toId("evt")}, '${owners.listingId}', case when i % 100 = 2 then 'act_few' else '${owners.activationId}' end, '${owners.workspaceId}',
        case when ${isRare(1)} then 'test.ping' else 'message.posted' end, 1000 + i, ${at}, '{}', ${no},
        case when ${isRare(3)} then 'dead' else 'delivered' end, 1, 1, ${at} from ${rows}`,
-    `insert into webhook_streams (stream_id, endpoint_id, interrupted, held) values ('act_few', '${owners.listingId}', ${no}, ${no})`,
+    `insert into webhook_streams (stream_id, endpoint_id, interrupted, held)
+     values ('act_few', '${owners.listingId}', ${no}, ${no}), ('${owners.activationId}', '${owners.listingId}', ${no}, ${no}) on conflict do nothing`,
   ];
   const payload = `'workspaceId', ${workspace}, 'emailId', ${toId("em")}`;
   // Far in the future, so that no worker takes them.
@@ -137,6 +138,17 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
   ];
 }
 
+/** Inserts them all, on Postgres. */
+export async function fillPostgres(url: string, owners: RowOwners, n: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const statement of [...insertManyRows("postgres", owners, n), ANALYZE]) await client.query(statement);
+  await client.end();
+}
+
+/** Tells Postgres what the tables hold now; it would learn that by itself after a while. */
+const ANALYZE = "vacuum analyze contents, emails, events, suppressions, webhook_events, webhook_streams, mailsvc_jobs._private_jobs";
+
 /** Fills a world in dev mode with `n` rows of each kind, half a second for 10,000; on Postgres `databaseUrl` is that of the world. */
 export async function fillWorld(world: TestWorld, n: number, databaseUrl?: string): Promise<RowOwners & { slug: string }> {
   const slug = "writer";
@@ -152,10 +164,7 @@ export async function fillWorld(world: TestWorld, n: number, databaseUrl?: strin
       for (const statement of insertManyRows("sqlite", owners, n)) c.exec(statement);
     });
   } else {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    for (const statement of [...insertManyRows("postgres", owners, n), "vacuum analyze"]) await client.query(statement);
-    await client.end();
+    await fillPostgres(databaseUrl, owners, n);
   }
   return { ...owners, slug };
 }

@@ -73,7 +73,7 @@ function listMatches(read: Reader, input: PageInput, where: SQL | undefined): Pr
       read
         .select()
         .from(t)
-        .where(and(where, lt(t.seq, below)))
+        .where(and(where, read.sqlDialect.usually(lt(t.seq, below))))
         .orderBy(desc(t.seq))
         .limit(limit)
         .offset(offset),

@@ -1,0 +1,70 @@
+import pg from "pg";
+import { afterAll, expect, test, vi } from "vitest";
+import { createWorld } from "../src/testing.ts";
+import { fillWorld, listPaths } from "./many-rows.ts";
+import { createDatabase, dropDatabases } from "./postgres.ts";
+
+afterAll(dropDatabases);
+
+// Counting ends at 10,000 rows, which are met among some more. A list without an index would read all rows.
+const ROWS = 26_000;
+const MOST_READ = 19_000;
+
+/** A step of a plan that was executed, as Postgres describes it. */
+interface Step {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Index Recheck"?: number;
+  Plans?: Step[];
+}
+
+/** The rows that each step reads from a table, as `table: rows`. */
+function listReads(step: Step): { from: string; rows: number }[] {
+  const perLoop = step["Actual Rows"] + (step["Rows Removed by Filter"] ?? 0) + (step["Rows Removed by Index Recheck"] ?? 0);
+  const from = step["Relation Name"] ?? step["Index Name"];
+  const own = from === undefined ? [] : [{ from: `${step["Node Type"]} of ${from}`, rows: perLoop * step["Actual Loops"] }];
+  return [...own, ...(step.Plans ?? []).flatMap(listReads)];
+}
+
+test("no list reads more rows of a large table than its page and its bounded count need", { timeout: 240_000 }, async () => {
+  const database = await createDatabase();
+  const world = await createWorld({ databaseUrl: database.url });
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const queries: { text: string; values: unknown[] }[] = [];
+  try {
+    const { slug, ...owners } = await fillWorld(world, ROWS, database.url);
+    const tiny = await world.createWorkspace("Tiny");
+    const query = pg.Client.prototype.query;
+    vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+      const [config, values] = args as [string | { text: string; values?: unknown[] }, unknown[]?];
+      if (this !== client && typeof config === "object") queries.push({ text: config.text, values: values ?? config.values ?? [] });
+      return Reflect.apply(query, this, args);
+    });
+    for (const path of listPaths(owners, slug)) {
+      const keys = path.includes("/deliveries") ? [world.builder.apiKey] : [world.apiKey, tiny.apiKey];
+      for (const key of keys) {
+        queries.length = 0;
+        const response = await world.fetch(world.url + path, { headers: { authorization: `Bearer ${key}` } });
+        if (path.includes("/people/") && key === tiny.apiKey) continue;
+        expect([path, response.status]).toEqual([path, 200]);
+        const selects = queries.filter(({ text }) => /^\s*select/i.test(text));
+        expect([path, selects.length > 0]).toEqual([path, true]);
+        for (const { text, values } of selects) {
+          const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Step }] }>(`explain (analyze, format json) ${text}`, values);
+          const reads = listReads((rows[0] as { "QUERY PLAN": [{ Plan: Step }] })["QUERY PLAN"][0].Plan);
+          expect([path, text, reads.filter((read) => read.rows > MOST_READ)]).toEqual([path, text, []]);
+        }
+      }
+    }
+  } finally {
+    vi.restoreAllMocks();
+    await client.end();
+    await world.dispose();
+    await database.drop();
+  }
+});
