@@ -1,0 +1,19 @@
+# The server and the command line tool in one file, on the C library and nothing else.
+#
+#   docker build -t mailsvc .
+#   docker run -p 2526:2526 -v mailsvc:/data mailsvc serve --public-url https://mail.example.com
+FROM node:24-bookworm AS build
+WORKDIR /source
+COPY . .
+RUN npm ci && npm run build:binary && mkdir /data
+
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build /source/build/mailsvc /usr/bin/mailsvc
+COPY --from=build --chown=nonroot:nonroot /data /data
+ENV MAILSVC_HOST=0.0.0.0 MAILSVC_DATA=/data
+WORKDIR /data
+VOLUME /data
+EXPOSE 2526
+HEALTHCHECK --start-period=10s CMD ["/usr/bin/mailsvc", "health", "ready", "--url", "http://127.0.0.1:2526"]
+ENTRYPOINT ["/usr/bin/mailsvc"]
+CMD ["serve"]
