@@ -24,6 +24,7 @@ const WITHOUT_ROWID = [
   "emails",
   "engagements",
   "held_clicks",
+  "inbound_reports",
   "list_members",
   "segment_members",
   "tallies",

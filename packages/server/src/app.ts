@@ -37,6 +37,7 @@ import { assertSeal, ensureInstallation } from "./installation/installation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
+import { type FetchText, fetchText } from "./lib/fetch-text.ts";
 import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { makeMacs } from "./lib/macs.ts";
@@ -83,6 +84,8 @@ export interface AppParts {
   baseUrl: () => string;
   /** Called after each request, e.g. for metrics. */
   observe?: (request: ServedRequest) => void;
+  /** Gets certificates of providers; by default over the network. */
+  fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
@@ -145,6 +148,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       seal,
       macs,
       tracker,
+      fetchText: parts.fetchText ?? fetchText,
       returnPath: createReturnPath(macs, config.inboundDomain),
       payments,
       webhooks,

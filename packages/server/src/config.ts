@@ -1,5 +1,6 @@
 import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { parseKey } from "./lib/key-file.ts";
+import { parsePublicKey } from "./lib/public-key.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 
@@ -60,6 +61,36 @@ export const SERVE_FLAGS = [
     value: "DOMAIN",
     env: "MAILSVC_INBOUND_DOMAIN",
     summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to an address of its own there",
+  },
+  {
+    name: "inbound-smtp-port",
+    value: "[HOST:]PORT",
+    env: "MAILSVC_INBOUND_SMTP_PORT",
+    summary: "accept bounces, complaints and unsubscribe mail over SMTP here, such as 0.0.0.0:25 (host: that of --host)",
+  },
+  {
+    name: "ses-topic",
+    value: "ARN",
+    env: "MAILSVC_SES_TOPIC",
+    summary: "take bounces and complaints of Amazon SES from this SNS topic at /api/v1/inbound/ses; several with commas",
+  },
+  {
+    name: "postmark-webhook",
+    value: "USER:PASSWORD",
+    env: "MAILSVC_POSTMARK_WEBHOOK",
+    summary: "take webhooks of Postmark with these credentials at /api/v1/inbound/postmark",
+  },
+  {
+    name: "sendgrid-webhook-key",
+    value: "KEY",
+    env: "MAILSVC_SENDGRID_WEBHOOK_KEY",
+    summary: "take event webhooks of SendGrid signed for this verification key at /api/v1/inbound/sendgrid",
+  },
+  {
+    name: "mailgun-webhook-key",
+    value: "KEY",
+    env: "MAILSVC_MAILGUN_WEBHOOK_KEY",
+    summary: "take webhooks of Mailgun signed with this key at /api/v1/inbound/mailgun",
   },
   {
     name: "rate-limit",
@@ -155,6 +186,10 @@ export interface Config {
   readonly trackingUrl: string | null;
   /** The domain of return paths; null for bounces that go to the sender. */
   readonly inboundDomain: string | null;
+  /** Where mail to that domain is accepted; null for nowhere. */
+  readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
+  /** The providers whose webhooks are accepted, and how they are recognised. */
+  readonly providers: ProviderKeys;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -174,6 +209,17 @@ export interface Config {
   readonly stripe: { readonly key: string; readonly webhookSecret: string; readonly url: string | null } | null;
   readonly https: boolean;
   readonly readyFile: string | null;
+}
+
+/** How webhooks of sending providers are recognised; null or empty for a provider that is not used. */
+export interface ProviderKeys {
+  /** ARNs of the SNS topics that SES publishes to. */
+  readonly sesTopics: readonly string[];
+  /** `user:password` of HTTP basic authentication. */
+  readonly postmark: string | null;
+  /** A public key in base64 (DER). */
+  readonly sendgrid: string | null;
+  readonly mailgun: string | null;
 }
 
 /** An invalid flag or variable. The message names it and says which values are valid. */
@@ -223,6 +269,8 @@ export function readConfig({
     publicUrl: readBaseUrl("public-url", value("public-url")),
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
     inboundDomain: readDomain("inbound-domain", value("inbound-domain")),
+    inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), value("host") ?? "127.0.0.1"),
+    providers: readProviders(value("ses-topic"), value("postmark-webhook"), value("sendgrid-webhook-key"), value("mailgun-webhook-key")),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
@@ -230,12 +278,14 @@ export function readConfig({
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
     accessLog: flags["access-log"] === true || value("access-log") === "1",
-    metrics: readMetrics(value("metrics")),
+    metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
   };
+  if (config.inboundSmtp !== null && config.inboundDomain === null)
+    throw new ConfigError("--inbound-smtp-port needs --inbound-domain, the domain whose mail arrives there.");
   if (dev && !LOOPBACK.test(config.host))
     throw new ConfigError(
       `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,
@@ -276,11 +326,30 @@ function readLateCampaigns(text: string): Config["lateCampaigns"] {
   return text;
 }
 
-function readMetrics(text: string | undefined): Config["metrics"] {
+function readHostPort(flag: string, text: string | undefined, defaultHost: string): { host: string; port: number } | null {
   if (text === undefined) return null;
   const [, host, port] = /^(?:\[?([^\]]+?)\]?:)?(\d+)$/.exec(text) ?? [];
-  if (port === undefined) throw new ConfigError(`--metrics must be HOST:PORT, such as 127.0.0.1:9464, not "${text}".`);
-  return { host: host ?? "127.0.0.1", port: integer("metrics", port, 0, 65_535) };
+  if (port === undefined) throw new ConfigError(`--${flag} must be HOST:PORT, such as 127.0.0.1:9464, not "${text}".`);
+  return { host: host ?? defaultHost, port: integer(flag, port, 0, 65_535) };
+}
+
+function readProviders(
+  sesTopics: string | undefined,
+  postmark: string | undefined,
+  sendgrid: string | undefined,
+  mailgun: string | undefined,
+): ProviderKeys {
+  const topics = sesTopics?.split(",").map((topic) => topic.trim()) ?? [];
+  for (const topic of topics)
+    if (!/^arn:aws[\w-]*:sns:[\w-]+:\d+:[\w-]+$/.test(topic))
+      throw new ConfigError(
+        `--ses-topic takes the ARN of an SNS topic such as arn:aws:sns:eu-west-1:123456789012:bounces, not "${topic}".`,
+      );
+  if (postmark !== undefined && !/^[^:]+:.{8,}$/.test(postmark))
+    throw new ConfigError("--postmark-webhook takes USER:PASSWORD with a password of at least 8 characters.");
+  if (sendgrid !== undefined && parsePublicKey(sendgrid) === null)
+    throw new ConfigError("--sendgrid-webhook-key takes the verification key that SendGrid shows for its signed event webhook, in base64.");
+  return { sesTopics: topics, postmark: postmark ?? null, sendgrid: sendgrid ?? null, mailgun: mailgun ?? null };
 }
 
 function readRates(text: string | undefined): Config["rates"] {

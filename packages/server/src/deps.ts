@@ -8,6 +8,7 @@ import type { StorageHealth } from "./http/storage-health.ts";
 import type { ReturnPath } from "./inbound/inbound.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { FetchText } from "./lib/fetch-text.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Macs } from "./lib/macs.ts";
@@ -48,6 +49,8 @@ export interface Deps {
   readonly tracker: Tracker;
   /** The addresses of emails at the inbound domain. */
   readonly returnPath: ReturnPath;
+  /** Gets certificates of providers. */
+  readonly fetchText: FetchText;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
   readonly webhooks: Webhooks;

@@ -28,7 +28,8 @@ import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
-import { setBounceAddresses } from "./inbound/inbound.ts";
+import { createInboundHandlers } from "./inbound/handlers.ts";
+import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
@@ -121,7 +122,7 @@ export const streamListeners: readonly StreamListener[] = [];
 /** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
 export const deliveryHooks: DeliveryHooks = {
   transforms: [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
-  statusChanged: [countStatusChanges],
+  statusChanged: [countStatusChanges, suppressSoftBounces],
 };
 
 /** When a listing ends, its payments and its activations end. */
@@ -178,6 +179,7 @@ export const servedHandlers = {
   ...handlers,
   ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
   ...callbackHandlers,
+  inbound: createInboundHandlers(),
 };
 
 /** The handlers of dev mode. */

@@ -6,6 +6,7 @@ import type { SearchedText } from "./db/search-index.ts";
 import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
+import { inboundTables } from "./inbound/tables.ts";
 import { inboxTables } from "./inbox/tables.ts";
 import { installationTables } from "./installation/tables.ts";
 import { keyTables } from "./keys/tables.ts";
@@ -37,6 +38,7 @@ export function defineTables(c: ColumnTypes) {
     ...eventTables(c),
     ...trackingTables(c),
     ...httpTables(c),
+    ...inboundTables(c),
     ...inboxTables(c),
     ...marketplaceTables(c),
     ...webhookTables(c),

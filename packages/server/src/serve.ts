@@ -9,6 +9,7 @@ import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
+import { serveInboundSmtp } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -115,6 +116,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       await stopped;
     });
     url = listening.url;
+    if (config.inboundSmtp) cleanups.push(await startInbound(app, config.inboundSmtp, log));
     const running: RunningServer = {
       url,
       ...app.installation,
@@ -149,6 +151,23 @@ async function startMetrics(
   });
   cleanups.push(serving.close);
   return serving.url;
+}
+
+/** Accepts mail for the inbound domain; answers how to stop it. */
+async function startInbound(
+  { deps }: App,
+  address: { readonly host: string; readonly port: number },
+  log: Log,
+): Promise<() => Promise<void>> {
+  const inbound = await serveInboundSmtp(deps, address).catch((error: NodeJS.ErrnoException) => {
+    throw toListenError(error, address);
+  });
+  log.info("accepting bounces and complaints over SMTP", {
+    host: inbound.host,
+    port: inbound.port,
+    complaintsTo: deps.returnPath.complaintAddress(),
+  });
+  return inbound.close;
 }
 
 async function createMailer({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {

@@ -48,6 +48,7 @@ test("fields are read off the contract", () => {
     "attachments:json",
     "scheduled-at:instant",
     "bypass-unsubscribe:boolean",
+    "tracking:json",
   ]);
   expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean"]);
 });

@@ -5,6 +5,7 @@ import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
 import { events } from "./events.ts";
 import { health } from "./health.ts";
+import { inboundNouns } from "./inbound.ts";
 import { inbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
@@ -45,7 +46,7 @@ export const contract = {
 export type MailsvcContract = typeof contract;
 
 /** All endpoints a server has: the contract plus those for agents and for callbacks. */
-export const served: Contract = { ...contract, ...agentNouns, ...callbacks };
+export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...inboundNouns };
 
 export * from "./address.ts";
 export * from "./campaign-fields.ts";
@@ -59,6 +60,7 @@ export * from "./errors.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./health.ts";
+export * from "./inbound.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";

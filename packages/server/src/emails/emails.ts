@@ -22,11 +22,21 @@ import {
   updateEmails,
 } from "./store.ts";
 
-export type { MailTransform, PendingMail, StatusListener } from "./delivery-hooks.ts";
+export type { MailTransform, PendingMail, StatusChange, StatusListener } from "./delivery-hooks.ts";
 export { measureMessage, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
 export { moveEmails, transition } from "./states.ts";
-export { countInDoubt, countStatus, type EmailRow, findEmail, findEmailRows, insertContents, isTo, listIdsTo } from "./store.ts";
+export {
+  countInDoubt,
+  countStatus,
+  type EmailRow,
+  findEmail,
+  findEmailById,
+  findEmailRows,
+  insertContents,
+  isTo,
+  listIdsTo,
+} from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 
 /** The Message-ID of an email. It is made of its id and its sender's domain, so it is the same at every attempt and after a restart. */

@@ -64,6 +64,17 @@ export async function findEmail(q: Tx | Reader, workspaceId: string, id: string)
   return row ?? null;
 }
 
+/** An email of any workspace, for reports that name nothing else. Names the workspaces, because the key starts with them. */
+export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRow | null> {
+  const { emails, workspaces } = q.t;
+  const all = q.select({ id: workspaces.id }).from(workspaces);
+  const [row] = await q
+    .select()
+    .from(emails)
+    .where(and(inArray(emails.workspaceId, all), eq(emails.id, id)));
+  return row ?? null;
+}
+
 export async function findAttachments(q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
   const { attachments } = q.t;
   return q

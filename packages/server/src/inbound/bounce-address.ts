@@ -1,8 +1,15 @@
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
+import { POSTMARK_HEADER } from "./providers/postmark.ts";
 
-/** Gives mails their return path at the inbound domain, if there is one, so that bounces come back to this server. */
-export async function setBounceAddresses(_read: Reader, { returnPath }: Deps, mails: readonly PendingMail[]): Promise<void> {
-  for (const mail of mails) mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
+/**
+ * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
+ * Postmark a header, because it replaces the Message-ID.
+ */
+export async function setBounceAddresses(_read: Reader, { returnPath, config }: Deps, mails: readonly PendingMail[]): Promise<void> {
+  for (const mail of mails) {
+    mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
+    if (config.providers.postmark !== null) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
+  }
 }

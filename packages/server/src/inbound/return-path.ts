@@ -1,10 +1,10 @@
 import type { Macs } from "../lib/macs.ts";
 
-/** An address at the inbound domain: where bounces of an email go, or mail that unsubscribes its recipient. */
-export interface InboundAddress {
-  readonly kind: "bounce" | "unsubscribe";
-  readonly emailId: string;
-}
+/** An address at the inbound domain: where bounces of an email go, mail that unsubscribes its recipient, or complaints. */
+export type InboundAddress =
+  | { readonly kind: "bounce" | "unsubscribe"; readonly emailId: string }
+  /** The address that complaints of feedback loops go to; the report itself tells the email. */
+  | { readonly kind: "complaint" };
 
 /** The addresses of emails at the inbound domain (VERP): each email has its own, so that what comes back is matched for certain. */
 export interface ReturnPath {
@@ -12,30 +12,36 @@ export interface ReturnPath {
   bounceAddress(emailId: string): string | undefined;
   /** The address for List-Unsubscribe; undefined without an inbound domain. */
   unsubscribeAddress(emailId: string): string | undefined;
+  /** The address to register with feedback loops; undefined without an inbound domain. */
+  complaintAddress(): string | undefined;
   /** Null for an address that this installation has not made. Upper and lower case are the same, as for some mail servers. */
   parse(address: string): InboundAddress | null;
 }
 
-const PREFIXES = { bounce: "b", unsubscribe: "u" } as const;
+const PREFIXES = { bounce: "b", unsubscribe: "u", complaint: "c" } as const;
+
+const KINDS = Object.keys(PREFIXES) as (keyof typeof PREFIXES)[];
+
+// In place of an email's id.
+const ALL_EMAILS = "0".repeat(26);
 
 // A local part has at most 64 characters; this is 2 + 26 + 1 + 20.
-const ADDRESS = /^([bu])-([0-9a-hjkmnp-tv-z]{26})-([0-9a-f]{20})@([^@]+)$/;
+const ADDRESS = /^([bcu])-([0-9a-hjkmnp-tv-z]{26})-([0-9a-f]{20})@([^@]+)$/;
 
 /** `domain` is the inbound domain, null if there is none. */
 export function createReturnPath(macs: Macs, domain: string | null): ReturnPath {
-  const build = (kind: InboundAddress["kind"], emailId: string): string | undefined => {
-    if (domain === null) return undefined;
-    const id = emailId.slice(3);
-    return `${PREFIXES[kind]}-${id}-${macs.sign(`inbound ${kind}`, id, "hex")}@${domain}`;
-  };
+  const build = (kind: InboundAddress["kind"], id: string): string | undefined =>
+    domain === null ? undefined : `${PREFIXES[kind]}-${id}-${macs.sign(`inbound ${kind}`, id, "hex")}@${domain}`;
   return {
-    bounceAddress: (emailId) => build("bounce", emailId),
-    unsubscribeAddress: (emailId) => build("unsubscribe", emailId),
+    bounceAddress: (emailId) => build("bounce", emailId.slice(3)),
+    unsubscribeAddress: (emailId) => build("unsubscribe", emailId.slice(3)),
+    complaintAddress: () => build("complaint", ALL_EMAILS),
     parse: (address) => {
       const [, prefix, id, signature, host] = ADDRESS.exec(address.toLowerCase()) ?? [];
-      if (domain === null || id === undefined || signature === undefined || host !== domain) return null;
-      const kind = prefix === "b" ? "bounce" : "unsubscribe";
-      return macs.verify(`inbound ${kind}`, id, signature, "hex") ? { kind, emailId: `em_${id}` } : null;
+      if (id === undefined || signature === undefined || host !== domain) return null;
+      const kind = KINDS.find((one) => PREFIXES[one] === prefix);
+      if (kind === undefined || !macs.verify(`inbound ${kind}`, id, signature, "hex")) return null;
+      return kind === "complaint" ? { kind } : { kind, emailId: `em_${id}` };
     },
   };
 }

@@ -99,8 +99,8 @@ const INVALID_TEXT = new RegExp(
 const OTHER_REASON =
   /\brelay|spam|\bpolic|\bblock|black ?list|\bdenied|not (?:permitted|authori[sz]ed|owned|allowed)|\bsender|\bdns|\bspf\b|dkim|dmarc|reputation|\brate\b|quota|\bfull\b|gr[ae]y ?list|authenticat|virus|\bbanned|\blisted|temporar|try again|verif(?:y|ication) fail/i;
 
-/** Whether a 5xx reply to RCPT says that the mailbox itself is unknown, invalid or disabled. */
-function isInvalidRecipient({ message, enhancedCode }: DeliveryError): boolean {
+/** Whether a permanent failure says that the mailbox itself is unknown, invalid or disabled. */
+export function isInvalidRecipient({ message, enhancedCode }: DeliveryError): boolean {
   if (enhancedCode !== null && !VAGUE_CODE.test(enhancedCode)) return INVALID_CODE.test(enhancedCode);
   // Addresses in the reply may hold any word.
   const text = message.replace(/<[^<>]*>|[^\s<>"(]+@[^\s<>")]+/g, " ").replace(/\s+/g, " ");
@@ -108,7 +108,7 @@ function isInvalidRecipient({ message, enhancedCode }: DeliveryError): boolean {
 }
 
 /** A reply such as `550-5.1.1 No such\n550 5.1.1 user`: one line, its codes once at the start. */
-function parseReply(reply: string): DeliveryError {
+export function parseReply(reply: string): DeliveryError {
   const [first = "", ...rest] = reply.slice(0, 8 * MAX_MESSAGE).split(/\r?\n/);
   const [, code, enhanced] = /^(\d{3})(?:[ -]([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?/.exec(first) ?? [];
   const continued = rest.map((line) => line.replace(/^\d{3}[ -]?(?:[245]\.\d{1,3}\.\d{1,3}(?![\d.]))?/, ""));

@@ -10,6 +10,7 @@ import { type Config, readConfig } from "../config.ts";
 import { openSqlite } from "../db/sqlite/database.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
+import type { FetchText } from "../lib/fetch-text.ts";
 import { silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
 import { seededRandom } from "../lib/random.ts";
@@ -34,6 +35,8 @@ export interface WorldOptions {
   dns?: { txt(name: string): Promise<string[]> };
   /** @internal The addresses of host names, for webhooks; by default only this machine has a name. */
   lookup?: Lookup;
+  /** @internal Gets certificates of providers; by default there are none. */
+  fetchText?: FetchText;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
   flags?: Readonly<Record<string, string>>;
   /** A Postgres database, empty or used by this world before, instead of a folder of its own. */
@@ -94,6 +97,7 @@ const URL_OF_WORLD = "http://mailsvc.test";
 let template: Promise<Uint8Array> | undefined;
 
 const noRecords: DomainRecords = { txt: async () => [] };
+const noFiles: FetchText = (url) => Promise.reject(new Error(`There is no ${url}.`));
 const noAddresses: Lookup = async () => [];
 
 /**
@@ -118,6 +122,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     log: silentLog,
     dns: options.dns ?? noRecords,
     lookup: options.lookup ?? noAddresses,
+    fetchText: options.fetchText ?? noFiles,
     ...(options.mailer && { mailer: options.mailer }),
     ...(options.payments && { payments: options.payments }),
     baseUrl: () => URL_OF_WORLD,

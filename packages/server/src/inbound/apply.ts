@@ -1,0 +1,118 @@
+import type { EmailStatus } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type EmailRow, findEmailById, transition } from "../emails/emails.ts";
+import { recordEvents } from "../events/events.ts";
+import { suppress } from "../suppressions/suppressions.ts";
+import type { Report, ReportOutcome } from "./report.ts";
+
+/** What a report did: nothing if it is known already, or about an email that is unknown or has ended in another way. */
+export type Applied = "applied" | "ignored" | "too-early";
+
+/*
+ * What a report does to an email. The states of emails are in `emails/states.ts`.
+ *
+ * | email                        | delivered | deferred    | bounced | complained |
+ * | ---------------------------- | --------- | ----------- | ------- | ---------- |
+ * | queued, deferred, sending    | too early | too early   | too early | too early |
+ * | sent                         | delivered | event only  | bounced | complained |
+ * | delivered                    | –         | –           | bounced | complained |
+ * | all others                   | –         | –           | –       | –          |
+ *
+ * Too early: the report came before the reply of the next hop was stored. Nothing is stored, and the other side sends it again.
+ */
+const UNSETTLED: readonly EmailStatus[] = ["queued", "deferred", "sending"];
+
+/**
+ * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are
+ * applied nevertheless.
+ */
+export async function applyReports(tx: Tx, deps: Deps, reports: readonly Report[]): Promise<Applied[]> {
+  const results: Applied[] = [];
+  for (const report of reports) results.push(await applyReport(tx, deps, report));
+  return results;
+}
+
+async function applyReport(tx: Tx, deps: Deps, report: Report): Promise<Applied> {
+  const email = await findEmailById(tx, report.emailId);
+  if (!email) return "ignored";
+  if (UNSETTLED.includes(email.status)) return "too-early";
+  const { inboundReports: t } = tx.t;
+  const receivedAt = deps.clock.now();
+  const [added] = await tx.insert(t).values({ key: report.key, receivedAt }).onConflictDoNothing().returning();
+  if (!added) return "ignored";
+  return (await applyOutcome(tx, deps, email, report)) ? "applied" : "ignored";
+}
+
+/** False if it does not concern the email any more. */
+function applyOutcome(tx: Tx, deps: Deps, email: EmailRow, { outcome, source }: Report): Promise<boolean> {
+  const outcomes: { [K in ReportOutcome["kind"]]: (of: Extract<ReportOutcome, { kind: K }>) => Promise<boolean> } = {
+    delivered: () => deliver(tx, deps, email, source),
+    deferred: (of) => defer(tx, deps, email, source, of),
+    bounced: (of) => bounce(tx, deps, email, source, of),
+    complained: (of) => complain(tx, deps, email, source, of),
+  };
+  return (outcomes[outcome.kind] as (of: ReportOutcome) => Promise<boolean>)(outcome);
+}
+
+async function deliver(tx: Tx, deps: Deps, email: EmailRow, source: string): Promise<boolean> {
+  const now = deps.clock.now();
+  const moved = await transition(tx, deps, ["sent"], {
+    email,
+    patch: { status: "delivered", updatedAt: now },
+    events: [{ type: "email.delivered", data: { source } }],
+  });
+  if (moved) await deps.audience.emailsEngaged(tx, deps, [{ workspaceId: email.workspaceId, email: email.toKey, deliveredAt: now }]);
+  return moved;
+}
+
+async function defer(tx: Tx, deps: Deps, email: EmailRow, source: string, { error }: { error: ErrorOf }): Promise<boolean> {
+  if (email.status !== "sent") return false;
+  const { workspaceId, id, campaignId, contactId } = email;
+  const about = { workspaceId, emailId: id, campaignId, contactId };
+  await recordEvents(tx, deps, [
+    { ...about, type: "email.deferred", at: deps.clock.now(), data: { type: "TRANSIENT", ...toData(error), source } },
+  ]);
+  return true;
+}
+
+async function bounce(
+  tx: Tx,
+  deps: Deps,
+  email: EmailRow,
+  source: string,
+  { error, type, invalidRecipient }: Extract<ReportOutcome, { kind: "bounced" }>,
+): Promise<boolean> {
+  const moved = await transition(tx, deps, ["sent", "delivered"], {
+    email,
+    patch: { status: "bounced", lastError: error, updatedAt: deps.clock.now() },
+    events: [{ type: "email.bounced", data: { type, ...toData(error), source } }],
+  });
+  if (moved && invalidRecipient) await suppressRecipient(tx, deps, email, "bounce");
+  return moved;
+}
+
+async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, { feedbackType }: { feedbackType: string }): Promise<boolean> {
+  const moved = await transition(tx, deps, ["sent", "delivered"], {
+    email,
+    patch: { status: "complained", updatedAt: deps.clock.now() },
+    events: [{ type: "email.complained", data: { feedbackType, source } }],
+  });
+  if (moved) await suppressRecipient(tx, deps, email, "complaint");
+  return moved;
+}
+
+type ErrorOf = Extract<ReportOutcome, { kind: "deferred" }>["error"];
+
+async function suppressRecipient(
+  tx: Tx,
+  deps: Deps,
+  { workspaceId, toKey, id, campaignId }: EmailRow,
+  reason: "bounce" | "complaint",
+): Promise<void> {
+  await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id, campaignId });
+}
+
+function toData({ message, smtpCode, enhancedCode }: ErrorOf) {
+  return { smtpCode, enhancedCode, diagnostic: message };
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { type AcceptingMailer, acceptingMailer } from "../../test/accepting-mailer.ts";
+import { arf, exchangeDsn, mail, postfixDsn, qmailBounce, vacation } from "../../test/bounce-samples.ts";
+import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { type InboundServer, serveInboundSmtp } from "./inbound.ts";
+
+const FLAGS = { "inbound-domain": "in.acme.test" };
+const TO = "ada@example.com";
+const message = { from: "Acme <a@acme.test>", to: TO, subject: "Hi", html: "<p>Hi</p>" };
+
+interface Setting extends AsyncDisposable {
+  readonly world: TestWorld;
+  readonly mailer: AcceptingMailer;
+  readonly server: InboundServer;
+  /** Sends a mail and answers it with its return path. */
+  send(more?: Record<string, unknown>): Promise<{ id: string; returnPath: string; messageId: string }>;
+  status(id: string): Promise<string>;
+  events(id: string): Promise<{ type: string; data: Record<string, unknown> }[]>;
+}
+
+async function start(mailer = acceptingMailer()): Promise<Setting> {
+  const world = await createWorld({ flags: FLAGS, mailer });
+  const server = await serveInboundSmtp(world.app.deps, { host: "127.0.0.1", port: 0 });
+  return {
+    world,
+    mailer,
+    server,
+    send: async (more) => {
+      const { id } = (await world.sdk.emails.send({ ...message, ...more } as typeof message)) as { id: string };
+      await world.settle();
+      const sent = mailer.mails.find(({ messageId }) => messageId.includes(id));
+      return { id, returnPath: sent?.envelopeFrom ?? "", messageId: sent?.messageId ?? "" };
+    },
+    status: async (id) => (await world.sdk.emails.get(id)).status,
+    events: async (id) => (await world.sdk.emails.get(id)).events,
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await world.dispose();
+    },
+  };
+}
+
+test("each mail has a return path of its own, without the recipient's address", async () => {
+  await using s = await start();
+  const [one, two] = [await s.send(), await s.send({ to: "grace@example.com" })];
+  expect(one.returnPath).toMatch(/^b-[0-9a-z]{26}-[0-9a-f]{20}@in\.acme\.test$/);
+  expect(one.returnPath.indexOf("@")).toBeLessThanOrEqual(64);
+  expect(two.returnPath).not.toBe(one.returnPath);
+  await using plain = await createWorld({ mailer: acceptingMailer() });
+  expect(plain.app.deps.returnPath.bounceAddress(one.id)).toBeUndefined();
+});
+
+describe("a bounce over SMTP", () => {
+  test.each([
+    ["Postfix", postfixDsn],
+    ["Exchange", exchangeDsn],
+    ["qmail", qmailBounce],
+  ])("of an unknown mailbox (%s) bounces the mail and suppresses the address, once", async (_name, sample) => {
+    await using s = await start();
+    const contact = await s.world.sdk.contacts.create({ email: TO });
+    const { id, returnPath, messageId } = await s.send();
+    // Servers may change the case of an address.
+    for (const to of [returnPath, returnPath.toUpperCase(), returnPath])
+      expect(await deliverSmtp(s.server.port, to, sample({ messageId, to: TO }))).toBe(250);
+    expect(await s.status(id)).toBe("bounced");
+    expect((await s.events(id)).filter(({ type }) => type === "email.bounced")).toMatchObject([
+      { data: { type: "PERMANENT", source: "dsn", diagnostic: expect.stringMatching(/\w/) } },
+    ]);
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject({ scope: "all", reason: "bounce", emailId: id });
+    expect((await s.world.sdk.contacts.get(contact.id)).status).toBe("BOUNCED");
+  });
+
+  test("of a full mailbox bounces the mail, and the address gets further mail", async () => {
+    await using s = await start();
+    const { id, returnPath, messageId } = await s.send();
+    const full = { status: "5.2.2", diagnostic: "smtp; 552 5.2.2 <ada@example.com>: mailbox over quota, sorry" };
+    expect(await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }, full))).toBe(250);
+    expect(await s.status(id)).toBe("bounced");
+    expect((await s.events(id)).at(-1)).toMatchObject({ data: { type: "TRANSIENT", smtpCode: 552, enhancedCode: "5.2.2" } });
+    expect((await s.world.sdk.suppressions.list()).pagination.total).toBe(0);
+    expect((await s.send()).returnPath).not.toBe("");
+  });
+
+  test("that is a delay is an event, and the mail stays sent", async () => {
+    await using s = await start();
+    const { id, returnPath, messageId } = await s.send();
+    const delayed = postfixDsn({ messageId, to: TO }, { action: "delayed", status: "4.4.1" });
+    for (let i = 0; i < 3; i += 1) expect(await deliverSmtp(s.server.port, returnPath, delayed)).toBe(250);
+    expect(await s.status(id)).toBe("sent");
+    expect((await s.events(id)).filter(({ type }) => type === "email.deferred")).toHaveLength(1);
+    await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }, { action: "delivered", status: "2.0.0" }));
+    expect(await s.status(id)).toBe("delivered");
+  });
+
+  test("that is an automatic reply changes nothing", async () => {
+    await using s = await start();
+    const { id, returnPath } = await s.send();
+    for (const raw of [vacation(), mail("Subject: hello", "", "hi"), Buffer.from("\r\n")])
+      expect(await deliverSmtp(s.server.port, returnPath, raw, TO)).toBe(250);
+    expect([await s.status(id), (await s.events(id)).map(({ type }) => type)]).toEqual(["sent", ["email.queued", "email.sent"]]);
+  });
+
+  test("before the mail was settled is to be sent again", async () => {
+    let bounce: (() => Promise<number>) | null = null;
+    const early: number[] = [];
+    await using s = await start(
+      acceptingMailer(async ({ envelopeFrom, messageId }) => {
+        bounce = () => deliverSmtp(s.server.port, envelopeFrom, postfixDsn({ messageId, to: TO }));
+        early.push(await bounce());
+        return { outcome: "sent", response: "250 OK" };
+      }),
+    );
+    const { id } = await s.send();
+    expect([early, await s.status(id)]).toEqual([[451], "sent"]);
+    expect(await (bounce as unknown as () => Promise<number>)()).toBe(250);
+    expect(await s.status(id)).toBe("bounced");
+  });
+});
+
+test("mail is taken for addresses of this installation only, and nothing is relayed", async () => {
+  await using s = await start();
+  const { id, returnPath, messageId } = await s.send();
+  const [local = "", domain] = returnPath.split("@");
+  const forged = [
+    `${local}@acme.test`,
+    `x${local}@${domain}`,
+    `${local.slice(0, -1)}${local.endsWith("0") ? "1" : "0"}@${domain}`,
+    `u${local.slice(1)}@${domain}`,
+    `c${local.slice(1)}@${domain}`,
+    `b-${"0".repeat(26)}-${"0".repeat(20)}@${domain}`,
+    `postmaster@${domain}`,
+    "grace@example.org",
+  ];
+  for (const to of forged) expect(await deliverSmtp(s.server.port, to, postfixDsn({ messageId, to: TO }))).toBe(550);
+  expect(await s.status(id)).toBe("sent");
+  const replies = await talkSmtp(s.server.port, ["EHLO x", "AUTH LOGIN", "STARTTLS", "MAIL FROM:<>", "DATA"]);
+  expect(replies.slice(2).map((reply) => reply.slice(0, 1))).toEqual(["5", "5", "2", "5"]);
+});
+
+test("a message may be large, and only its start is read", async () => {
+  await using s = await start();
+  const { id, returnPath, messageId } = await s.send();
+  const raw = Buffer.concat([postfixDsn({ messageId, to: TO }), Buffer.from(`${"x".repeat(76)}\r\n`.repeat(100_000))]);
+  expect(await deliverSmtp(s.server.port, returnPath, raw)).toBe(250);
+  expect(await s.status(id)).toBe("bounced");
+});
+
+test("what a bounce says is durable before its 250, and refused while the database is not writable", async () => {
+  await using s = await start();
+  const { id, returnPath, messageId } = await s.send();
+  const { db } = s.world.app.deps;
+  const { tx } = db;
+  Object.assign(db, { tx: () => Promise.reject(new Error("disk full")) });
+  expect(await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }))).toBe(451);
+  Object.assign(db, { tx });
+  expect(await s.status(id)).toBe("sent");
+  expect(await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }))).toBe(250);
+  expect(await s.status(id)).toBe("bounced");
+});
+
+describe("a complaint", () => {
+  test("to the return path suppresses the address", async () => {
+    await using s = await start();
+    const { id, returnPath, messageId } = await s.send();
+    for (let i = 0; i < 2; i += 1) expect(await deliverSmtp(s.server.port, returnPath, arf({ messageId, to: TO }))).toBe(250);
+    expect(await s.status(id)).toBe("complained");
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject({ scope: "all", reason: "complaint" });
+    expect((await s.events(id)).filter(({ type }) => type === "email.complained")).toMatchObject([
+      { data: { feedbackType: "abuse", source: "arf" } },
+    ]);
+  });
+
+  test("to the address for feedback loops finds its mail by what it returns", async () => {
+    await using s = await start();
+    const complaints = s.world.app.deps.returnPath.complaintAddress() ?? "";
+    const [one, two] = [await s.send(), await s.send({ to: "grace@example.com" })];
+    expect(await deliverSmtp(s.server.port, complaints, arf({ messageId: "<x@y>", to: TO }, { mailFrom: one.returnPath }))).toBe(250);
+    expect(await deliverSmtp(s.server.port, complaints, arf({ messageId: two.messageId, to: TO }))).toBe(250);
+    expect(await deliverSmtp(s.server.port, complaints, arf({ messageId: "<other@elsewhere>", to: TO }))).toBe(250);
+    expect([await s.status(one.id), await s.status(two.id)]).toEqual(["complained", "complained"]);
+  });
+});
+
+describe("the address in List-Unsubscribe", () => {
+  test("unsubscribes the recipient whose mail it is in, and nobody by an automatic reply", async () => {
+    await using s = await start();
+    const { id } = await s.world.sdk.templates.create({ name: "News", slug: "news", subject: "News", text: "No more: {{unsubscribeUrl}}" });
+    await s.world.sdk.templates.publish(id);
+    await s.world.sdk.templates.send("news", { from: "a@acme.test", to: TO });
+    await s.world.settle();
+    const header = s.mailer.mails[0]?.headers["List-Unsubscribe"] ?? "";
+    const [, address = ""] = /^<http[^>]+>, <mailto:([^?>]+)\?subject=unsubscribe>$/.exec(header) ?? [];
+    expect(await deliverSmtp(s.server.port, address, vacation(), TO)).toBe(250);
+    expect((await s.world.sdk.suppressions.list()).pagination.total).toBe(0);
+    expect(await deliverSmtp(s.server.port, address, mail(`From: ${TO}`, "Subject: unsubscribe", "", ""), TO)).toBe(250);
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject({ scope: "marketing", reason: "unsubscribe" });
+  });
+});
+
+describe("soft bounces", () => {
+  const full = { status: "4.2.2", diagnostic: "smtp; 452 4.2.2 <ada@example.com>: mailbox over quota, sorry" };
+  const bounceSoftly = async (s: Setting, more = {}) => {
+    const { returnPath, messageId } = await s.send();
+    expect(await deliverSmtp(s.server.port, returnPath, postfixDsn({ messageId, to: TO }, { ...full, ...more }))).toBe(250);
+  };
+  const isSuppressed = async (s: Setting) => (await s.world.sdk.suppressions.list()).pagination.total > 0;
+
+  test("five in a row over a week suppress the address, not before", async () => {
+    await using s = await start();
+    for (let i = 0; i < 5; i += 1) {
+      expect(await isSuppressed(s)).toBe(false);
+      if (i > 0) await s.world.clock.advance("42h");
+      await bounceSoftly(s);
+    }
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject({
+      reason: "bounce",
+      scope: "all",
+      note: "The last 5 emails bounced softly, the first on 2026-01-01.",
+    });
+  });
+
+  test("five within a day do not, nor with an accepted mail in between, nor for a reason that is ours", async () => {
+    await using quick = await start();
+    for (let i = 0; i < 6; i += 1) await bounceSoftly(quick);
+    expect(await isSuppressed(quick)).toBe(false);
+    await using between = await start();
+    for (let i = 0; i < 8; i += 1) {
+      await bounceSoftly(between);
+      await between.world.clock.advance("42h");
+      if (i % 4 === 3) await between.send();
+    }
+    expect(await isSuppressed(between)).toBe(false);
+    await using ours = await start();
+    for (let i = 0; i < 6; i += 1) {
+      await bounceSoftly(ours, { status: "4.7.1", diagnostic: "smtp; 451 4.7.1 your reputation is too low to deliver" });
+      await ours.world.clock.advance("42h");
+    }
+    expect(await isSuppressed(ours)).toBe(false);
+  });
+
+  test("mail that was given up after days of deferrals counts too", async () => {
+    const error = { message: "452 4.2.2 Mailbox full", smtpCode: 452, enhancedCode: "4.2.2" };
+    await using s = await start(acceptingMailer(() => ({ outcome: "deferred", error })));
+    for (let i = 0; i < 5; i += 1) {
+      expect(await isSuppressed(s)).toBe(false);
+      await s.world.sdk.emails.send(message);
+      await s.world.clock.advance("4d");
+    }
+    expect(await isSuppressed(s)).toBe(true);
+  });
+});

@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  arf,
+  type BouncedMail,
+  exchangeDsn,
+  exchangeText,
+  gmailDsn,
+  mail,
+  postfixDsn,
+  qmailBounce,
+  vacation,
+} from "../../test/bounce-samples.ts";
+import { parseMail } from "./parse-mail.ts";
+
+const ABOUT: BouncedMail = { messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.test>", to: "ada@example.com" };
+
+describe("bounces", () => {
+  test.each([
+    ["Postfix", postfixDsn(ABOUT), "5.1.1", 550, "PERMANENT", true],
+    ["Exchange Online", exchangeDsn(ABOUT), "5.1.10", 550, "PERMANENT", true],
+    ["Gmail", gmailDsn(ABOUT), "5.1.1", 550, "PERMANENT", true],
+    ["qmail", qmailBounce(ABOUT), "5.1.1", null, "PERMANENT", true],
+    ["old Exchange", exchangeText(ABOUT), "5.1.1", null, "PERMANENT", true],
+    [
+      "a full mailbox",
+      postfixDsn(ABOUT, { status: "5.2.2", diagnostic: "smtp; 552 5.2.2 <ada@example.com>: mailbox is over its quota, sorry" }),
+      "5.2.2",
+      552,
+      "TRANSIENT",
+      false,
+    ],
+    [
+      "a server that never answered",
+      postfixDsn(ABOUT, { status: "4.4.1", diagnostic: "X-Postfix; connect to mail.example.com[192.0.2.1]:25: Connection timed out" }),
+      "4.4.1",
+      null,
+      "TRANSIENT",
+      false,
+    ],
+    [
+      "a policy",
+      gmailDsn(ABOUT, { status: "5.7.26", diagnostic: "smtp; 550-5.7.26 This mail is unauthenticated: no such user would send it" }),
+      "5.7.26",
+      550,
+      "PERMANENT",
+      false,
+    ],
+    [
+      "a status without a reason, and a reply with one",
+      postfixDsn(ABOUT, { status: "5.0.0", diagnostic: "smtp; 550 5.1.1 <ada@example.com> unknown user account here" }),
+      "5.1.1",
+      550,
+      "PERMANENT",
+      true,
+    ],
+    ["qmail without a code", qmailBounce(ABOUT, "Sorry, I couldn't find any host named example.com."), null, null, "UNDETERMINED", false],
+  ])("%s", async (_name, raw, enhancedCode, smtpCode, type, invalidRecipient) => {
+    const { outcome, source } = await parseMail(raw);
+    expect(source).toBe("dsn");
+    expect(outcome).toMatchObject({ kind: "bounced", type, invalidRecipient });
+    expect(outcome).toMatchObject({ error: { enhancedCode } });
+    if (smtpCode !== null) expect(outcome).toMatchObject({ error: { smtpCode } });
+  });
+
+  test("a delay is no bounce, and a delivery is a delivery", async () => {
+    expect((await parseMail(postfixDsn(ABOUT, { action: "delayed", status: "4.2.2" }))).outcome).toMatchObject({ kind: "deferred" });
+    expect((await parseMail(postfixDsn(ABOUT, { action: "delivered", status: "2.0.0" }))).outcome).toEqual({ kind: "delivered" });
+    expect((await parseMail(postfixDsn(ABOUT, { action: "relayed", status: "2.0.0" }))).outcome).toBeNull();
+  });
+
+  test("it tells which email it returns", async () => {
+    for (const raw of [postfixDsn(ABOUT), exchangeDsn(ABOUT), gmailDsn(ABOUT), qmailBounce(ABOUT)])
+      expect((await parseMail(raw)).about).toMatchObject({ messageId: ABOUT.messageId });
+  });
+});
+
+describe("complaints", () => {
+  test("abuse is a complaint, with the return path it is about", async () => {
+    expect(await parseMail(arf(ABOUT, { mailFrom: "b-1@in.acme.test" }))).toMatchObject({
+      outcome: { kind: "complained", feedbackType: "abuse" },
+      source: "arf",
+      about: { messageId: ABOUT.messageId, returnPath: "b-1@in.acme.test" },
+    });
+  });
+  test.each(["not-spam", "auth-failure", "nonsense", ""])("%j is none", async (type) => {
+    expect((await parseMail(arf(ABOUT, { type }))).outcome).toBeNull();
+  });
+});
+
+describe("what is no report", () => {
+  test.each([
+    ["an automatic reply", vacation()],
+    ["a person's mail about a failed delivery", mail("From: ada@example.com", "Subject: delivery failed", "", "550 5.1.1 user unknown")],
+    ["nothing", Buffer.alloc(0)],
+    ["zeros", Buffer.alloc(5000)],
+    ["a report without its parts", mail("Content-Type: multipart/report; report-type=delivery-status; boundary=x", "", "--x--")],
+    [
+      "a status in words",
+      mail("Content-Type: multipart/report; boundary=x", "", "--x", "Content-Type: message/delivery-status", "", "failed!", "--x--"),
+    ],
+  ])("%s", async (_name, raw) => {
+    expect((await parseMail(raw)).outcome).toBeNull();
+  });
+});
+
+describe("hostile input is read within limits", () => {
+  const nested = (depth: number): Buffer => {
+    const lines: string[] = [];
+    for (let i = 0; i < depth; i += 1) lines.push(`Content-Type: multipart/mixed; boundary=b${i}`, "", `--b${i}`);
+    return mail(...lines, "Content-Type: message/delivery-status", "", "Action: failed", "Status: 5.1.1");
+  };
+  test.each<[string, () => Buffer]>([
+    ["a thousand levels", () => nested(1000)],
+    ["messages within messages", () => mail(...Array.from({ length: 500 }, () => ["Content-Type: message/rfc822", ""]).flat())],
+    ["a megabyte of headers", () => mail(...Array.from({ length: 20_000 }, (_, i) => `X-${i}: ${"x".repeat(40)}`), "", "x")],
+    ["a header without an end", () => mail(`Subject: ${"x".repeat(1_000_000)}`)],
+    ["a megabyte in one line", () => mail("From: mailer-daemon@x.example", "Subject: failure notice", "", "550 ".repeat(250_000))],
+    ["a megabyte of status", () => postfixDsn(ABOUT, { diagnostic: `smtp; 550 ${"user unknown ".repeat(80_000)}` })],
+    [
+      "a wrong charset and encoding",
+      () =>
+        mail(
+          "From: mailer-daemon@x.example",
+          "Subject: =?x-klingon?Q?failure=20notice?=",
+          "Content-Type: text/plain; charset=x-klingon",
+          "Content-Transfer-Encoding: base64",
+          "",
+          "!!!! not base64 \u00ff\u00fe",
+        ),
+    ],
+    [
+      "ten thousand parts",
+      () => mail("Content-Type: multipart/mixed; boundary=x", "", ...Array.from({ length: 10_000 }, () => ["--x", "", "y"]).flat()),
+    ],
+  ])("%s", async (_name, make) => {
+    const raw = make();
+    const started = performance.now();
+    const { outcome } = await parseMail(raw);
+    expect(performance.now() - started).toBeLessThan(5000);
+    if (outcome !== null && "error" in outcome) expect(outcome.error.message.length).toBeLessThanOrEqual(500);
+  });
+
+  test("any bytes, and any change of a real report", async () => {
+    const real = postfixDsn(ABOUT);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), fc.nat(real.length), fc.nat(300), async (bytes, at, length) => {
+        await parseMail(bytes);
+        await parseMail(Buffer.concat([real.subarray(0, at), bytes, real.subarray(Math.min(real.length, at + length))]));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

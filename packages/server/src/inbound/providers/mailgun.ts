@@ -1,0 +1,56 @@
+import { createHmac } from "node:crypto";
+import { z } from "zod";
+import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
+import type { ReportOutcome } from "../report.ts";
+import { badSignature, isSame, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+
+const MailgunWebhook = z.object({
+  signature: z.object({ timestamp: z.union([z.string(), z.number()]).transform(String), token: z.string(), signature: z.string() }),
+  "event-data": z.object({
+    event: z.string(),
+    id: z.string().optional(),
+    severity: z.string().optional(),
+    reason: z.string().optional(),
+    message: z.object({ headers: z.object({ "message-id": z.string().optional() }).optional() }).optional(),
+    "delivery-status": z
+      .object({
+        code: z.union([z.number(), z.string()]).nullish(),
+        message: z.string().nullish(),
+        description: z.string().nullish(),
+        "enhanced-code": z.string().nullish(),
+      })
+      .optional(),
+  }),
+});
+type MailgunEvent = z.infer<typeof MailgunWebhook>["event-data"];
+
+const HOUR = 3_600_000;
+
+// Mailgun repeats a webhook for eight hours, with the signature of the first attempt.
+const MAX_AGE_MS = 24 * HOUR;
+const MAX_AHEAD_MS = HOUR / 4;
+
+/** Reads webhooks of Mailgun, by the HMAC of their timestamp and token, within a day. */
+export const readMailgun: ReadWebhook = async ({ config, clock }, { bytes }) => {
+  const key = config.providers.mailgun;
+  if (key === null) throw notSetUp("Mailgun", "mailgun-webhook-key");
+  const { signature: given, "event-data": event } = parseBody(MailgunWebhook, bytes);
+  const expected = createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
+  if (!isSame(given.signature, expected)) throw badSignature("The signature of this webhook is wrong.");
+  const age = clock.now() - Number(given.timestamp) * 1000;
+  if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw badSignature("The timestamp of this webhook is too old, or lies in the future.");
+  const emailId = toEmailId(event.message?.headers?.["message-id"]);
+  const outcome = toOutcome(event);
+  return emailId === null || outcome === null ? [] : [{ emailId, source: "mailgun", key: `mailgun ${event.id ?? given.token}`, outcome }];
+};
+
+function toOutcome({ event, severity, reason = "", "delivery-status": status }: MailgunEvent): ReportOutcome | null {
+  if (event === "delivered") return { kind: "delivered" };
+  if (event === "complained") return { kind: "complained", feedbackType: "abuse" };
+  if (event !== "failed") return null;
+  const error = toError(status?.message || status?.description || reason, status?.code, status?.["enhanced-code"]);
+  if (severity === "temporary") return { kind: "deferred", error };
+  // 605 and 606 are Mailgun's own: not sent, because the address bounced before or is no address.
+  const known = Number(status?.code) === 605 || reason === "suppress-bounce";
+  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: known || isInvalidRecipient(error) };
+}

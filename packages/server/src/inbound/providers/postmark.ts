@@ -1,0 +1,49 @@
+import { z } from "zod";
+import type { ReportOutcome } from "../report.ts";
+import { badSignature, isSame, notSetUp, parseBody, type ReadWebhook, toError } from "./provider.ts";
+
+/** The header by which Postmark keeps our id, because it replaces the Message-ID, and the name of it in webhooks. */
+export const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
+const METADATA = "mailsvc-id";
+
+const PostmarkEvent = z.object({
+  RecordType: z.string(),
+  MessageID: z.string().optional(),
+  ID: z.number().optional(),
+  Type: z.string().optional(),
+  Description: z.string().optional(),
+  Details: z.string().optional(),
+  Metadata: z.record(z.string(), z.string()).optional(),
+});
+type PostmarkEvent = z.infer<typeof PostmarkEvent>;
+
+/** Reads webhooks of Postmark, which authenticate with the user and password in their address. */
+export const readPostmark: ReadWebhook = async ({ config }, { bytes, headers }) => {
+  if (config.providers.postmark === null) throw notSetUp("Postmark", "postmark-webhook");
+  const expected = `Basic ${Buffer.from(config.providers.postmark).toString("base64")}`;
+  if (!isSame(headers.get("authorization") ?? "", expected)) throw badSignature("The user or password of this webhook is wrong.");
+  const event = parseBody(PostmarkEvent, bytes);
+  const emailId = /^em_[0-9a-hjkmnp-tv-z]{26}$/.exec(event.Metadata?.[METADATA] ?? "")?.[0];
+  const outcome = toOutcome(event);
+  if (emailId === undefined || outcome === null) return [];
+  return [{ emailId, source: "postmark", key: `postmark ${event.RecordType} ${event.ID ?? event.MessageID ?? emailId}`, outcome }];
+};
+
+// https://postmarkapp.com/developer/api/bounce-api#bounce-types
+const INVALID = new Set(["HardBounce", "BadEmailAddress"]);
+const PERMANENT = new Set([...INVALID, "SpamNotification", "VirusNotification", "ManuallyDeactivated", "Blocked", "DMARCPolicy"]);
+const TRANSIENT = new Set(["SoftBounce", "Transient", "DnsError"]);
+// Replies of people and programs come as bounces too.
+const NO_BOUNCE = new Set(["AutoResponder", "AddressChange", "ChallengeVerification", "OpenRelayTest", "Subscribe", "Unsubscribe"]);
+
+function toOutcome({ RecordType, Type = "", Description, Details }: PostmarkEvent): ReportOutcome | null {
+  if (RecordType === "Delivery") return { kind: "delivered" };
+  if (RecordType === "SpamComplaint" || Type === "SpamComplaint") return { kind: "complained", feedbackType: "abuse" };
+  if (RecordType !== "Bounce" || NO_BOUNCE.has(Type)) return null;
+  return {
+    kind: "bounced",
+    error: toError(Details || Description || Type),
+    type: PERMANENT.has(Type) ? "PERMANENT" : TRANSIENT.has(Type) ? "TRANSIENT" : "UNDETERMINED",
+    invalidRecipient: INVALID.has(Type),
+  };
+}

@@ -1,0 +1,61 @@
+import { verify } from "node:crypto";
+import { z } from "zod";
+import { parsePublicKey } from "../../lib/public-key.ts";
+import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
+import type { Report, ReportOutcome } from "../report.ts";
+import { badSignature, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+
+const SendgridEvent = z.object({
+  event: z.string(),
+  "smtp-id": z.string().optional(),
+  sg_event_id: z.string().optional(),
+  type: z.string().optional(),
+  status: z.string().optional(),
+  reason: z.string().optional(),
+  response: z.string().optional(),
+});
+type SendgridEvent = z.infer<typeof SendgridEvent>;
+
+/** Reads event webhooks of SendGrid, by their ECDSA signature of timestamp and body. */
+export const readSendgrid: ReadWebhook = async ({ config }, { bytes, headers }) => {
+  const key = config.providers.sendgrid === null ? null : parsePublicKey(config.providers.sendgrid);
+  if (key === null) throw notSetUp("SendGrid", "sendgrid-webhook-key");
+  const signature = Buffer.from(headers.get("x-twilio-email-event-webhook-signature") ?? "", "base64");
+  const signed = Buffer.concat([Buffer.from(headers.get("x-twilio-email-event-webhook-timestamp") ?? ""), bytes]);
+  if (!isValid(signed, signature, key)) throw badSignature("The signature of this webhook is wrong.");
+  return parseBody(z.array(z.unknown()), bytes).flatMap(toReport);
+};
+
+function isValid(signed: Uint8Array, signature: Uint8Array, key: Parameters<typeof verify>[2]): boolean {
+  try {
+    return verify("sha256", signed, key, signature);
+  } catch {
+    // A signature that is no signature at all.
+    return false;
+  }
+}
+
+/** Events of a form that we do not know are none of ours. */
+function toReport(item: unknown): Report[] {
+  const parsed = SendgridEvent.safeParse(item);
+  if (!parsed.success) return [];
+  const emailId = toEmailId(parsed.data["smtp-id"]);
+  const outcome = toOutcome(parsed.data);
+  if (emailId === null || outcome === null) return [];
+  return [{ emailId, source: "sendgrid", key: `sendgrid ${parsed.data.sg_event_id ?? `${emailId} ${parsed.data.event}`}`, outcome }];
+}
+
+function toOutcome({ event, type, status, reason, response }: SendgridEvent): ReportOutcome | null {
+  if (event === "delivered") return { kind: "delivered" };
+  if (event === "spamreport") return { kind: "complained", feedbackType: "abuse" };
+  if (event === "deferred") return { kind: "deferred", error: toError(response ?? reason, undefined, status) };
+  const error = toError(reason, undefined, status);
+  // Dropped without an attempt, because the address is on one of SendGrid's own lists.
+  if (event === "dropped")
+    return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: /^(?:bounced|invalid)/i.test(reason ?? "") };
+  if (event !== "bounce") return null;
+  // A block is a refusal for now, whatever its code.
+  if (type === "blocked" || error.enhancedCode?.startsWith("4"))
+    return { kind: "bounced", error, type: "TRANSIENT", invalidRecipient: false };
+  return { kind: "bounced", error, type: "PERMANENT", invalidRecipient: isInvalidRecipient(error) };
+}

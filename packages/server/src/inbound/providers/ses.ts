@@ -1,0 +1,154 @@
+import { createVerify, type KeyObject, X509Certificate } from "node:crypto";
+import { z } from "zod";
+import type { Deps } from "../../deps.ts";
+import type { Report, ReportOutcome } from "../report.ts";
+import { badSignature, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+
+/** A message of SNS, through which SES reports. */
+const SnsMessage = z.object({
+  Type: z.enum(["Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"]),
+  MessageId: z.string(),
+  TopicArn: z.string(),
+  Message: z.string(),
+  Timestamp: z.string(),
+  SignatureVersion: z.string(),
+  Signature: z.string(),
+  SigningCertURL: z.string(),
+  Subject: z.string().optional(),
+  SubscribeURL: z.string().optional(),
+  Token: z.string().optional(),
+});
+type SnsMessage = z.infer<typeof SnsMessage>;
+
+const recipients = z.array(z.object({ status: z.string().optional(), diagnosticCode: z.string().optional() })).optional();
+
+const SesEvent = z.object({
+  // Notifications say notificationType, configuration sets eventType.
+  notificationType: z.string().optional(),
+  eventType: z.string().optional(),
+  mail: z.object({
+    source: z.string().optional(),
+    headers: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+    commonHeaders: z.object({ messageId: z.string().optional() }).optional(),
+  }),
+  bounce: z
+    .object({
+      bounceType: z.string(),
+      bounceSubType: z.string().optional(),
+      feedbackId: z.string().optional(),
+      bouncedRecipients: recipients,
+    })
+    .optional(),
+  complaint: z.object({ feedbackId: z.string().optional(), complaintFeedbackType: z.string().nullish() }).optional(),
+  deliveryDelay: z.object({ delayType: z.string().optional(), delayedRecipients: recipients }).optional(),
+});
+type SesEvent = z.infer<typeof SesEvent>;
+
+// Only Amazon's own hosts give out certificates and confirm subscriptions.
+const AMAZON_HOST = /^sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/;
+
+// One certificate per region, and a new one each year.
+const MAX_CERTIFICATES = 20;
+
+const SIGNED_FIELDS = {
+  Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
+  SubscriptionConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
+  UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
+} as const satisfies Record<SnsMessage["Type"], readonly (keyof SnsMessage)[]>;
+
+/** Reads messages of SNS, by the signature of Amazon and from the configured topics only. Confirms subscriptions to these. */
+export function createSesReader(): ReadWebhook {
+  const keys = new Map<string, KeyObject>();
+  return async (deps, { bytes }) => {
+    if (deps.config.providers.sesTopics.length === 0) throw notSetUp("Amazon SES", "ses-topic");
+    const message = parseBody(SnsMessage, bytes);
+    if (!deps.config.providers.sesTopics.includes(message.TopicArn)) throw badSignature("This server takes nothing from this SNS topic.");
+    await verify(deps, message, keys);
+    if (message.Type === "SubscriptionConfirmation") {
+      if (!isAmazon(message.SubscribeURL ?? "")) throw badSignature("The SubscribeURL does not lead to Amazon SNS.");
+      await deps.fetchText(message.SubscribeURL ?? "");
+    }
+    return message.Type === "Notification" ? toReports(deps, message) : [];
+  };
+}
+
+/** Throws ApiError invalid_signature. */
+async function verify(deps: Deps, message: SnsMessage, keys: Map<string, KeyObject>): Promise<void> {
+  const { SigningCertURL: url, SignatureVersion: version, Signature: signature } = message;
+  if (!isAmazon(url) || !new URL(url).pathname.endsWith(".pem")) throw badSignature("The SigningCertURL does not lead to Amazon SNS.");
+  if (version !== "1" && version !== "2") throw badSignature(`The SignatureVersion ${version.slice(0, 20)} is not known.`);
+  let key = keys.get(url);
+  if (!key) {
+    key = readCertificate(await deps.fetchText(url));
+    if (keys.size >= MAX_CERTIFICATES) keys.clear();
+    keys.set(url, key);
+  }
+  const text = SIGNED_FIELDS[message.Type].flatMap((name) => (message[name] === undefined ? [] : [`${name}\n${message[name]}\n`])).join("");
+  const valid = createVerify(version === "1" ? "RSA-SHA1" : "RSA-SHA256")
+    .update(text)
+    .verify(key, signature, "base64");
+  if (!valid) throw badSignature("The signature of this SNS message is wrong.");
+}
+
+function isAmazon(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, port, username } = new URL(url);
+  return protocol === "https:" && port === "" && username === "" && AMAZON_HOST.test(hostname);
+}
+
+/** Throws ApiError invalid_signature. */
+function readCertificate(pem: string): KeyObject {
+  try {
+    return new X509Certificate(pem).publicKey;
+  } catch {
+    throw badSignature("The SigningCertURL leads to no certificate.");
+  }
+}
+
+function toReports(deps: Deps, { Message, MessageId }: SnsMessage): Report[] {
+  const parsed = SesEvent.safeParse(tryJson(Message));
+  // SNS itself sends test messages.
+  if (!parsed.success) return [];
+  const event = parsed.data;
+  const emailId = findEmail(deps, event);
+  const outcome = toOutcome(event);
+  const key = `ses ${event.bounce?.feedbackId ?? event.complaint?.feedbackId ?? MessageId}`;
+  return emailId === null || outcome === null ? [] : [{ emailId, source: "ses", key, outcome }];
+}
+
+/** SES replaces the Message-ID, but returns our headers if the topic includes them, and always our return path. */
+function findEmail({ returnPath }: Deps, { mail }: SesEvent): string | null {
+  const address = returnPath.parse(mail.source ?? "");
+  if (address?.kind === "bounce") return address.emailId;
+  const header = mail.headers?.find(({ name }) => /^message-id$/i.test(name))?.value;
+  return toEmailId(header) ?? toEmailId(mail.commonHeaders?.messageId);
+}
+
+// Permanent bounces for other reasons (content, attachment) say nothing about the address.
+const INVALID = new Set(["General", "NoEmail", "Suppressed", "OnAccountSuppressionList"]);
+
+function toOutcome({ notificationType, eventType, bounce, complaint, deliveryDelay }: SesEvent): ReportOutcome | null {
+  const type = notificationType ?? eventType;
+  if (type === "Delivery") return { kind: "delivered" };
+  if (type === "Complaint") return { kind: "complained", feedbackType: complaint?.complaintFeedbackType ?? "abuse" };
+  if (type === "DeliveryDelay") {
+    const [recipient] = deliveryDelay?.delayedRecipients ?? [];
+    return { kind: "deferred", error: toError(recipient?.diagnosticCode ?? deliveryDelay?.delayType, undefined, recipient?.status) };
+  }
+  if (type !== "Bounce" || bounce === undefined) return null;
+  const { bounceType, bounceSubType = "", bouncedRecipients: [recipient] = [] } = bounce;
+  return {
+    kind: "bounced",
+    error: toError(recipient?.diagnosticCode ?? `${bounceType} ${bounceSubType}`, undefined, recipient?.status),
+    type: bounceType === "Permanent" ? "PERMANENT" : bounceType === "Transient" ? "TRANSIENT" : "UNDETERMINED",
+    invalidRecipient: bounceType === "Permanent" && INVALID.has(bounceSubType),
+  };
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Deps } from "../deps.ts";
+import { findEmailById } from "../emails/emails.ts";
+import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
+import { applyReports } from "./apply.ts";
+import { type ParsedMail, parseMail } from "./parse-mail.ts";
+import type { Report } from "./report.ts";
+import type { InboundAddress } from "./return-path.ts";
+
+/** What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. */
+export type Received = "applied" | "ignored" | "too-early";
+
+/**
+ * Receives a mail to addresses of the inbound domain: bounces, complaints, and mail that unsubscribes. Its effects are durable
+ * when this returns. Mail that is none of these, such as an automatic reply, is taken and leads to nothing.
+ */
+export async function receiveMail(deps: Deps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received> {
+  const mail = await parseMail(raw);
+  const results: Received[] = [];
+  for (const address of addresses)
+    results.push(
+      address.kind === "unsubscribe" ? await unsubscribeByMail(deps, address.emailId, mail) : await applyMail(deps, address, mail),
+    );
+  return (["too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
+}
+
+async function applyMail(deps: Deps, address: InboundAddress, { outcome, source, about }: ParsedMail): Promise<Received> {
+  if (outcome === null) return "ignored";
+  const emailId = "emailId" in address ? address.emailId : findEmailId(deps, about);
+  if (emailId === null) return "ignored";
+  const report: Report = { emailId, source, key: buildKey(source, emailId, outcome), outcome };
+  const [result] = await deps.db.tx((tx) => applyReports(tx, deps, [report]));
+  return result ?? "ignored";
+}
+
+/** One report of each kind counts per email, whichever server sends it, and however often. */
+function buildKey(source: string, emailId: string, outcome: NonNullable<ParsedMail["outcome"]>): string {
+  const code = "error" in outcome ? (outcome.error.enhancedCode ?? outcome.error.smtpCode ?? "") : "";
+  return `${source} ${emailId} ${outcome.kind} ${code}`.trimEnd();
+}
+
+/** Feedback loops do not know our return path, but return what they complain about. */
+function findEmailId({ returnPath }: Deps, about: ParsedMail["about"]): string | null {
+  const address = about.returnPath === null ? null : returnPath.parse(about.returnPath);
+  if (address?.kind === "bounce") return address.emailId;
+  return /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(about.messageId ?? "")?.[1] ?? null;
+}
+
+/** An automatic reply, or the bounce of a reply, is nobody's wish to unsubscribe. */
+async function unsubscribeByMail(deps: Deps, emailId: string, { automatic }: ParsedMail): Promise<Received> {
+  if (automatic) return "ignored";
+  return deps.db.tx(async (tx) => {
+    const email = await findEmailById(tx, emailId);
+    if (!email) return "ignored";
+    await unsubscribe(tx, deps, { workspaceId: email.workspaceId, email: email.to, emailId }, "mailto");
+    return "applied";
+  });
+}

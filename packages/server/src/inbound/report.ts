@@ -1,0 +1,30 @@
+import type { DeliveryError } from "../mail/mailer.ts";
+
+/** Where a report came from: the SMTP reply of a mail server, a mail (DSN, ARF), or the webhook of a provider. */
+export type ReportSource = "dsn" | "arf" | "ses" | "postmark" | "sendgrid" | "mailgun";
+
+/** What became of an email after the next hop had accepted it. */
+export interface Report {
+  readonly emailId: string;
+  readonly source: ReportSource;
+  /** The same for the same report, however often it comes. */
+  readonly key: string;
+  readonly outcome: ReportOutcome;
+}
+
+export type ReportOutcome =
+  | { readonly kind: "delivered" }
+  /** Not delivered yet; the other side keeps trying. */
+  | { readonly kind: "deferred"; readonly error: DeliveryError }
+  | {
+      readonly kind: "bounced";
+      readonly error: DeliveryError;
+      readonly type: BounceType;
+      /** The mailbox does not exist or is disabled, so that the address is suppressed. */
+      readonly invalidRecipient: boolean;
+    }
+  /** Reported as spam. `feedbackType` is that of ARF: `abuse`, `fraud`, `virus`, `other`. */
+  | { readonly kind: "complained"; readonly feedbackType: string };
+
+/** `UNDETERMINED` where a report gives no reason that we understand. */
+export type BounceType = "PERMANENT" | "TRANSIENT" | "UNDETERMINED";

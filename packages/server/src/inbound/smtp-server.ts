@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
+import type { Deps } from "../deps.ts";
+import { receiveMail } from "./receive.ts";
+import type { InboundAddress } from "./return-path.ts";
+
+const MB = 1024 * 1024;
+
+/** The largest message: some servers return all of ours. */
+const MAX_MESSAGE = 50 * MB;
+
+// A report comes before the mail it returns, so the start of a message is enough.
+const MAX_READ = MB;
+
+const MAX_CONNECTIONS = 100;
+// A mail to several of our addresses at once is rare.
+const MAX_RECIPIENTS = 20;
+const IDLE_MS = 60_000;
+const CLOSE_MS = 5_000;
+
+export interface InboundServer {
+  readonly host: string;
+  readonly port: number;
+  /** Lets messages under way finish for some seconds. */
+  close(): Promise<void>;
+}
+
+/**
+ * Accepts mail for the inbound domain over SMTP, for nobody but the addresses that this installation has made: it relays
+ * nothing, needs no login and stores no mail. A message is answered with 250 once what it says is durable. Throws the
+ * error of the operating system if it cannot listen.
+ */
+export async function serveInboundSmtp(deps: Deps, { host, port }: { host: string; port: number }): Promise<InboundServer> {
+  const { SMTPServer } = await import("smtp-server");
+  const accepted = new WeakMap<SMTPServerSession, Map<string, InboundAddress>>();
+  const options: SMTPServerOptions = {
+    name: deps.config.inboundDomain ?? "localhost",
+    banner: "mailsvc",
+    authOptional: true,
+    // No certificate: reports are no secret, and servers that insist on TLS do not send them here.
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    size: MAX_MESSAGE,
+    maxClients: MAX_CONNECTIONS,
+    socketTimeout: IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    onMailFrom: (_from, session, done) => {
+      accepted.set(session, new Map());
+      done();
+    },
+    onRcptTo: ({ address }, session, done) => {
+      const known = accepted.get(session) ?? new Map<string, InboundAddress>();
+      const parsed = deps.returnPath.parse(address);
+      if (parsed === null) return done(reply(550, "5.1.1 No such address here"));
+      if (known.size >= MAX_RECIPIENTS) return done(reply(452, "4.5.3 Too many recipients"));
+      known.set(address.toLowerCase(), parsed);
+      accepted.set(session, known);
+      done();
+    },
+    onData: (stream, session, done) => {
+      const addresses = [...(accepted.get(session)?.values() ?? [])];
+      accept(deps, stream, addresses).then(
+        (error) => done(error),
+        (error: unknown) => {
+          deps.log.error("a mail to the inbound domain was not processed", {
+            error: error instanceof Error ? error.message : String(error),
+          });
+          done(reply(451, "4.3.0 Not processed, please try again later"));
+        },
+      );
+    },
+  };
+  const server = new SMTPServer(options);
+  const listening = once(server.server, "listening");
+  // Peers cut their connections as they like.
+  server.on("error", () => {});
+  const failed = once(server.server, "error").then(([error]) => Promise.reject(error as Error));
+  server.listen(port, host);
+  await Promise.race([listening, failed]);
+  failed.catch(() => {});
+  const bound = server.server.address() as AddressInfo;
+  return {
+    host: bound.address,
+    port: bound.port,
+    close: () => new Promise((closed) => server.close(() => closed())),
+  };
+}
+
+/** Takes a message; null if it is done with, else the reply that refuses it. */
+async function accept(
+  deps: Deps,
+  stream: Readable & { sizeExceeded?: boolean },
+  addresses: readonly InboundAddress[],
+): Promise<Error | null> {
+  const raw = await readStart(stream);
+  if (stream.sizeExceeded) return reply(552, "5.3.4 Message too large");
+  const result = await receiveMail(deps, addresses, raw);
+  return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
+}
+
+/** The first bytes of a message; the rest is read and dropped. */
+async function readStart(stream: Readable): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (size < MAX_READ) chunks.push(chunk.subarray(0, MAX_READ - size));
+    size += chunk.length;
+  }
+  return Buffer.concat(chunks);
+}
+
+function reply(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}

@@ -1,0 +1,65 @@
+import { and, desc, eq, inArray } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { EmailRow, StatusChange } from "../emails/emails.ts";
+import { iso } from "../lib/clock.ts";
+import { suppress } from "../suppressions/suppressions.ts";
+
+const DAY = 86_400_000;
+
+/** So many emails to an address in a row, over at least this time (ms), that bounced softly make a hard bounce. */
+export const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;
+
+// A full or moved mailbox, or a domain without a mail server that answers. Replies about us, our relay, our reputation or the
+// content (x.3.x, x.6.x, x.7.x) say nothing about the recipient, and neither do replies without a code.
+const SOFT = /^(?:4\.[124]\.\d{1,3}|5\.2\.(?!1$)\d{1,3})$/;
+
+/**
+ * Suppresses addresses whose mail has bounced softly for too long: each of the last five emails that came to an end did, the
+ * first of them a week or more ago. An email that was accepted and did not bounce breaks the row.
+ */
+export async function suppressSoftBounces(tx: Tx, deps: Deps, changes: readonly StatusChange[]): Promise<void> {
+  for (const { email, to } of changes) {
+    if (to !== "bounced" && to !== "failed") continue;
+    const { workspaceId, toKey, id, campaignId } = email;
+    const last = await findLastEnded(tx, email);
+    const first = last.at(-1);
+    if (first === undefined || last.length < SOFT_BOUNCES.emails || !last.every(isSoft)) continue;
+    const since = first.sentAt ?? first.createdAt;
+    if (deps.clock.now() - since < SOFT_BOUNCES.overMs) continue;
+    await suppress(tx, deps, workspaceId, {
+      email: toKey,
+      reason: "bounce",
+      scope: "all",
+      source: "bounce",
+      emailId: id,
+      campaignId,
+      note: `The last ${SOFT_BOUNCES.emails} emails bounced softly, the first on ${iso(since).slice(0, 10)}.`,
+    });
+  }
+}
+
+type Ended = Pick<EmailRow, "status" | "lastError" | "sentAt" | "createdAt">;
+
+/** The last emails to an address that were accepted or given up, newest first. */
+function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[]> {
+  const { emails: t } = tx.t;
+  return Promise.resolve(
+    tx
+      .select({ status: t.status, lastError: t.lastError, sentAt: t.sentAt, createdAt: t.createdAt })
+      .from(t)
+      .where(
+        and(
+          eq(t.workspaceId, workspaceId),
+          eq(t.toKey, toKey),
+          inArray(t.status, ["sent", "delivered", "bounced", "complained", "failed"]),
+        ),
+      )
+      .orderBy(desc(t.id))
+      .limit(SOFT_BOUNCES.emails),
+  );
+}
+
+function isSoft({ status, lastError }: Ended): boolean {
+  return (status === "bounced" || status === "failed") && SOFT.test(lastError?.enhancedCode ?? "");
+}
