@@ -2,64 +2,77 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { call, mailsvc } from "../contenders.ts";
+import { type PostgresServer, startPostgres } from "../../packages/server/test/postgres-server.ts";
+import { type Contender, call, mailsvc } from "../contenders.ts";
 import { onCore } from "../cores.ts";
+import { cpuOf } from "../cpu.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { BODY } from "../load/load.ts";
 import { outputOf } from "../runs.ts";
 
-const MAILS = 4000;
+const MAILS = 8000;
+const WARM_UP = 1000;
 const BATCH = 50;
-const ROUNDS = 3;
+const ROUNDS = Number(process.env.R ?? 3);
+const CONNECTIONS = 20;
+
+/** What a round measured: mails a second, and processor time per mail of server and database together, µs. */
+interface Drained {
+  readonly perSecond: number;
+  readonly cpu: number;
+}
 
 /** How fast accepted mail leaves. */
 export const drain: Bench = {
   name: "drain",
   meaning:
-    `Deliveries a second of ${MAILS.toLocaleString("en-US")} mails of about 1 KB that fall due at one instant: from the queue through MIME to the inbox (captured), and over SMTP to a sink that keeps nothing, with every state written to disk. ` +
-    "nodemailer: its own pool with as many connections (20) to the same sink, which writes nothing down.",
+    `Deliveries a second of ${MAILS.toLocaleString("en-US")} mails of about 1 KB, text and html, that fall due at one instant: from the queue through MIME to the inbox (captured), and over SMTP to a sink that keeps nothing, with every state written to disk; on SQLite and on a Postgres with fsync on. ` +
+    `nodemailer: its own pool with as many connections (${CONNECTIONS}) to the same sink, which writes nothing down. cpu: processor time per mail, of the server and its database together.`,
   run: async () => {
-    const captured: number[] = [];
-    const smtp: number[] = [];
+    const kinds = ["capture", "smtp", "pg.capture", "pg.smtp"] as const;
+    const rounds: Record<(typeof kinds)[number], Drained[]> = { capture: [], smtp: [], "pg.capture": [], "pg.smtp": [] };
     const pool: number[] = [];
     const sink = await startSink();
+    const smtp = ["--smtp-url", `smtp://127.0.0.1:${sink.port}?pool=${CONNECTIONS}&messages=1000000`];
     try {
       for (let i = 0; i < ROUNDS; i++) {
-        captured.push(await deliver([]));
-        smtp.push(await deliver(["--smtp-url", `smtp://127.0.0.1:${sink.port}?pool=20&messages=1000000`]));
-        pool.push(
-          Number(
-            await outputOf([
-              ...onCore(0),
-              process.execPath,
-              peerFile("nodemailer"),
-              sink.port,
-              `${MAILS}`,
-              "20",
-              BODY.from,
-              BODY.html,
-              BODY.text,
-            ]),
-          ),
-        );
+        pool.push(await runPool(sink.port));
+        rounds.capture.push(await deliver([], null));
+        rounds.smtp.push(await deliver(smtp, null));
+        rounds["pg.capture"].push(await onPostgres((database) => deliver([], database)));
+        rounds["pg.smtp"].push(await onPostgres((database) => deliver(smtp, database)));
       }
     } finally {
       await sink.stop();
     }
-    const alone = (name: string, rounds: number[]): Figure => ({
-      name,
-      value: median(rounds),
-      unit: "mails/s",
-      against: null,
-      ratio: null,
-      rounds,
+    const goals = { capture: 6, smtp: 2, "pg.capture": 4, "pg.smtp": 1.5 } as const;
+    const cpuGoals = { capture: 150, smtp: null, "pg.capture": 250, "pg.smtp": null } as const;
+    const figures = kinds.flatMap((kind): Figure[] => {
+      const rates = rounds[kind].map(({ perSecond }) => perSecond);
+      const cpu = rounds[kind].map((round) => round.cpu);
+      const most = cpuGoals[kind];
+      return [
+        {
+          name: `drain.${kind}`,
+          value: median(rates),
+          unit: "mails/s",
+          against: "nodemailer pool",
+          ratio: median(rates.map((value, i) => value / (pool[i] ?? Number.NaN))),
+          goal: { op: ">=", than: goals[kind] },
+          rounds: rates,
+        },
+        {
+          name: `drain.${kind}.cpu`,
+          value: median(cpu),
+          unit: "µs/mail",
+          against: null,
+          ratio: null,
+          ...(most !== null && { goal: { op: "<=", than: most } }),
+          rounds: cpu,
+        },
+      ];
     });
-    const ratio = median(smtp.map((value, i) => value / (pool[i] ?? Number.NaN)));
-    return [
-      alone("drain.capture", captured),
-      { ...alone("drain.smtp", smtp), against: "nodemailer pool", ratio },
-      alone("drain.nodemailer", pool),
-    ];
+    return [...figures, { name: "drain.nodemailer", value: median(pool), unit: "mails/s", against: null, ratio: null, rounds: pool }];
   },
 };
 
@@ -67,32 +80,59 @@ function peerFile(name: string): string {
   return fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url));
 }
 
-/** Delivers mails that all fall due at one instant, and answers how many a second were at their end. */
-async function deliver(flags: readonly string[]): Promise<number> {
-  const server = await mailsvc({ flags });
+/** Mails a second that nodemailer's own pool hands over. */
+async function runPool(port: string): Promise<number> {
+  const args = [peerFile("nodemailer"), port, `${MAILS}`, `${CONNECTIONS}`, BODY.from, BODY.html, BODY.text];
+  return Number(await outputOf([...onCore(0), process.execPath, ...args]));
+}
+
+async function onPostgres<T>(run: (database: PostgresServer) => Promise<T>): Promise<T> {
+  const database = await startPostgres({ durable: true });
+  try {
+    return await run(database);
+  } finally {
+    await database.dispose();
+  }
+}
+
+/** Delivers mails that all fall due at one instant. */
+async function deliver(flags: readonly string[], database: PostgresServer | null): Promise<Drained> {
+  const server = await mailsvc({ flags: [...flags, ...(database ? ["--database-url", database.url] : [])] });
+  const pids = [server.pid, ...(database ? [database.pid] : [])];
   try {
     await call(server, "POST", "/__dev/clock/freeze", {});
-    const { now } = (await call(server, "GET", "/__dev/clock")) as { now: string };
-    const scheduledAt = new Date(Date.parse(now) + 3_600_000).toISOString();
-    for (let i = 0; i < MAILS; i += BATCH) {
-      const to = Array.from({ length: BATCH }, (_, n) => `reader${i + n}@mail.acme.dev`);
-      await call(server, "POST", "/api/v1/send", { ...BODY, to, scheduledAt });
-    }
-    const from = performance.now();
-    await call(server, "POST", "/__dev/clock/advance", { by: "1h" });
-    const took = performance.now() - from;
-    const done = await Promise.all(
-      ["delivered", "sent"].map(async (status) => countOf(await call(server, "GET", `/api/v1/emails?limit=1&status=${status}`))),
-    );
-    if (done[0] !== MAILS && done[1] !== MAILS) throw new Error(`Of ${MAILS} mails ${done.join(" + ")} were delivered.`);
-    return (MAILS * 1000) / took;
+    await deliverAll(server, WARM_UP, () => {});
+    let before = 0;
+    const ms = await deliverAll(server, MAILS, () => {
+      before = cpuOf(pids);
+    });
+    return { perSecond: (MAILS * 1000) / ms, cpu: (cpuOf(pids) - before) / MAILS };
   } finally {
     await server.stop();
   }
 }
 
-function countOf(page: unknown): number {
-  return (page as { pagination: { total: number } }).pagination.total;
+/** Schedules mails for one instant, moves the clock there, and answers how long it took to deliver all of them, ms. */
+async function deliverAll(server: Contender, count: number, onStart: () => void): Promise<number> {
+  const { now } = (await call(server, "GET", "/__dev/clock")) as { now: string };
+  const scheduledAt = new Date(Date.parse(now) + 3_600_000).toISOString();
+  const before = await countDone(server);
+  for (let i = 0; i < count; i += BATCH) {
+    const to = Array.from({ length: BATCH }, (_, n) => `reader${i + n}@mail.acme.dev`);
+    await call(server, "POST", "/api/v1/send", { ...BODY, to, scheduledAt });
+  }
+  onStart();
+  const from = performance.now();
+  await call(server, "POST", "/__dev/clock/advance", { by: "1h" });
+  const took = performance.now() - from;
+  const done = (await countDone(server)) - before;
+  if (done !== count) throw new Error(`Of ${count} mails ${done} were delivered.`);
+  return took;
+}
+
+async function countDone(server: Contender): Promise<number> {
+  const pages = await Promise.all(["delivered", "sent"].map((status) => call(server, "GET", `/api/v1/emails?limit=1&status=${status}`)));
+  return pages.reduce<number>((sum, page) => sum + (page as { pagination: { total: number } }).pagination.total, 0);
 }
 
 /** Starts the sink on the second core, and answers its port and how to end it. */
