@@ -13,6 +13,7 @@ import { toLookup } from "./lookup.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { createSession, type PgSession } from "./session.ts";
 import { createSharedReads } from "./shared-reads.ts";
+import { analyzeNewTables } from "./statistics.ts";
 
 export interface PostgresOptions {
   /** Connections in the pool of this process, at most. */
@@ -44,6 +45,8 @@ export interface PostgresDb extends Db {
   connectionBudget(): Promise<ConnectionBudget>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
   assertMigrated(): Promise<void>;
+  /** Collects the first statistics of tables that have grown, in the schema of the product and in `schema`. */
+  analyzeNewTables(schema: string): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
   /** Commits that light transactions shared so far, and how many transactions were in them. */
@@ -299,6 +302,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     health: () => ({ writable: refusal === null, reason: refusal }),
     assertMigrated: () => assertMigrated(pool, schema.version),
     connectionBudget: () => readBudget(read, size),
+    analyzeNewTables: (schema) => analyzeNewTables(read.raw, schema),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,
     groups: groups.stats,
