@@ -1,16 +1,19 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import type { Reader, Tx } from "../db/db.ts";
+import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
-import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
+<<<<<<< HEAD
 import { type Delivery, storeDeliveries, toDelivery, toFailed, toSuppressed, toWithdrawn } from "./outcome.ts";
+=======
+import { type Delivery, listSuppressed, type Mark, storeDeliveries, toDelivery, toFailed, toSuppressed } from "./outcome.ts";
+>>>>>>> 4f1eb52 (perf(emails): marks share the transaction of the outcomes whose places they take)
 import { CHUNK, readDeliveryJob } from "./schedule.ts";
-import { type Move, moveEmails, OPEN } from "./states.ts";
+import { OPEN } from "./states.ts";
 import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";
 
 export { RETRY_DELAYS } from "./outcome.ts";
@@ -23,7 +26,7 @@ const STRETCH_MS = 8;
 /** A job, and the emails of it that are still to be delivered. */
 interface Work {
   readonly job: LaneJob;
-  readonly settle: Settle<Delivery>;
+  readonly settle: Settle<Mark | Delivery>;
   /** True if the job delivers this email only. */
   readonly single: boolean;
   left: number;
@@ -50,25 +53,23 @@ interface Ready {
 }
 
 /**
- * Delivers emails in batches. An email that was claimed is loaded and transformed together with those claimed with it, and waits
- * for a place; the mailer has as many places as it accepts messages at once, and single mails go before bulk mails. For a mailer
- * that is not transactional all mails that get a place are marked `sending` in one transaction before the hand-over. Each outcome
- * is settled when it is known, together with those of the same moment, and frees its place once it is durable. So no mail waits
- * for the slowest one of its batch, one that hangs holds only its own place, and a crash leaves no more mails in doubt than
- * there are places.
+ * Delivers emails in batches. Emails that were claimed together are loaded and transformed together, and wait for a place; the
+ * mailer has as many places as it accepts messages at once, and single mails go before bulk mails. For a mailer that is not
+ * transactional an email is marked `sending` before the hand-over, in one transaction with the others that get a place and with
+ * the outcomes that freed these places. Each outcome is settled as soon as it is known. So no mail waits for the slowest one of
+ * its batch, one that hangs holds only its own place, and a crash leaves no more mails in doubt than there are places.
  *
  * What throws for a batch (a transform, a listener) is run again for each mail alone: one that cannot be delivered fails only itself.
  */
-export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
+export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   const { db, clock, mailer } = deps;
   const places = mailer.concurrency;
-  // While mails are handed over, as many more are loaded.
-  const capacity = mailer.transactional ? places : places * 2;
+  // While mails are handed over, the next ones are claimed and loaded.
+  const capacity = places * (mailer.transactional ? 2 : 3);
   const budget = createByteBudget(MEMORY_BYTES);
   const waiting: { single: Ready[]; bulk: Ready[] } = { single: [], bulk: [] };
   const held = { single: 0, bulk: 0 };
   let free = places;
-  let pumping = false;
   let stretchSince = 0;
 
   /** Lets others have a turn when this one has lasted for some ms. */
@@ -110,20 +111,6 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
     await work.settle(work.job, work.error === undefined ? {} : { error: work.error });
   };
 
-  /** Runs `run` for all at once, and if that throws for each alone; `refuse` gets those for which it throws alone. */
-  const isolate = async (
-    all: readonly Ready[],
-    run: (some: readonly Ready[]) => Promise<void>,
-    refuse: (one: Ready, error: unknown) => Promise<void>,
-  ): Promise<void> => {
-    try {
-      await run(all);
-    } catch (error) {
-      if (all.length === 1 || db.isUnavailable(error)) await Promise.all(all.map((one) => refuse(one, error)));
-      else for (const one of all) await isolate([one], run, refuse);
-    }
-  };
-
   /** Loads emails and their contents and applies the transforms. */
   const load = async (items: readonly Item[]): Promise<void> => {
     let found: Map<Item, PendingMail>;
@@ -150,7 +137,11 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
         else void finish(item, { move: toFailed(mail.email, mail.failure, clock.now()) });
       }
     };
-    if (ready.length > 0) await isolate(ready, transform, ({ item }, error) => fail(item, error));
+    try {
+      await transform(ready);
+    } catch {
+      for (const one of ready) await transform([one]).catch((error: unknown) => fail(one.item, error));
+    }
     pump();
   };
 
@@ -160,62 +151,53 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
     await load([item]);
   };
 
-  /** Moves emails to `sending`, or to `suppressed`, and returns those that were moved to `sending`. */
-  const mark = async (batch: readonly Ready[]): Promise<Ready[]> => {
-    const results = await db.tx(async (tx) => {
-      const suppressed = await listSuppressed(tx, deps, batch);
-      const now = clock.now();
-      const moves = batch.map((ready): Move => {
-        const { email, attempt } = ready.mail;
-        if (suppressed.has(ready.item)) return toSuppressed(email, now);
-        // If it is `sending`, a process died between the hand-over and storing its outcome, so the message may or may not have
-        // arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy:
-        // a password reset that comes twice is better than one that never comes.
-        const inDoubt = email.inDoubt || email.status === "sending";
-        return { email, patch: { status: "sending", inDoubt, attempts: attempt, updatedAt: now } };
-      });
-      const moved = await moveEmails(tx, deps, moves);
-      return moves.map(({ patch }, i) => moved[i] === true && patch.status === "sending");
-    });
-    const marked: Ready[] = [];
-    for (const [i, { item, mail }] of batch.entries()) {
-      const { email, attempt } = mail;
-      const inDoubt = email.inDoubt || email.status === "sending";
-      if (results[i]) marked.push({ item, mail: { ...mail, email: { ...email, status: "sending", inDoubt, attempts: attempt } } });
-      else release(finish(item));
-    }
-    return marked;
+  /** Gives a place to the next email. Its mark is stored together with the outcome that freed the place. */
+  const leavePlace = (): void => {
+    free += 1;
+    pump();
   };
 
-  const release = (finished: Promise<void>): void => {
-    void finished.finally(() => {
-      free += 1;
-      pump();
-    });
-  };
-
-  /** Hands one email over, and frees its place once the outcome is stored. */
-  const handOver = async ({ item, mail }: Ready): Promise<void> => {
+  /** Hands one email over. */
+  const handOver = async (item: Item, mail: PendingMail): Promise<void> => {
+    let finished: Promise<void>;
     try {
       const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
-      await finish(item, toDelivery(receipt, mail.email, mail.attempt, deps));
+      finished = finish(item, toDelivery(receipt, mail.email, mail.attempt, deps));
     } catch (error) {
-      await fail(item, error);
+      finished = fail(item, error);
     }
+    if (mailer.transactional) await finished;
+    leavePlace();
+    await finished;
   };
 
-  const handOverAll = async (batch: readonly Ready[]): Promise<void> => {
-    for (const ready of batch) {
-      await pause();
-      release(handOver(ready));
+  /** Marks one email as `sending` and hands it over. */
+  const deliver = async ({ item, mail }: Ready): Promise<void> => {
+    const mark: Mark = { mail, marked: null };
+    try {
+      await item.work.settle(item.work.job, { effect: mark, more: true });
+    } catch (error) {
+      const failed = fail(item, error);
+      leavePlace();
+      return failed;
     }
+    if (mark.marked) return handOver(item, { ...mail, email: mark.marked });
+    leavePlace();
+    await finish(item);
   };
 
   /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
   const deliverUnmarked = async (batch: readonly Ready[]): Promise<void> => {
-    const suppressed = await listSuppressed(db.read, deps, batch);
-    for (const { item, mail } of batch) if (suppressed.has(item)) release(finish(item, { move: toSuppressed(mail.email, clock.now()) }));
-    await handOverAll(batch.filter(({ item }) => !suppressed.has(item)));
+    const mails = batch.map(({ mail }) => mail);
+    const suppressed = await listSuppressed(db.read, deps, mails).catch((error: unknown) => error);
+    for (const { item, mail } of batch) {
+      await pause();
+      if (suppressed instanceof Set && !suppressed.has(mail)) void handOver(item, mail);
+      else {
+        void (suppressed instanceof Set ? finish(item, { move: toSuppressed(mail.email, clock.now()) }) : fail(item, suppressed));
+        leavePlace();
+      }
+    }
   };
 
   const takeWaiting = (): Ready[] => {
@@ -225,21 +207,18 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
     return batch;
   };
 
-  /** Gives the free places to the emails that wait. Those that come while a batch is being marked are the next batch. */
+  /** Gives the free places to the emails that wait. */
   function pump(): void {
-    if (pumping) return;
-    pumping = true;
-    void (async () => {
-      const deliver = mailer.transactional ? deliverUnmarked : async (some: readonly Ready[]) => handOverAll(await mark(some));
-      for (let batch = takeWaiting(); batch.length > 0; batch = takeWaiting())
-        await isolate(batch, deliver, async ({ item }, error) => release(fail(item, error)));
-      pumping = false;
-    })();
+    const batch = takeWaiting();
+    if (batch.length === 0) return;
+    if (mailer.transactional) void deliverUnmarked(batch);
+    else for (const ready of batch) void deliver(ready);
   }
 
   return {
     room: (lane) => {
-      if (lane === "mail") return capacity - held.single;
+      // Some dozens at a time: claiming and loading a few costs as much as many.
+      if (lane === "mail") return capacity - held.single < places ? 0 : capacity - held.single;
       return lane === "bulk" ? Math.ceil((capacity - held.bulk) / (CHUNK / 2)) : 0;
     },
     run: (jobs, settle) => {
@@ -256,7 +235,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Delivery> {
   };
 }
 
-function toItems(job: LaneJob, settle: Settle<Delivery>): Item[] {
+function toItems(job: LaneJob, settle: Settle<Mark | Delivery>): Item[] {
   const { workspaceId, emailIds, single, bytes } = readDeliveryJob(job.payload);
   const work: Work = { job, settle, single, left: emailIds.length, error: undefined };
   const lane = job.lane === "bulk" ? "bulk" : "single";
@@ -301,19 +280,6 @@ function toPendingMail(email: EmailRow, contents: ContentsRow): PendingMail {
     failure: null,
     withdrawal: null,
   };
-}
-
-/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
-async function listSuppressed(q: Reader | Tx, deps: Deps, batch: readonly Ready[]): Promise<Set<Item>> {
-  const refused = new Set<Item>();
-  const groups = Map.groupBy(batch, ({ item, mail }) => `${item.workspaceId} ${mail.contents.bypassUnsubscribe}`);
-  for (const group of groups.values()) {
-    const [{ item, mail }] = group as [Ready];
-    const addresses = group.map((ready) => ready.mail.email.toKey);
-    const suppressed = await findSuppressed(q, deps, item.workspaceId, addresses, mail.contents);
-    if (suppressed.size > 0) for (const ready of group) if (suppressed.has(ready.mail.email.toKey)) refused.add(ready.item);
-  }
-  return refused;
 }
 
 async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<OutgoingMail> {

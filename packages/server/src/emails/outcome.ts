@@ -1,11 +1,16 @@
 import type { EventType } from "@mailsvc/sdk/contract";
 import type { Engagement } from "../contacts/contacts.ts";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
+<<<<<<< HEAD
 import { suppress } from "../suppressions/suppressions.ts";
 import type { Withdrawal } from "./delivery-hooks.ts";
+=======
+import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
+import type { PendingMail } from "./delivery-hooks.ts";
+>>>>>>> 4f1eb52 (perf(emails): marks share the transaction of the outcomes whose places they take)
 import { buildRetryJob, REACT_JOB } from "./schedule.ts";
 import { type Move, moveEmails } from "./states.ts";
 import type { EmailRow } from "./store.ts";
@@ -30,15 +35,41 @@ export interface Delivery {
   readonly ownRetry?: boolean;
 }
 
-/** Stores what attempts left behind: many emails with a statement for all of them. */
-export async function storeDeliveries(tx: Tx, deps: Deps, deliveries: readonly Delivery[]): Promise<void> {
-  for (const round of splitRepeats(deliveries)) {
+/** An email that is about to be handed over by a mailer that is not transactional: it is to be `sending` first. */
+export interface Mark {
+  readonly mail: PendingMail;
+  /** The email as it was moved; null if it was not, because it changed or its address was suppressed meanwhile. */
+  marked: EmailRow | null;
+}
+
+/** Stores marks and what attempts left behind: many emails with a statement for all of them. */
+export async function storeDeliveries(tx: Tx, deps: Deps, all: readonly (Mark | Delivery)[]): Promise<void> {
+  const marks = all.filter(isMark);
+  const suppressed = await listSuppressed(
+    tx,
+    deps,
+    marks.map(({ mail }) => mail),
+  );
+  const now = deps.clock.now();
+  const steps = all.map((one): Step => {
+    if (!isMark(one)) return { move: one.move, delivery: one };
+    one.marked = null;
+    const { email } = one.mail;
+    return suppressed.has(one.mail) ? { move: toSuppressed(email, now) } : { move: toSending(one.mail, now), mark: one };
+  });
+  for (const round of splitRepeats(steps)) {
     const moved = await moveEmails(
       tx,
       deps,
       round.map(({ move }) => move),
     );
-    const done = round.filter((_, i) => moved[i]);
+    const done: Delivery[] = [];
+    for (const [i, { move, mark, delivery }] of round.entries()) {
+      if (!moved[i]) continue;
+      if (mark) mark.marked = { ...move.email, ...move.patch };
+      if (delivery) done.push(delivery);
+    }
+    if (done.length === 0) continue;
     await recordDeliveries(
       tx,
       done.flatMap(({ record }) => record ?? []),
@@ -50,6 +81,39 @@ export async function storeDeliveries(tx: Tx, deps: Deps, deliveries: readonly D
     );
     for (const delivery of done) await storeConsequences(tx, deps, delivery);
   }
+}
+
+interface Step {
+  readonly move: Move;
+  readonly mark?: Mark;
+  readonly delivery?: Delivery;
+}
+
+function isMark(one: Mark | Delivery): one is Mark {
+  return "mail" in one;
+}
+
+/**
+ * If the email is `sending` already, a process died between the hand-over and storing its outcome, so the message may or may not
+ * have arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy: a
+ * password reset that comes twice is better than one that never comes.
+ */
+function toSending({ email, attempt }: PendingMail, now: number): Move {
+  const inDoubt = email.inDoubt || email.status === "sending";
+  return { email, patch: { status: "sending", inDoubt, attempts: attempt, updatedAt: now } };
+}
+
+/** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
+export async function listSuppressed(q: Reader | Tx, deps: Deps, mails: readonly PendingMail[]): Promise<ReadonlySet<PendingMail>> {
+  const refused = new Set<PendingMail>();
+  const groups = Map.groupBy(mails, ({ email, contents }) => `${email.workspaceId} ${contents.bypassUnsubscribe}`);
+  for (const group of groups.values()) {
+    const [{ email, contents }] = group as [PendingMail];
+    const addresses = group.map((mail) => mail.email.toKey);
+    const suppressed = await findSuppressed(q, deps, email.workspaceId, addresses, contents);
+    if (suppressed.size > 0) for (const mail of group) if (suppressed.has(mail.email.toKey)) refused.add(mail);
+  }
+  return refused;
 }
 
 /** Decides what a receipt means for an email. `email` is as the attempt left it: `sending`, unless the mailer is transactional. */
@@ -101,7 +165,7 @@ export function toDelivery(receipt: Receipt, email: EmailRow, attempt: number, d
   };
 }
 
-/** The end of an email that goes to nobody: its address was suppressed since it was accepted. */
+/** The end of an email that goes to nobody. */
 export function toSuppressed(email: EmailRow, now: number): Move {
   return { email, patch: { status: "suppressed", nextAttemptAt: null, updatedAt: now }, events: [{ type: "email.suppressed" }] };
 }
@@ -141,20 +205,20 @@ async function storeConsequences(tx: Tx, deps: Deps, delivery: Delivery): Promis
   if (ownRetry && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
 }
 
-/** Splits deliveries so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */
-function splitRepeats(deliveries: readonly Delivery[]): Delivery[][] {
-  const rounds: { ids: Set<string>; deliveries: Delivery[] }[] = [];
-  for (const delivery of deliveries) {
-    const { id } = delivery.move.email;
+/** Splits steps so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */
+function splitRepeats(steps: readonly Step[]): Step[][] {
+  const rounds: { ids: Set<string>; steps: Step[] }[] = [];
+  for (const step of steps) {
+    const { id } = step.move.email;
     let round = rounds.find(({ ids }) => !ids.has(id));
     if (!round) {
-      round = { ids: new Set(), deliveries: [] };
+      round = { ids: new Set(), steps: [] };
       rounds.push(round);
     }
     round.ids.add(id);
-    round.deliveries.push(delivery);
+    round.steps.push(step);
   }
-  return rounds.map((round) => round.deliveries);
+  return rounds.map((round) => round.steps);
 }
 
 function toBounceData({ message, smtpCode, enhancedCode }: DeliveryError, type: "PERMANENT" | "TRANSIENT"): Record<string, unknown> {

@@ -14,8 +14,6 @@ export const RETRY_MS = 1000;
 const STOP_MS = 3000;
 // Outcomes in one transaction. More would only lengthen the turn of the event loop.
 const MAX_GROUP = 256;
-// Transactions under way at a time: while one waits for the disk or the network, the next one is put together.
-const MAX_GROUPS = 2;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 3_600_000;
@@ -69,7 +67,8 @@ interface Waiting extends Settlement {
  */
 export function createSettling({ store, clock, random, log, isStarted, poll, idle }: SettlingOptions): Settling {
   let waiting: Waiting[] = [];
-  let groups = 0;
+  /** True while a group is being stored: what settles meanwhile is the next one. */
+  let storing = false;
   let scheduled = false;
   /** Ended without an effect, waiting to be deleted together. */
   let ended: ClaimedJob[] = [];
@@ -147,22 +146,21 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
 
   const storeWaiting = async (): Promise<void> => {
     scheduled = false;
-    if (groups >= MAX_GROUPS || waiting.length === 0) return;
-    groups += 1;
-    const group = waiting.slice(0, MAX_GROUP);
-    waiting = waiting.slice(MAX_GROUP);
-    if (waiting.length > 0) schedule();
-    await storeGroup(group);
-    groups -= 1;
-    schedule();
+    storing = true;
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, MAX_GROUP);
+      waiting = waiting.slice(MAX_GROUP);
+      await storeGroup(group);
+    }
+    storing = false;
   };
 
   /** At the end of the turn of the event loop: replies of several connections arrive in one turn. */
-  function schedule(): void {
-    if (scheduled || waiting.length === 0 || groups >= MAX_GROUPS) return;
+  const schedule = (): void => {
+    if (scheduled || storing) return;
     scheduled = true;
     void yieldToEventLoop().then(storeWaiting);
-  }
+  };
 
   /** Deletes ended jobs: one statement for all that ended while the one before was on its way. */
   const deleteEnded = async (): Promise<void> => {
