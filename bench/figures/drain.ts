@@ -13,7 +13,7 @@ import { outputOf } from "../runs.ts";
 const MAILS = 8000;
 const WARM_UP = 1000;
 const BATCH = 50;
-const ROUNDS = Number(process.env.R ?? 3);
+const ROUNDS = 3;
 const CONNECTIONS = 20;
 
 /** What a round measured: mails a second, and processor time per mail of server and database together, µs. */

@@ -188,6 +188,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     limiter.clear();
     tracker.clear();
     runClock.reset();
+    mailer.clearCache?.();
   };
   const world =
     config.dev && isControllable(clock)

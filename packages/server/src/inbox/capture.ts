@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
+import { createMimeCache } from "../mail/mime-cache.ts";
 import type { Tables } from "../schema.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 
@@ -20,6 +21,7 @@ export interface CaptureOptions {
  * the inbox exactly once, even if the process dies.
  */
 export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer {
+  const cache = createMimeCache();
   const writer: DeliveryWriter<InboxRow> = {
     writeAll: async (tx, rows) => {
       const receivedAt = clock.now();
@@ -36,7 +38,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
     // Many at the same time, so that they share a commit.
     concurrency: 128,
     send: async (mail) => {
-      const raw = await composeMime(mail);
+      const raw = await composeMime(mail, undefined, cache);
       const row: InboxRow = {
         emailId: mail.origin?.emailId ?? null,
         workspaceId: mail.origin?.workspaceId ?? null,
@@ -50,6 +52,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
     },
     check: async () => null,
     fault: () => null,
+    clearCache: cache.clear,
     close: async () => {},
   };
 }

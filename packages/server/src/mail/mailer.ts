@@ -94,6 +94,8 @@ export interface Mailer {
   check(): Promise<string | null>;
   /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. */
   fault(): string | null;
+  /** Forgets contents it keeps to be faster, when a world is reset. */
+  clearCache?(): void;
   /** Takes no further messages. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
   close(graceMs?: number): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type MimeNode from "nodemailer/lib/mime-node/index.js";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
+import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
 import { chooseEncoding, encodeLongText, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
@@ -11,12 +12,12 @@ const CRLF = Buffer.from("\r\n");
 /**
  * Composes a message as it goes over the wire (RFC 5322, MIME): CRLF line ends, not dot-stuffed, signed if `dkim` is given.
  * The same mail gives the same bytes at every attempt. Line ends of texts become CRLF; everything else is read back
- * unchanged. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
+ * unchanged. A `cache` keeps the encoded content for the next mail with the same one. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
  */
-export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
+export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?: MimeCache): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  const content = mail.attachments.length === 0 ? await composeText(mail) : await composeWithAttachments(mail);
+  const content = mail.attachments.length === 0 ? await composeText(mail, cache) : await composeWithAttachments(mail);
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -32,6 +33,12 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
 }
 
+interface Content {
+  /** Header lines of MIME, without line ends. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
 /**
  * The media type that a file name suggests; `application/octet-stream` if it suggests none. A `.eml` or `.mht` file is sent
  * as bytes: MIME forbids encoding a part of the type message/*, so it would have to be a valid message itself (RFC 2046 5.2.1).
@@ -43,19 +50,13 @@ export async function detectMediaType(filename: string): Promise<string> {
   return !type || /^(?:message|multipart)\//i.test(type) ? "application/octet-stream" : type;
 }
 
-interface Content {
-  /** Header lines of MIME, without line ends. */
-  readonly headers: readonly string[];
-  readonly body: Buffer;
-}
-
 /** The content of a mail without attachments. */
-async function composeText(mail: OutgoingMail): Promise<Content> {
-  const parts: MimeEntity[] = [];
-  for (const [mediaType, text] of listTexts(mail)) parts.push(await encodeLongText(mediaType, text));
-  const [only, ...others] = parts.length === 0 ? [encodeText("text/plain", "")] : parts;
+async function composeText(mail: OutgoingMail, cache: MimeCache | undefined): Promise<Content> {
+  const texts = cache?.get(mail) ?? (await encodeTexts(mail));
+  cache?.set(mail, texts);
+  const [only, ...others] = texts.parts;
   const { contentType, transferEncoding, body } =
-    others.length === 0 ? (only as MimeEntity) : joinAlternatives(parts, createBoundary(mail));
+    others.length === 0 ? (only as MimeEntity) : joinAlternatives(texts.parts, createBoundary(mail, texts));
   return {
     headers: [
       ...(transferEncoding === undefined ? [] : [`Content-Transfer-Encoding: ${transferEncoding}`]),
@@ -64,6 +65,12 @@ async function composeText(mail: OutgoingMail): Promise<Content> {
     ],
     body: body.subarray(-2).equals(CRLF) ? body : Buffer.concat([body, CRLF]),
   };
+}
+
+async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {
+  const parts: MimeEntity[] = [];
+  for (const [mediaType, text] of listTexts(mail)) parts.push(await encodeLongText(mediaType, text));
+  return { parts: parts.length === 0 ? [encodeText("text/plain", "")] : parts, digest: digestTexts(mail) };
 }
 
 /** The content of a mail with attachments, composed by nodemailer. */
@@ -76,7 +83,7 @@ async function composeWithAttachments(mail: OutgoingMail): Promise<Content> {
       return { contentType: `${mediaType}; charset=utf-8`, content, contentTransferEncoding: chooseEncoding(content) };
     }),
     attachments: mail.attachments.map(filePart),
-    baseBoundary: createBoundary(mail),
+    baseBoundary: createBoundary(mail, { digest: digestTexts(mail) }),
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
@@ -122,11 +129,14 @@ function filePart(file: MailAttachment) {
 }
 
 /** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
-function createBoundary(mail: OutgoingMail): string {
+function createBoundary({ messageId }: OutgoingMail, { digest }: Pick<EncodedTexts, "digest">): string {
+  return createHash("sha256").update(digest).update(messageId).digest("hex").slice(0, 32);
+}
+
+function digestTexts({ text, html }: OutgoingMail): Buffer {
   return createHash("sha256")
-    .update(JSON.stringify([mail.messageId, mail.text, mail.html]))
-    .digest("hex")
-    .slice(0, 32);
+    .update(JSON.stringify([text, html]))
+    .digest();
 }
 
 // Of the composer's top headers only those of MIME are kept; all others are written here.

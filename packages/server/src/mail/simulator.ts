@@ -106,6 +106,7 @@ export function simulator(mailer: Mailer): Mailer {
     send,
     check: () => mailer.check(),
     fault: () => mailer.fault(),
+    clearCache: () => mailer.clearCache?.(),
     close: (graceMs) => mailer.close(graceMs),
   };
 }
