@@ -7,11 +7,7 @@ import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
-<<<<<<< HEAD
-import { type Delivery, storeDeliveries, toDelivery, toFailed, toSuppressed, toWithdrawn } from "./outcome.ts";
-=======
-import { type Delivery, listSuppressed, type Mark, storeDeliveries, toDelivery, toFailed, toSuppressed } from "./outcome.ts";
->>>>>>> 4f1eb52 (perf(emails): marks share the transaction of the outcomes whose places they take)
+import { type Delivery, listSuppressed, type Mark, storeDeliveries, toDelivery, toFailed, toSuppressed, toWithdrawn } from "./outcome.ts";
 import { CHUNK, readDeliveryJob } from "./schedule.ts";
 import { OPEN } from "./states.ts";
 import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";

@@ -4,13 +4,8 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
-<<<<<<< HEAD
-import { suppress } from "../suppressions/suppressions.ts";
-import type { Withdrawal } from "./delivery-hooks.ts";
-=======
 import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
-import type { PendingMail } from "./delivery-hooks.ts";
->>>>>>> 4f1eb52 (perf(emails): marks share the transaction of the outcomes whose places they take)
+import type { PendingMail, Withdrawal } from "./delivery-hooks.ts";
 import { buildRetryJob, REACT_JOB } from "./schedule.ts";
 import { type Move, moveEmails } from "./states.ts";
 import type { EmailRow } from "./store.ts";
