@@ -92,6 +92,44 @@ test("one Idempotency-Key sent to all processes at once takes effect once, and a
   expect((await made[0]?.sdk.emails.list())?.pagination.total).toBe(1);
 });
 
+test("connections are cut while two processes accept sends: each Idempotency-Key takes effect once, and has one answer", async () => {
+  const [one, other] = await two();
+  const watcher = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 2 });
+  dbs.push(watcher);
+  const KEYS = 150;
+  let answered = 0;
+  let refused = 0;
+  /** Repeats a send until it is accepted. */
+  const send = async (world: TestWorld, key: string): Promise<string> => {
+    for (;;) {
+      const answer = await ask(world, { path: "/api/v1/send", headers: { "idempotency-key": key }, body: hello });
+      answered += 1;
+      if (answer.status === 200) return ((await answer.json()) as { id: string }).id;
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+      refused += 1;
+      await realTime.sleep(10);
+    }
+  };
+  const cut = async (): Promise<void> => {
+    const until = answered + 50;
+    while (answered < until && answered < 2 * KEYS) await realTime.sleep(1);
+    await watcher.read.raw(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+  };
+  const [ids] = await Promise.all([
+    Promise.all(Array.from({ length: KEYS }, (_, i) => Promise.all([send(one, `key-${i}`), send(other, `key-${i}`)]))),
+    (async () => {
+      for (let round = 0; round < 4; round += 1) await cut();
+    })(),
+  ]);
+  expect(refused).toBeGreaterThan(0);
+  for (const [first, second] of ids) expect(first).toBe(second);
+  const { read } = one.app.deps.db;
+  expect(await read.$count(read.t.emails)).toBe(KEYS);
+  expect(await read.$count(read.t.contents)).toBe(KEYS);
+});
+
 test("a suppression made at one process is never missed at another one", async () => {
   const [one, other] = await two();
   for (let round = 0; round < 20; round += 1) {
