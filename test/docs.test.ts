@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { EVENT_KEYS } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/runtime/exit.ts";
 import { SERVE_FLAGS } from "../packages/server/src/config.ts";
@@ -128,7 +129,7 @@ const bash = async (text: string, cwd: string, env: Record<string, string>): Pro
 const script = async (page: string, block: Block, cwd: string, env: Record<string, string>): Promise<void> => {
   const file = scriptOf(block);
   expect(objections.filter((line) => line.startsWith(`${placeOf(page)}/${file}`))).toEqual([]);
-  await bash(isTested(block) ? `vitest run --root . ${join(cwd, file)}` : `node ${file}`, cwd, env);
+  await bash(isTested(block) ? `vitest run --root . --testTimeout 60000 ${join(cwd, file)}` : `node ${file}`, cwd, env);
 };
 
 describe.each(RUN)("%s", (page) => {
@@ -183,6 +184,12 @@ describe("tables say what the code says", () => {
     expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
       SIMULATOR.map(({ name, description }) => [`\`${name}@\``, description]),
     );
+  });
+
+  test("fields that identify an event", () => {
+    const rows = tableUnder(join(root, "docs/agents-webhooks.md"), "Events").map((row) => [row[0], row.at(-1)]);
+    const expected = Object.entries(EVENT_KEYS).map(([type, keys]) => [`\`${type}\``, keys.map((key) => `\`${key}\``).join(", ")]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
   });
 
   test("helpers of templates", () => {
